@@ -1,0 +1,60 @@
+# Everything a newcomer needs. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# One set of packages runs the product, a larger one tests it; each is installed once, from its lock.
+RUN := $(VENV)/.run-installed
+DEV := $(VENV)/.dev-installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-long check format bench lock documents clean
+
+help: ## This list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(RUN) ## Install what the product needs into .venv
+
+run: $(RUN) ## Serve the product with a demo organisation on the embedded database
+	@$(BIN)/mainstay demo
+	@$(BIN)/mainstay serve
+
+test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
+	$(BIN)/python -m pytest -m "not long"
+
+test-long: $(DEV) ## Run the tests of endurance in their long form
+	$(BIN)/python -m pytest -m long
+
+check: $(DEV) ## Style, types and floors
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV) ## Format the code and mend what can be mended by itself
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(DEV) ## Measure speed against references in the same run
+	$(BIN)/python bench/run.py
+
+documents: $(DEV) ## Write the generated documents anew
+	$(BIN)/python tests/house/documents.py
+
+lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
+
+clean: ## Remove what was built (never the data)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN): requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(DEV): requirements-dev.lock $(RUN)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@

@@ -1,0 +1,1 @@
+"""Mainstay: business management for the trades and services."""

@@ -1,0 +1,68 @@
+"""One small way to a database, on two engines.
+
+Statements are portable SQL with named parameters (`:name`). A handle belongs to one organisation and binds
+`:organisation` itself, so that no statement can forget whose rows it reads.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
+
+# What a statement takes and gives: text and whole numbers only, so that both engines agree on every value.
+Value = str | int | None
+Row = tuple[Value, ...]
+
+# The organisation of a handle that may look across organisations: authentication, the operator, the worker.
+EVERY: Final = "*"
+
+
+class Clash(Exception):
+    """A row with this unique value exists already."""
+
+
+class Unreachable(Exception):
+    """The database cannot be reached or cannot take the change now; nothing was changed."""
+
+
+class Handle(Protocol):
+    """Runs statements inside one transaction of one organisation."""
+
+    organisation: str
+
+    def one(self, sql: str, **given: Value) -> Row | None:
+        """The first row, or None."""
+
+    def all(self, sql: str, **given: Value) -> Sequence[Row]:
+        """Every row; the statement bounds how many."""
+
+    def run(self, sql: str, **given: Value) -> int:
+        """Change rows; how many there were."""
+
+
+class SchemaHandle(Handle, Protocol):
+    """A handle that can also run a whole script of statements."""
+
+    def script(self, text: str) -> None:
+        """Run every statement of the script."""
+
+
+class Database(Protocol):
+    """Opens transactions."""
+
+    # Which of a migration step's files is for this engine.
+    engine: str
+
+    # True when a bounded read costs microseconds and may run on the event loop itself.
+    reads_inline: bool
+
+    def reading(self, organisation: str) -> AbstractContextManager[Handle]:
+        """See one consistent state; change nothing."""
+
+    def changing(self, organisation: str, *, keep: bool = True) -> AbstractContextManager[Handle]:
+        """Change all or nothing; nothing when it is not to be kept. An organisation's changes happen one by one."""
+
+    def migrating(self) -> AbstractContextManager["SchemaHandle"]:
+        """Change the schema, all or nothing; several processes that start at once take turns."""
+
+    def close(self) -> None:
+        """Let go of every connection."""

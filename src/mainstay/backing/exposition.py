@@ -1,0 +1,95 @@
+"""What the operator's Prometheus reads: requests by route and status, and how long they took."""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+
+from mainstay.backing.tallies import Tallies
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Meters:
+    """Counts the requests of these routes into tallies that were made for `meter_names(routes)`."""
+
+    def __init__(self, tallies: Tallies, routes: Sequence[str]) -> None:
+        self._add = tallies.add
+        self._totals = tallies.totals
+        self._routes = tuple(routes)
+        self._firsts = [tallies.index(_names_of(route)[0]) for route in routes]
+
+    def observe(self, route_index: int, status: int, seconds: float) -> None:
+        """Count one answered request."""
+        first = self._firsts[route_index]
+        self._add(first + _STATUS_AT.get(status, _FAULT_AT))
+        self._add(first + _BUCKETS_AT + bisect_left(_BOUNDS, seconds))
+        self._add(first + _SUM_AT, seconds)
+
+    def text(self) -> str:
+        """Everything counted so far by all processes."""
+        return expose(self._totals(), self._routes)
+
+
+def meter_names(routes: Sequence[str]) -> list[str]:
+    """The tallies that meters need, in this order: one for each series, under the series' own name."""
+    return [name for route in routes for name in _names_of(route)]
+
+
+def expose(totals: Mapping[str, float], routes: Sequence[str]) -> str:
+    """Write the totals of `meter_names(routes)` in Prometheus's text format; routes never asked for are left out."""
+    requests: list[str] = []
+    seconds: list[str] = []
+    for route in routes:
+        names = _names_of(route)
+        counts = [int(count) for count in accumulate(totals[name] for name in names[_BUCKETS_AT:_SUM_AT])]
+        if not counts[-1]:
+            continue
+        requests += [f"{name} {int(totals[name])}" for name in names[:_BUCKETS_AT]]
+        seconds += [f"{name} {count}" for name, count in zip(names[_BUCKETS_AT:_SUM_AT], counts, strict=True)]
+        seconds += [
+            f"{names[_SUM_AT]} {totals[names[_SUM_AT]]!r}",
+            f"{_SECONDS}_count{_labels(route=route)} {counts[-1]}",
+        ]
+    lines = [
+        "# HELP mainstay_up Whether the server answers.",
+        "# TYPE mainstay_up gauge",
+        "mainstay_up 1",
+        f"# HELP {_REQUESTS} Answered requests; 429 stands apart from the other 4xx.",
+        f"# TYPE {_REQUESTS} counter",
+        *requests,
+        f"# HELP {_SECONDS} Time from a request's head to its answer.",
+        f"# TYPE {_SECONDS} histogram",
+        *seconds,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_REQUESTS = "mainstay_requests_total"
+_SECONDS = "mainstay_request_seconds"
+_STATUSES = ("2xx", "3xx", "4xx", "429", "5xx")
+_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_BOUND_LABELS = (*(f"{bound:g}" for bound in _BOUNDS), "+Inf")
+
+
+# Where a route's tallies lie, counted from its first. What is no status of an answer counts as a fault.
+_STATUS_AT = {status: _STATUSES.index(f"{status // 100}xx") for status in range(200, 600)} | {
+    429: _STATUSES.index("429")
+}
+_FAULT_AT = _STATUSES.index("5xx")
+_BUCKETS_AT = len(_STATUSES)
+_SUM_AT = _BUCKETS_AT + len(_BOUND_LABELS)
+
+
+@cache
+def _names_of(route: str) -> list[str]:
+    return [
+        *(f"{_REQUESTS}{_labels(route=route, status=status)}" for status in _STATUSES),
+        *(f"{_SECONDS}_bucket{_labels(route=route, le=bound)}" for bound in _BOUND_LABELS),
+        f"{_SECONDS}_sum{_labels(route=route)}",
+    ]
+
+
+def _labels(**labels: str) -> str:
+    quoted = (value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n") for value in labels.values())
+    return "{" + ",".join(f'{name}="{value}"' for name, value in zip(labels, quoted, strict=True)) + "}"

@@ -1,0 +1,171 @@
+"""Mail to people: by SMTP, or into a folder where there is no mail server."""
+
+import ipaddress
+import os
+import re
+import smtplib
+import ssl
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One mail to one address; the same id is the same mail, however often it is sent."""
+
+    id: str
+    to: str
+    subject: str
+    text: str
+
+
+class MailNotSent(Exception):
+    """The mail could not be handed over; it may be tried again."""
+
+
+class Post(Protocol):
+    """Whatever takes mail away."""
+
+    def send(self, message: Message) -> None:
+        """Hand the mail over; MailNotSent when that fails, ValueError when it can never be sent."""
+        ...
+
+
+def open_post(url: str | None, folder: Path, sender: str) -> Post:
+    """The mail server of this address, or the folder when there is none; ValueError when a setting is wrong."""
+    return FolderPost(folder, sender) if url is None else SmtpPost(url, sender)
+
+
+class FolderPost:
+    """Writes each mail as `<id>.eml`; a repeat overwrites the same file."""
+
+    def __init__(self, folder: Path, sender: str) -> None:
+        self._folder = folder
+        self._sender = _sender(sender)
+
+    def send(self, message: Message) -> None:
+        """Put the mail into the folder."""
+        content = _written(message, self._sender).as_bytes()
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh = self._folder / f"{message.id}.eml.new"
+            with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._folder / f"{message.id}.eml")
+        except OSError as error:
+            raise MailNotSent(f"The mail could not be written to the folder: {error}") from error
+
+
+class SmtpPost:
+    """Hands each mail to the server of `smtp://` (TLS when offered) or `smtps://` (TLS from the first byte)."""
+
+    def __init__(self, url: str, sender: str) -> None:
+        self._sender = _sender(sender)
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise ValueError("The address of the mail server is written smtp://user:password@host:port.")
+        self._encrypted = parts.scheme == "smtps"
+        self._host = parts.hostname
+        self._port = parts.port or _PORTS[parts.scheme]
+        self._user = unquote(parts.username or "")
+        self._password = unquote(parts.password or "")
+        self._local = _is_loopback(self._host)
+
+    def send(self, message: Message) -> None:
+        """Hand the mail to the server."""
+        plain = message.to.isascii()
+        options = () if plain else ("SMTPUTF8", "BODY=8BITMIME")
+        content = _written(message, self._sender).as_bytes(policy=_WIRE.clone(utf8=not plain))
+        try:
+            with self._connected() as server:
+                if self._user:
+                    server.login(self._user, self._password)
+                server.sendmail(self._sender.addr_spec, message.to, content, options)
+        except OSError as error:  # smtplib's errors among them
+            raise MailNotSent(f"The mail server {self._host}:{self._port} did not take the mail: {error}") from error
+
+    def _connected(self) -> smtplib.SMTP:
+        if self._encrypted:
+            return smtplib.SMTP_SSL(self._host, self._port, timeout=_PATIENCE, context=self._tls())
+        server = smtplib.SMTP(self._host, self._port, timeout=_PATIENCE)
+        try:
+            server.ehlo_or_helo_if_needed()
+            if server.has_extn("starttls"):
+                server.starttls(context=self._tls())
+            elif self._user and not self._local:
+                raise smtplib.SMTPNotSupportedError("it offers no TLS, and the password is not sent in the clear")
+        except OSError:
+            server.close()
+            raise
+        return server
+
+    def _tls(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if self._local:  # a server on the same machine seldom has a public certificate, and nobody sits between
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+_PORTS = {"smtp": 587, "smtps": 465}
+_PATIENCE = 15.0
+# Texts leave in ASCII, encoded where needed, so that every server takes them.
+_WIRE = SMTP.clone(cte_type="7bit")
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, separators of lines and paragraphs
+
+
+def _written(message: Message, sender: Address) -> EmailMessage:
+    if not _ID.fullmatch(message.id):
+        raise ValueError("The id of a mail is made of letters, digits, - and _.")
+    mail = EmailMessage(policy=_WIRE)
+    mail["From"] = sender
+    mail["To"] = _recipient(message.to)
+    mail["Subject"] = _one_line(message.subject)
+    mail["Date"] = format_datetime(datetime.now(UTC))
+    mail["Message-ID"] = f"<{message.id}@{sender.domain}>"
+    mail.set_content(message.text)
+    return mail
+
+
+def _sender(text: str) -> Address:
+    """Read `Name <address>`, or the address alone."""
+    addresses = _WIRE.header_factory("From", _one_line(text)).addresses
+    if len(addresses) != 1:
+        raise ValueError("The sender of mails is written Name <address>.")
+    return Address(display_name=addresses[0].display_name, addr_spec=_recipient(addresses[0].addr_spec).addr_spec)
+
+
+def _recipient(text: str) -> Address:
+    """Read one bare address."""
+    try:
+        address = Address(addr_spec=_one_line(text))
+    except (MessageError, ValueError, IndexError) as error:
+        raise ValueError("This is not the address of a mail.") from error
+    if not (address.username and address.domain and address.addr_spec == text):
+        raise ValueError("This is not the address of a mail.")
+    return address
+
+
+def _one_line(text: str) -> str:
+    if any(unicodedata.category(mark) in _UNPRINTABLE for mark in text):
+        raise ValueError("A subject or an address of a mail holds no control characters.")
+    return text
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

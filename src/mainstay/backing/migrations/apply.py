@@ -1,0 +1,80 @@
+"""Bring a database to the newest schema.
+
+A step is a numbered file; where the engines differ it has one file per engine (`0002_fences.sqlite.sql`). Each step and
+the note that it ran are one transaction, so a process killed half-way leaves the step undone, and processes that start
+together take turns.
+"""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from mainstay.backing.database import EVERY, Database, Handle
+from mainstay.values.moments import moment_text, system_clock
+
+_NOTES = """
+CREATE TABLE IF NOT EXISTS schema_step (
+    number bigint NOT NULL PRIMARY KEY,
+    name text NOT NULL,
+    applied_at text NOT NULL
+)
+"""
+
+
+class NewerSchema(Exception):
+    """The database was made by a newer Mainstay than this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One numbered change of the schema."""
+
+    number: int
+    name: str
+    script: str
+
+
+def migrate(database: Database) -> list[str]:
+    """Apply the steps that are missing; their names."""
+    steps = steps_for(database.engine)
+    with database.migrating() as handle:
+        handle.script(_NOTES)
+        newest = _newest(handle)
+    if newest > len(steps):
+        raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {len(steps)}. Use a newer one.")
+    return [step.name for step in steps if _apply(database, step)]
+
+
+def steps_for(engine: str) -> list[Step]:
+    """The steps of an engine in order."""
+    steps = []
+    for file in sorted(files(__package__).iterdir(), key=lambda file: file.name):
+        name, *variant = file.name.removesuffix(".sql").split(".")
+        if file.name.endswith(".sql") and variant in ([], [engine]):
+            steps.append(Step(int(name[:4]), name, file.read_text("utf-8")))
+    return steps
+
+
+def _apply(database: Database, step: Step) -> bool:
+    with database.migrating() as handle:
+        # Asked again under the lock: another process may have done it meanwhile.
+        if _newest(handle) >= step.number:
+            return False
+        handle.script(step.script)
+        handle.run(
+            "INSERT INTO schema_step (number, name, applied_at) VALUES (:number, :name, :at)",
+            number=step.number,
+            name=step.name,
+            at=moment_text(system_clock()),
+        )
+        return True
+
+
+def is_current(database: Database) -> bool:
+    """Whether every step has been applied."""
+    with database.reading(EVERY) as handle:
+        return _newest(handle) == len(steps_for(database.engine))
+
+
+def _newest(handle: Handle) -> int:
+    row = handle.one("SELECT coalesce(max(number), 0) FROM schema_step")
+    return int(row[0] or 0) if row else 0

@@ -1,0 +1,131 @@
+"""The engine for growth: PostgreSQL through psycopg 3.
+
+Every transaction names its organisation to the server, where row-level security is a fence of its own. The name is
+local to the transaction: a setting of the session would leak to the next user of the pooled connection.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
+from mainstay.values.ids import is_id
+
+POOL_SIZE = 10
+POOL_WAIT_SECONDS = 5.0
+# Any number will do, as long as every process that migrates takes the same one.
+MIGRATION_LOCK = 7_205_759
+
+# Read-only, and one snapshot for all statements of the transaction.
+_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_BEGIN_CHANGING = "BEGIN"
+
+
+class PostgresHandle:
+    """Statements on one pooled connection."""
+
+    __slots__ = ("_connection", "organisation")
+
+    def __init__(self, connection: psycopg.Connection[Row], organisation: str) -> None:
+        self._connection = connection
+        self.organisation = organisation
+
+    def one(self, sql: str, **given: Value) -> Row | None:
+        """The first row, or None."""
+        return self._execute(sql, given).fetchone()
+
+    def all(self, sql: str, **given: Value) -> Sequence[Row]:
+        """Every row."""
+        return self._execute(sql, given).fetchall()
+
+    def run(self, sql: str, **given: Value) -> int:
+        """Change rows; how many there were."""
+        try:
+            return self._execute(sql, given).rowcount
+        except psycopg.errors.UniqueViolation as error:
+            raise Clash(str(error)) from error
+
+    def script(self, text: str) -> None:
+        """Run every statement of the script."""
+        self._connection.execute(text.encode())
+
+    def _execute(self, sql: str, given: dict[str, Value]) -> psycopg.Cursor[Row]:
+        given["organisation"] = self.organisation
+        return self._connection.execute(_spelled(sql), given)
+
+
+class PostgresDatabase:
+    """A pool of connections that heals by itself when the server was away."""
+
+    reads_inline = False
+    engine = "postgresql"
+
+    def __init__(self, url: str) -> None:
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            url,
+            min_size=1,
+            max_size=POOL_SIZE,
+            timeout=POOL_WAIT_SECONDS,
+            kwargs={"autocommit": True, "connect_timeout": 5},
+            open=False,
+            reconnect_timeout=0,
+        )
+        self._pool.open()
+
+    @contextmanager
+    def reading(self, organisation: str) -> Iterator[PostgresHandle]:
+        """See one consistent state; change nothing."""
+        with self._transaction(_BEGIN_READING, organisation, "ROLLBACK") as handle:
+            yield handle
+
+    @contextmanager
+    def changing(self, organisation: str, *, keep: bool = True) -> Iterator[PostgresHandle]:
+        """Change all or nothing; the organisation's row is the lock that puts its changes in order."""
+        with self._transaction(_BEGIN_CHANGING, organisation, "COMMIT" if keep else "ROLLBACK") as handle:
+            if organisation != EVERY:
+                handle.one("SELECT 1 FROM organisation WHERE id = :organisation FOR UPDATE")
+            yield handle
+
+    @contextmanager
+    def migrating(self) -> Iterator[PostgresHandle]:
+        """Change the schema; the lock makes several processes that start at once take turns."""
+        with self.changing(EVERY) as handle:
+            handle.one("SELECT pg_advisory_xact_lock(CAST(:lock AS bigint))", lock=MIGRATION_LOCK)
+            yield handle
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self._pool.close()
+
+    @contextmanager
+    def _transaction(self, begin: str, organisation: str, end: str) -> Iterator[PostgresHandle]:
+        if organisation != EVERY and not is_id(organisation, "org"):
+            raise ValueError(f"not an organisation: {organisation!r}")
+        with _faults(), self._pool.connection() as connection:
+            # One round trip; the name has just been checked to need no quoting.
+            connection.execute(f"{begin}; SET LOCAL mainstay.organisation = '{organisation}'")
+            try:
+                yield PostgresHandle(connection, organisation)
+                connection.execute(end)
+            except BaseException:
+                if not connection.broken:
+                    connection.execute("ROLLBACK")
+                raise
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    try:
+        yield
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise Unreachable(str(error)) from error
+
+
+@cache
+def _spelled(sql: str) -> bytes:
+    """`:name` as psycopg spells it, sparing casts (`::`), and with every `%` of the statement kept."""
+    return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("%", "%%")).encode()

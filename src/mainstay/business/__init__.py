@@ -1,0 +1,1 @@
+"""Floor 4: what the organisation does, one room per area."""

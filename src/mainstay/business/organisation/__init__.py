@@ -1,0 +1,1 @@
+"""The organisation itself: its name, place, money and time."""

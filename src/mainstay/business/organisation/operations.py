@@ -1,0 +1,69 @@
+"""What can be done with the organisation itself."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from mainstay.business.organisation import store
+from mainstay.business.organisation.model import OrganisationOut
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.rights import Right
+from mainstay.kernel.shapes import Input
+from mainstay.values.fields import Country, Currency, Email, Line, Paragraph, TimeZone, omittable
+
+
+class GetOrganisation(Input):
+    """Nothing: the credential says which organisation."""
+
+
+class UpdateOrganisation(Input):
+    """What to change; null clears."""
+
+    name: Line = omittable(description="The name people know it by.")
+    legal_name: Line | None = Field(None, description="The name on documents, where it is another.")
+    tax_number: Line | None = Field(None, description="VAT or other tax number.")
+    address: Paragraph | None = Field(None, description="Postal address, in lines.")
+    email: Email | None = Field(None, description="Where customers write to.")
+    phone: Line | None = Field(None, description="Where customers call.")
+    country: Country = omittable()
+    currency: Currency = omittable()
+    time_zone: TimeZone = omittable()
+
+
+class ChangeSubscription(Input):
+    """The new state."""
+
+    status: Literal["active", "inactive"]
+
+
+@operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation")
+def get_organisation(ctx: Context, _given: GetOrganisation) -> OrganisationOut:
+    """Get the organisation.
+
+    Its name, address, currency, time zone and whether its subscription is active. The quickest check that a credential
+    works.
+    """
+    return store.fetch(ctx)
+
+
+@operation(right=Right.ORGANISATION_CHANGE, effect=Effect.CHANGE, rest="PATCH /organisation")
+def update_organisation(ctx: Context, given: UpdateOrganisation) -> OrganisationOut:
+    """Change the organisation's details.
+
+    Only the fields that are sent change; null clears one.
+    """
+    ctx.expect(store.fetch(ctx).version)
+    store.save(ctx, given.sent())
+    return store.fetch(ctx)
+
+
+@operation(right=Right.SUBSCRIPTION_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.CLI}), open_when_lapsed=True)
+def change_subscription(ctx: Context, given: ChangeSubscription) -> OrganisationOut:
+    """Let the subscription lapse, or renew it.
+
+    While it is inactive, records can be read but not changed.
+    """
+    store.save(ctx, {"subscription": given.status})
+    return store.fetch(ctx)

@@ -1,0 +1,43 @@
+"""Where the organisation is kept."""
+
+from typing import Any
+
+from mainstay.business.organisation.model import OrganisationOut
+from mainstay.kernel.context import Context
+from mainstay.kernel.refusal import NotFound
+from mainstay.kernel.saving import save_organisation
+from mainstay.kernel.wire import shown
+
+_SELECT = """
+SELECT id, created_at, created_by, updated_at, updated_by, version, name, legal_name, tax_number, address, email, phone,
+       country, currency, time_zone, '{"status":"' || subscription || '"}'
+FROM organisation WHERE id = :organisation
+"""
+
+
+def fetch(ctx: Context) -> OrganisationOut:
+    """The organisation of the one who asks."""
+    row = ctx.rows.one(_SELECT)
+    if row is None:
+        raise NotFound("organisation")
+    return shown(OrganisationOut, row)
+
+
+def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: str) -> None:
+    """A new organisation, with the id that the actor's handle is bound to."""
+    ctx.rows.run(
+        "INSERT INTO organisation (id, name, country, currency, time_zone, subscription,"
+        " created_at, created_by, updated_at, updated_by, version)"
+        " VALUES (:organisation, :name, :country, :currency, :time_zone, 'active', :at, :by, :at, :by, 1)",
+        name=name,
+        country=country,
+        currency=currency,
+        time_zone=time_zone,
+        at=ctx.at,
+        by=ctx.stamp,
+    )
+
+
+def save(ctx: Context, changes: dict[str, Any]) -> None:
+    """Write the changed fields."""
+    save_organisation(ctx, changes)

@@ -1,0 +1,204 @@
+"""What can be done with people."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.organisation import store as organisations
+from mainstay.business.people import store
+from mainstay.business.people.model import AssignableRole, MeOut, PersonOut, Status, check_rank
+from mainstay.identity.keys import end_keys_of
+from mainstay.kernel.actor import Named
+from mainstay.kernel.context import Context
+from mainstay.kernel.event import Event, differences
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.refusal import Conflict, NotFound
+from mainstay.kernel.rights import RIGHTS, Right, Role
+from mainstay.kernel.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.values.fields import Colour, Email, Line, Price, id_of, omittable
+
+Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as `gas` or `roofing`.")]
+
+
+class PersonInvited(Event):
+    """Someone was asked to join."""
+
+    name = "person.invited"
+
+
+class PersonUpdated(Event):
+    """A person's details or role changed."""
+
+    name = "person.updated"
+
+
+class PersonLeft(Event):
+    """A person left the organisation."""
+
+    name = "person.left"
+
+
+class GetMe(Input):
+    """Nothing: the credential says who asks."""
+
+
+class ListPeople(ListInput):
+    """Which people to list."""
+
+    starting_after: Annotated[str | None, id_of("person")] = Field(
+        default=None, description="The id of the last person of the page before; the list goes on behind it."
+    )
+    status: Status | None = Field(None, description="Only these. Without it, everyone who has not left.")
+    role: Role | None = Field(None, description="Only people of this role.")
+
+
+class GetPerson(Input):
+    """Which person."""
+
+    person_id: str = Field(description="The person's id.")
+
+
+class InvitePerson(Input):
+    """Who is invited, and as what."""
+
+    name: Line = Field(description="The person's full name.")
+    email: Email = Field(description="Where the invitation goes, and how they will sign in.")
+    role: AssignableRole = Field(description="What they may do. Owners are named in the office only.")
+    phone: Line | None = None
+    skills: Skills = Field(default_factory=list)
+    colour: Colour | None = Field(None, description="The colour on the schedule, such as #3366cc.")
+    company_name: Line | None = Field(None, description="The firm of a subcontractor.")
+    cost_rate: Price | None = Field(None, description="What an hour costs, such as 32.50.")
+    bill_rate: Price | None = Field(None, description="What an hour is billed at, such as 85.00.")
+
+
+class UpdatePerson(Input):
+    """Which person, and what to change; null clears."""
+
+    person_id: str = Field(description="The person's id.")
+    name: Line = omittable(description="The person's full name.")
+    email: Email = omittable(description="The person's e-mail address.")
+    role: AssignableRole = omittable(description="What they may do. Owners are named in the office only.")
+    phone: Line | None = None
+    skills: Skills = omittable()
+    colour: Colour | None = Field(None, description="The colour on the schedule, such as #3366cc.")
+    company_name: Line | None = Field(None, description="The firm of a subcontractor.")
+    cost_rate: Price | None = Field(None, description="What an hour costs, such as 32.50.")
+    bill_rate: Price | None = Field(None, description="What an hour is billed at, such as 85.00.")
+
+
+class RemovePerson(Irrevocable):
+    """Who leaves."""
+
+    person_id: str = Field(description="The person's id.")
+
+
+@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /me")
+def get_me(ctx: Context, _given: GetMe) -> MeOut:
+    """Get who is asking.
+
+    The person, the organisation, the key or app in use, and what they may do.
+    """
+    actor = ctx.actor
+    if actor.person is None:
+        raise NotFound("person")
+    organisation = organisations.fetch(ctx)
+    return MeOut(
+        object=MeOut.noun,
+        person=actor.person,
+        role=actor.role,
+        organisation=Named(id=organisation.id, name=organisation.name),
+        access=actor.access,
+        client=actor.client,
+        rights=sorted(RIGHTS[actor.role]),
+    )
+
+
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people")
+def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
+    """List the people of the organisation, newest first.
+
+    Without a status, those who have left are not in it.
+    """
+    return store.page(ctx, status=given.status, role=given.role, after=given.starting_after, limit=given.limit)
+
+
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}")
+def get_person(ctx: Context, given: GetPerson) -> PersonOut:
+    """Get one person.
+
+    Also one who has left.
+    """
+    return store.show(ctx, given.person_id)
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="POST /people")
+def invite_person(ctx: Context, given: InvitePerson) -> PersonOut:
+    """Invite someone into the organisation.
+
+    They get a mail with a link to join. Someone who has left can be invited again and keeps their history, but none of
+    their old keys or connected apps.
+    """
+    check_rank(ctx.actor, Role(given.role))
+    known = store.find_by_email(ctx, given.email)
+    if known is None:
+        identity = store.insert(ctx, dict(given) | {"status": "invited"})
+    elif known.status == "left":
+        identity = known.id
+        store.save(ctx, identity, dict(given) | {"status": "invited"})
+    else:
+        raise Conflict(f"{known.email} is already a person of this organisation: {known.name} ({known.id}).")
+
+    result = store.show(ctx, identity)
+    ctx.record(PersonInvited(result))
+    return result
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="PATCH /people/{person_id}")
+def update_person(ctx: Context, given: UpdatePerson) -> PersonOut:
+    """Change a person's details or role.
+
+    Only the fields that are sent change; null clears one. Whoever is no longer owner or admin loses the API keys they
+    made.
+    """
+    person = store.fetch(ctx, given.person_id)
+    ctx.expect(person.version)
+    changes = given.sent()
+    del changes["person_id"]
+    role = Role(changes["role"]) if "role" in changes else person.role
+    person.check_change(ctx.actor, role, store.other_owners(ctx, person.id))
+    if "email" in changes and (known := store.find_by_email(ctx, given.email)) and known.id != person.id:
+        raise Conflict(f"{given.email} is the address of {known.name} ({known.id}).")
+
+    before = store.show(ctx, person.id)
+    if not store.save(ctx, person.id, changes):
+        return before
+    after = store.show(ctx, person.id)
+    if person.loses_keys(role):
+        end_keys_of(ctx, person.id)
+    ctx.record(PersonUpdated(after, previous=differences(before, after)))
+    return after
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, rest="POST /people/{person_id}/remove")
+def remove_person(ctx: Context, given: RemovePerson) -> PersonOut:
+    """Remove a person from the organisation.
+
+    Their access ends at once: sign-ins, API keys and connected apps. What they did stays on record. They can be invited
+    again, but nothing of the old access comes back.
+    """
+    person = store.fetch(ctx, given.person_id)
+    ctx.expect(person.version)
+    ctx.summary = f"{person.name} ({person.role}) leaves the organisation."
+    person.check_leaving(ctx.actor, store.other_owners(ctx, person.id))
+
+    store.save(ctx, person.id, {"status": "left"})
+    ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
+    if keys := end_keys_of(ctx, person.id):
+        ctx.effects.append(f"{keys} API {'key' if keys == 1 else 'keys'} made by {person.name} stop working for good.")
+    if ctx.actor.person and ctx.actor.person.id == person.id:
+        ctx.warnings.append("This is you: the key or app in use stops working too.")
+
+    result = store.show(ctx, person.id)
+    ctx.record(PersonLeft(result))
+    return result

@@ -1,0 +1,48 @@
+"""Every operation, event and reaction of the product, in the order in which doors show them."""
+
+from mainstay.business.organisation.operations import change_subscription, get_organisation, update_organisation
+from mainstay.business.people.joining import PersonJoined, add_person, create_organisation
+from mainstay.business.people.operations import (
+    PersonInvited,
+    PersonLeft,
+    PersonUpdated,
+    get_me,
+    get_person,
+    invite_person,
+    list_people,
+    remove_person,
+    update_person,
+)
+from mainstay.business.people.reactions import invite_by_mail
+from mainstay.identity.keys import create_key, list_keys, revoke_key
+from mainstay.kernel.event import Event
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.reaction import Reaction
+
+OPERATIONS: tuple[Operation, ...] = (
+    # the organisation and the one who asks
+    get_organisation,
+    update_organisation,
+    get_me,
+    # people
+    list_people,
+    get_person,
+    invite_person,
+    update_person,
+    remove_person,
+    # keys
+    create_key,
+    list_keys,
+    revoke_key,
+    # the operator's
+    create_organisation,
+    add_person,
+    change_subscription,
+)
+
+EVENTS: tuple[type[Event], ...] = (PersonInvited, PersonJoined, PersonUpdated, PersonLeft)
+
+# What follows an event, by its name.
+REACTIONS: dict[str, tuple[Reaction, ...]] = {
+    PersonInvited.name: (invite_by_mail,),
+}

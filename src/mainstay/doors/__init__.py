@@ -1,0 +1,1 @@
+"""Floor 5: doors translate, they never decide."""

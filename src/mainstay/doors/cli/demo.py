@@ -1,0 +1,96 @@
+"""A demo organisation: believable, the same each time, with fresh keys."""
+
+from argparse import Namespace
+from typing import Any
+from urllib.parse import urlsplit
+
+from mainstay.backing.database import EVERY
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.people.joining import add_person, create_organisation
+from mainstay.business.people.operations import list_people, update_person
+from mainstay.doors.cli.commands import Outcome, all_keys
+from mainstay.doors.cli.operator import Operator
+from mainstay.identity.keys import create_key, revoke_key
+from mainstay.kernel import actor
+from mainstay.kernel.refusal import Forbidden
+from mainstay.values.ids import new_id
+
+ORGANISATION = "Hartley & Daughters Plumbing and Heating"
+# Known to everyone: the demo is refused for an address that others could reach.
+PASSWORD = "mainstay-demo"
+KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}
+
+_DETAILS = {
+    "legalName": "Hartley & Daughters Ltd",
+    "taxNumber": "GB 417 2209 53",
+    "address": "Unit 4, Canal Yard\nSowerby Bridge\nHX6 2AG",
+    "email": "office@hartley.example",
+    "phone": "+44 1422 555 0142",
+}
+_PEOPLE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("Ruth Hartley", "ruth@hartley.example", "owner", {"phone": "+44 7700 900101", "colour": "#8a3ffc"}),
+    ("Imogen Hartley", "imogen@hartley.example", "admin", {"phone": "+44 7700 900102", "colour": "#0072c3"}),
+    ("Priya Nair", "priya@hartley.example", "office", {"phone": "+44 7700 900103", "colour": "#007d79"}),
+    (
+        "Tom Ashworth",
+        "tom@hartley.example",
+        "member",
+        {"skills": ["gas", "boilers"], "colour": "#9f1853", "costRate": "24.50", "billRate": "62.00"},
+    ),
+    (
+        "Marek Zielinski",
+        "marek@zielinski.example",
+        "subcontractor",
+        {"skills": ["tiling"], "companyName": "Zielinski Tiling", "costRate": "35.00", "billRate": "58.00"},
+    ),
+)
+
+
+def demo(operator: Operator, _words: Namespace) -> Outcome:
+    """The demo organisation, made if it is not there, with its keys replaced."""
+    if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
+        raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
+    acting = _found(operator) or _made(operator)
+    people = operator.perform(list_people, acting)["data"]
+    owner = next(person for person in people if person["role"] == "owner")
+    return {
+        "organisation": {"id": acting.organisation, "name": ORGANISATION},
+        "people": [
+            {**{name: person[name] for name in ("id", "name", "email", "role")}, "password": PASSWORD}
+            for person in reversed(people)
+        ],
+        "keys": _replaced_keys(operator, acting.organisation, owner["id"]),
+        "address": operator.base_url,
+    }
+
+
+def _found(operator: Operator) -> actor.Actor | None:
+    with operator.stage.database.reading(EVERY) as rows:
+        row = rows.one("SELECT id FROM organisation WHERE name = :name ORDER BY id LIMIT 1", name=ORGANISATION)
+    return actor.operator(str(row[0])) if row else None
+
+
+def _made(operator: Operator) -> actor.Actor:
+    acting = actor.operator(new_id("org"))
+    owner_name, owner_email, _, owner_details = _PEOPLE[0]
+    owner = operator.perform(
+        create_organisation, acting, name=ORGANISATION, ownerName=owner_name, ownerEmail=owner_email, password=PASSWORD
+    )
+    operator.perform(update_organisation, acting, **_DETAILS)
+    operator.perform(update_person, acting, personId=owner["id"], **owner_details)
+    for name, email, role, details in _PEOPLE[1:]:
+        person = operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+        operator.perform(update_person, acting, personId=person["id"], **details)
+    return acting
+
+
+def _replaced_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:
+    acting = operator.as_person(organisation, owner)
+    names = {name for name, _ in KEYS.values()}
+    for key in all_keys(operator, acting):
+        if key["name"] in names and not key["revokedAt"]:
+            operator.perform(revoke_key, acting, keyId=key["id"])
+    return {
+        label: operator.perform(create_key, acting, name=name, access=access)["key"]
+        for label, (name, access) in KEYS.items()
+    }

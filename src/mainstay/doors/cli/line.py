@@ -1,0 +1,158 @@
+"""The command line: its words, what they do, and how the outcome is told."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mainstay.backing.database import Unreachable
+from mainstay.backing.migrations.apply import NewerSchema
+from mainstay.doors.cli import commands
+from mainstay.doors.cli.demo import demo
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import tell
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.refusal import Refusal
+from mainstay.kernel.rights import Access, Role
+from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, read_settings
+
+DONE, REFUSED = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What the command line is given to command; built in `main`."""
+
+    open_stage: Callable[[Settings], Stage]
+    # Commands about the house as a whole rather than about what happens in it, by name.
+    whole: dict[str, Callable[[Settings, argparse.Namespace], dict[str, Any] | None]]
+
+
+def run(house: House, arguments: Sequence[str]) -> int:
+    """Do what the arguments say; the exit code."""
+    words = _parser().parse_args(arguments)
+    try:
+        settings = read_settings(_environment(words))
+        if words.command in house.whole:
+            outcome = house.whole[words.command](settings, words)
+        else:
+            outcome = _command(house, settings, words)
+    except (Refusal, WrongSetting, Unreachable, NewerSchema) as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return REFUSED
+    if outcome is not None:
+        sys.stdout.write(orjson.dumps(outcome).decode() + "\n" if words.json else tell(words.command, outcome))
+    return DONE
+
+
+def _command(house: House, settings: Settings, words: argparse.Namespace) -> dict[str, Any]:
+    stage = house.open_stage(settings)
+    try:
+        does: commands.Command = words.does
+        return does(Operator(stage, settings.base_url), words)
+    finally:
+        stage.database.close()
+
+
+def _environment(words: argparse.Namespace) -> dict[str, str]:
+    """The environment with the flags laid over it."""
+    flags = {PREFIX + name.upper(): given for name in MEANINGS if (given := getattr(words, f"set_{name}", None))}
+    return {**os.environ, **flags}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mainstay", description="Business management for the trades and services.")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--json", action="store_true", help="print one JSON object")
+    for name in ("data", "database"):
+        _add_setting(shared, name)
+    adding = _Adding(parser.add_subparsers(required=True, metavar="command"), shared)
+
+    serve = adding.whole("serve", "serve all doors, with the worker beside them")
+    for name in MEANINGS:
+        if name not in {"data", "database"}:
+            _add_setting(serve, name)
+    adding.command("demo", "make a demo organisation, or its keys anew", demo)
+    adding.whole("migrate", "bring the database to the newest schema")
+    worker = adding.whole("worker", "empty the outbox, without serving")
+    worker.add_argument("--end-with-parent", action="store_true", help=argparse.SUPPRESS)
+    adding.whole("openapi", "print the OpenAPI description of the HTTP API")
+    adding.whole("version", "print the version")
+    _add_organisation(adding)
+    _add_person(adding)
+    _add_key(adding)
+    _add_subscription(adding)
+    return parser
+
+
+@dataclass(frozen=True, slots=True)
+class _Adding:
+    """Adds commands with what they share."""
+
+    places: Any
+    shared: argparse.ArgumentParser
+
+    def whole(self, name: str, about: str) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = self.places.add_parser(name, help=about, parents=[self.shared])
+        parser.set_defaults(command=name)
+        return parser
+
+    def group(self, name: str, about: str) -> "_Adding":
+        parser = self.places.add_parser(name, help=about)
+        return _Adding(parser.add_subparsers(required=True, metavar="command"), self.shared)
+
+    def command(self, name: str, about: str, does: commands.Command) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = self.places.add_parser(name, help=about, parents=[self.shared])
+        parser.set_defaults(does=does, command=does.__name__)
+        return parser
+
+
+def _add_organisation(adding: _Adding) -> None:
+    group = adding.group("organisation", "organisations")
+    create = group.command("create", "a new organisation with its owner", commands.organisation_create)
+    for flag in ("--name", "--owner-name", "--owner-email"):
+        create.add_argument(flag, required=True)
+    for flag in ("--country", "--currency", "--time-zone"):
+        create.add_argument(flag)
+    _add_password(create)
+
+
+def _add_person(adding: _Adding) -> None:
+    group = adding.group("person", "people of an organisation")
+    add = group.command("add", "add a person who can sign in at once", commands.person_add)
+    for flag in ("--organisation", "--name", "--email"):
+        add.add_argument(flag, required=True)
+    add.add_argument("--role", required=True, choices=[role.value for role in Role])
+    _add_password(add)
+    leave = group.command("leave", "let a person leave, with their keys and connections", commands.person_leave)
+    for flag in ("--organisation", "--person"):
+        leave.add_argument(flag, required=True)
+
+
+def _add_key(adding: _Adding) -> None:
+    group = adding.group("key", "API keys")
+    create = group.command("create", "a new key, shown once", commands.key_create)
+    for flag in ("--organisation", "--person", "--name"):
+        create.add_argument(flag, required=True)
+    create.add_argument("--access", required=True, choices=[access.value for access in Access])
+    group.command("revoke", "end a key", commands.key_revoke).add_argument("key")
+    group.command("list", "every key", commands.key_list).add_argument("--organisation", required=True)
+
+
+def _add_subscription(adding: _Adding) -> None:
+    group = adding.group("subscription", "whether an organisation's records can be changed")
+    group.command("lapse", "close changes", commands.subscription_lapse).add_argument("organisation")
+    group.command("renew", "open changes", commands.subscription_renew).add_argument("organisation")
+    group.command("show", "active or inactive", commands.subscription_show).add_argument("organisation")
+
+
+def _add_password(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+
+
+def _add_setting(parser: argparse.ArgumentParser, name: str) -> None:
+    parser.add_argument(f"--{name.replace('_', '-')}", dest=f"set_{name}", help=MEANINGS[name], metavar="…")

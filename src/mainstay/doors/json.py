@@ -1,0 +1,96 @@
+"""The one strict JSON decoder, before everything that looks at a body.
+
+What two parsers could read differently is refused: duplicate keys, numbers beyond what a double keeps, lone surrogates,
+NUL. Depth is counted first, because the parser itself recurses.
+"""
+
+import json
+import re
+from math import isfinite
+from typing import Any
+
+DEEPEST = 32
+LARGEST = 2**53 - 1
+
+# Strings, with their escapes, are skipped; only brackets outside them nest. A string that never ends is taken to the
+# end of the body in one step: looking again from each quote in it would take quadratic time.
+_NESTING = re.compile(rb'"(?:[^"\\]|\\(?:.|\Z))*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+
+
+class NotJson(ValueError):
+    """The body is not JSON as we take it; the text says why."""
+
+
+def decode(body: bytes) -> Any:
+    """The value of a body."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotJson("it is not UTF-8") from None
+    _check_depth(body)
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_number,
+            parse_constant=_constant,
+        )
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{error.msg.lower()} at line {error.lineno}, column {error.colno}") from None
+    # Only an escape can bring these in: the parser refuses control characters, UTF-8 refuses surrogates.
+    if b"\\u" in body:
+        _check_texts(value)
+    return value
+
+
+def _check_depth(body: bytes) -> None:
+    depth = 0
+    for found in _NESTING.finditer(body):
+        mark = found[0]
+        if mark in b"[{":
+            depth += 1
+            if depth > DEEPEST:
+                raise NotJson(f"it is nested deeper than {DEEPEST} levels")
+        elif mark in b"]}":
+            depth -= 1
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotJson(f"the field {twice[:50]!r} is there twice")
+    return value
+
+
+def _integer(digits: str) -> int:
+    # Length first: turning thousands of digits into a number takes quadratic time.
+    if len(digits) <= len(str(LARGEST)) + 1 and abs(value := int(digits)) <= LARGEST:
+        return value
+    raise NotJson("a whole number is larger than 2^53 - 1")
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if not isfinite(value):
+        raise NotJson("a number is too large")
+    return value
+
+
+def _constant(name: str) -> None:
+    raise NotJson(f"{name} is not a number in JSON")
+
+
+def _check_texts(value: Any) -> None:
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise NotJson("a text has a character that is not allowed")
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            _check_texts(name)
+            _check_texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_texts(inner)

@@ -1,0 +1,38 @@
+"""When a key was last used: kept in memory and written together now and then, never once per request."""
+
+import threading
+
+from mainstay.backing.database import EVERY, Database
+
+# Written this often, the time that settings show is right within a minute.
+EVERY_SECONDS = 20.0
+
+
+class LastUsed:
+    """The uses that this process has seen and not yet written."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._uses: dict[tuple[str, str], str] = {}
+        self._writing = threading.Lock()
+
+    def note(self, organisation: str, key: str, at: str) -> None:
+        """A key was used."""
+        self._uses[organisation, key] = at
+
+    def write(self) -> None:
+        """Write what is waiting."""
+        with self._writing:
+            uses, self._uses = self._uses, {}
+            if not uses:
+                return
+            with self._database.changing(EVERY) as rows:
+                for (organisation, key), at in sorted(uses.items()):
+                    # Another process may have seen a later use; in order, so that two of them cannot block each other.
+                    rows.run(
+                        "UPDATE api_key SET last_used_at = :at WHERE organisation_id = :owner AND id = :id"
+                        " AND (last_used_at IS NULL OR last_used_at < :at)",
+                        owner=organisation,
+                        id=key,
+                        at=at,
+                    )

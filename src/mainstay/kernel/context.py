@@ -1,0 +1,80 @@
+"""What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from mainstay.backing.database import Handle
+from mainstay.kernel.actor import Actor
+from mainstay.kernel.event import Event
+from mainstay.kernel.refusal import Stale
+from mainstay.kernel.rights import Right
+from mainstay.values.moments import moment_text
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a door knows of a request beside its input."""
+
+    id: str
+    # The versions that `If-Match` allows; None when it was not sent.
+    versions: frozenset[int] | None = None
+    # The idempotency key of the one who asks.
+    replay_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """Work for the outbox, told by a change: done after the commit, at the worker's pace."""
+
+    kind: str
+    payload: dict[str, str]
+
+
+@dataclass
+class Context:
+    """The surroundings of one act."""
+
+    rows: Handle
+    actor: Actor
+    request: Request
+    clock: Callable[[], datetime]
+    events: list[Event] = field(default_factory=list)
+    letters: list[Letter] = field(default_factory=list)
+    # What a preview tells of an act that cannot be undone.
+    summary: str = ""
+    effects: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @cached_property
+    def now(self) -> datetime:
+        """The moment of the act: the same for everything it does."""
+        return self.clock()
+
+    @cached_property
+    def at(self) -> str:
+        """The moment of the act as it is kept."""
+        return moment_text(self.now)
+
+    @cached_property
+    def stamp(self) -> str:
+        """Who acts, as it is kept on what the act changes."""
+        return self.actor.stamp.model_dump_json()
+
+    def may(self, right: Right) -> bool:
+        """Whether the actor holds this right."""
+        return self.actor.may(right)
+
+    def expect(self, version: int) -> None:
+        """Go on only if the one who asks knows this version of the record, or did not say."""
+        if self.request.versions is not None and version not in self.request.versions:
+            raise Stale
+
+    def record(self, event: Event) -> None:
+        """Tell what happened: kept with the change, sent out after it."""
+        self.events.append(event)
+
+    def post(self, kind: str, **payload: str) -> None:
+        """Have the worker do something after the commit."""
+        self.letters.append(Letter(kind, payload))

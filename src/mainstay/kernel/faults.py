@@ -1,0 +1,62 @@
+"""Raw input into an operation's Input: strictly, and with every fault told at once in plain words."""
+
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+
+from mainstay.kernel.refusal import Fault, Invalid
+from mainstay.kernel.shapes import Input
+
+# A door hands over JSON that has passed the strict decoder, or the words of a query.
+Raw = bytes | Mapping[str, str]
+
+# What people are told for each kind of fault that Pydantic finds; `{…}` are its own details.
+_PROBLEMS = {
+    "missing": "is required",
+    "extra_forbidden": "is not known here",
+    "string_type": "is not text",
+    "string_too_short": "is empty",
+    "string_too_long": "is longer than {max_length} characters",
+    "string_pattern_mismatch": "is not of the right form",
+    "int_type": "is not a whole number",
+    "int_parsing": "is not a whole number",
+    "int_parsing_size": "is too large",
+    "int_from_float": "is not a whole number",
+    "greater_than_equal": "is below {ge}",
+    "less_than_equal": "is above {le}",
+    "bool_type": "is not true or false",
+    "bool_parsing": "is not true or false",
+    "list_type": "is not a list",
+    "too_long": "has more than {max_length} entries",
+    "too_short": "has fewer than {min_length} entries",
+    "enum": "is not one of {expected}",
+    "literal_error": "is not one of {expected}",
+    "date_type": "is not a date",
+    "date_parsing": "is not a date",
+    "date_from_datetime_parsing": "is not a date",
+    "datetime_type": "is not a moment",
+    "datetime_parsing": "is not a moment",
+    "datetime_from_date_parsing": "is not a moment",
+    "value_error": "{error}",
+    "model_type": "is not an object",
+    "model_attributes_type": "is not an object",
+}
+
+
+def accept(model: type[Input], raw: Raw) -> Input:
+    """The input, or a refusal that names every faulty field."""
+    try:
+        if isinstance(raw, bytes):
+            return model.model_validate_json(raw, strict=True)
+        return model.model_validate_strings(raw)
+    except ValidationError as error:
+        raise Invalid(_faults(error)) from None
+
+
+def _faults(error: ValidationError) -> list[Fault]:
+    faults = []
+    for found in error.errors(include_url=False, include_input=False):
+        field = ".".join(map(str, found["loc"])) or "body"
+        problem = _PROBLEMS.get(found["type"], "is not valid").format(**found.get("ctx", {}))
+        faults.append(Fault(field, problem))
+    return faults

@@ -1,0 +1,94 @@
+"""The declaration of an operation: everything the doors need to know of it, said once."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Context
+from mainstay.kernel.rights import Right
+from mainstay.kernel.shapes import Input, Irrevocable, Page, Record, Shown
+from mainstay.kernel.wire import page_encoder, record_json
+
+EVERYWHERE = frozenset(Door)
+
+
+class Effect(Enum):
+    """What an operation does to the records."""
+
+    READ = auto()
+    CHANGE = auto()
+    IRREVERSIBLE = auto()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """One thing the house can do."""
+
+    name: str
+    title: str
+    description: str
+    input: type[Input]
+    output: type[Shown]
+    # Whether it answers with a page of `output` rather than with one.
+    lists: bool
+    right: Right
+    effect: Effect
+    rest: str | None
+    offered: frozenset[Door]
+    open_when_lapsed: bool
+    function: Callable[[Context, Any], Any]
+    # Its answer as JSON.
+    encode: Callable[[Any], bytes]
+
+    @property
+    def changes(self) -> bool:
+        """Whether records may be different afterwards."""
+        return self.effect is not Effect.READ
+
+
+G = TypeVar("G", bound=Input)
+
+
+def operation(
+    *,
+    right: Right,
+    effect: Effect,
+    rest: str | None = None,
+    offered: frozenset[Door] = EVERYWHERE,
+    open_when_lapsed: bool = False,
+) -> Callable[[Callable[[Context, G], Any]], Operation]:
+    """Declare a function as an operation; its types and its docstring are part of the declaration."""
+
+    def declare(function: Callable[[Context, G], Any]) -> Operation:
+        hints = get_type_hints(function)
+        _context, given, output = hints.values()
+        lists = get_origin(output) is Page
+        record = get_args(output)[0] if lists else output
+        if (effect is Effect.IRREVERSIBLE) != issubclass(given, Irrevocable):
+            raise TypeError(f"{function.__name__}: an irreversible operation takes an Irrevocable input, and no other")
+        title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        return Operation(
+            name=function.__name__,
+            title=title.rstrip("."),
+            description=" ".join(description.split()),
+            input=given,
+            output=record,
+            lists=lists,
+            right=right,
+            effect=effect,
+            rest=rest,
+            offered=offered,
+            open_when_lapsed=open_when_lapsed,
+            function=function,
+            encode=page_encoder(record) if lists else record_json,
+        )
+
+    return declare
+
+
+def version_of(result: object) -> int | None:
+    """The version of the record that an operation answered with, if it was one."""
+    return result.version if isinstance(result, Record) else None

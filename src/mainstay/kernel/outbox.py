@@ -1,0 +1,103 @@
+"""The outbox: what leaves the house, leaves through here, and only after the change it follows was committed.
+
+Written in the change's transaction, emptied by the worker. A piece of work is taken by moving its due time into the
+future: a worker that dies lets it fall due again, so everything happens at least once.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import orjson
+
+from mainstay.backing.database import Handle
+from mainstay.kernel.context import Context, Letter
+from mainstay.kernel.wire import record_json
+from mainstay.values.ids import new_id
+from mainstay.values.moments import moment_text
+
+# The kind of the letter that every event leaves in the outbox.
+EVENT = "event"
+
+LEASE = timedelta(minutes=2)
+# Waiting grows from seconds to hours; then the work is parked for the operator to look at.
+RETRIES = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 300, 1800, 7200, 18000, 36000, 86400))
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One piece of work, taken for a while."""
+
+    id: str
+    organisation: str
+    kind: str
+    payload: dict[str, str]
+    attempts: int
+
+
+def write(ctx: Context) -> list[str]:
+    """Keep the events of an act with their numbers, and the letters they leave; the events' ids."""
+    ids = []
+    for event in ctx.events:
+        row = ctx.rows.one(
+            "UPDATE organisation SET event_sequence = event_sequence + 1 WHERE id = :organisation"
+            " RETURNING event_sequence"
+        )
+        sequence = row[0] if row else None
+        ids.append(new_id("evt"))
+        previous = b',"previous":' + orjson.dumps(dict(event.previous))
+        ctx.rows.run(
+            "INSERT INTO event (organisation_id, sequence, id, type, created_at, actor, data)"
+            " VALUES (:organisation, :sequence, :id, :type, :at, :actor, :data)",
+            sequence=sequence,
+            id=ids[-1],
+            type=event.name,
+            at=ctx.at,
+            actor=ctx.stamp,
+            data=(b'{"object":' + record_json(event.record) + previous + b"}").decode(),
+        )
+        ctx.post(EVENT, event=ids[-1])
+    for letter in ctx.letters:
+        put(ctx.rows, letter, ctx.at)
+    return ids
+
+
+def put(rows: Handle, letter: Letter, at: str) -> None:
+    """Leave one piece of work, due at once."""
+    rows.run(
+        "INSERT INTO outbox (id, organisation_id, kind, payload, due_at)"
+        " VALUES (:id, :organisation, :kind, :payload, :at)",
+        id=new_id("out"),
+        kind=letter.kind,
+        payload=orjson.dumps(letter.payload).decode(),
+        at=at,
+    )
+
+
+def take(rows: Handle, now: datetime) -> Work | None:
+    """The work that has been due the longest, taken for the length of a lease."""
+    row = rows.one(
+        "UPDATE outbox SET due_at = :leased, attempts = attempts + 1"
+        " WHERE id = (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT 1) AND due_at <= :now"
+        " RETURNING id, organisation_id, kind, payload, attempts",
+        leased=moment_text(now + LEASE),
+        now=moment_text(now),
+    )
+    if row is None:
+        return None
+    identity, organisation, kind, payload, attempts = row
+    return Work(str(identity), str(organisation), str(kind), orjson.loads(str(payload)), int(attempts or 0))
+
+
+def finish(rows: Handle, work: Work) -> None:
+    """The work is done."""
+    rows.run("DELETE FROM outbox WHERE id = :id", id=work.id)
+
+
+def postpone(rows: Handle, work: Work, now: datetime) -> datetime | None:
+    """The work failed: when it is tried again, or None when it is parked."""
+    if work.attempts > len(RETRIES):
+        rows.run("UPDATE outbox SET due_at = NULL WHERE id = :id", id=work.id)
+        return None
+    again = now + RETRIES[work.attempts - 1]
+    rows.run("UPDATE outbox SET due_at = :again WHERE id = :id", id=work.id, again=moment_text(again))
+    return again

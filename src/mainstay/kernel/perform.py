@@ -1,0 +1,108 @@
+"""The one path through which everything happens."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+
+from mainstay.backing.database import Database, Handle
+from mainstay.kernel import audit, outbox, replay
+from mainstay.kernel.actor import Actor
+from mainstay.kernel.context import Context, Request
+from mainstay.kernel.faults import Raw, accept
+from mainstay.kernel.operation import Operation, version_of
+from mainstay.kernel.refusal import Blocked, Forbidden, Lapsed
+from mainstay.kernel.replay import Answer
+from mainstay.kernel.rights import Access
+from mainstay.kernel.shapes import Input, Irrevocable
+from mainstay.values.moments import Clock
+
+
+class Standing(Protocol):
+    """Reads again, inside the transaction of a change, what the actor is allowed to do now. Met by identity."""
+
+    def __call__(self, rows: Handle, actor: Actor) -> Actor:
+        """The actor as it stands now, or a refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where operations are performed."""
+
+    database: Database
+    clock: Clock
+    standing: Standing
+    # Rung when a change has left work in the outbox.
+    ring: Callable[[], None]
+
+    def perform(self, operation: Operation, actor: Actor, raw: Raw, request: Request) -> Answer:
+        """Do it, or refuse. An act that cannot be undone is only rehearsed until it is confirmed."""
+        admit(operation, actor)
+        given = accept(operation.input, raw)
+        if not operation.changes:
+            with self.database.reading(actor.organisation) as rows:
+                result = operation.function(Context(rows, actor, request, self.clock), given)
+            return Answer(operation.encode(result), version_of(result))
+        if isinstance(given, Irrevocable) and not given.confirmed:
+            return self.rehearse(operation, actor, given, request)
+
+        with self.database.changing(actor.organisation) as rows:
+            ctx = self._context(operation, rows, actor, request)
+            if request.replay_key and (earlier := replay.recall(ctx, operation.name, given)):
+                return earlier
+            answer = _act(ctx, operation, given)
+            if request.replay_key:
+                replay.remember(ctx, operation.name, given, answer)
+        if ctx.letters:
+            self.ring()
+        return answer
+
+    def rehearse(self, operation: Operation, actor: Actor, given: Input, request: Request) -> Answer:
+        """Perform it and take everything back: what would happen, or every reason why not."""
+        blockers: tuple[str, ...] = ()
+        with self.database.changing(actor.organisation, keep=False) as rows:
+            ctx = self._context(operation, rows, actor, request)
+            try:
+                _act(ctx, operation, given)
+            except Blocked as blocked:
+                blockers = blocked.blockers
+        return Answer(_preview(operation, ctx, blockers))
+
+    def _context(self, operation: Operation, rows: Handle, actor: Actor, request: Request) -> Context:
+        # A role may have been lost, a key revoked or a subscription lapsed since the door was passed.
+        current = self.standing(rows, actor)
+        admit(operation, current)
+        return Context(rows, current, request, self.clock)
+
+
+def admit(operation: Operation, actor: Actor) -> None:
+    """Whether the actor may do this at all; a door asks before it reads a body."""
+    if operation.changes and actor.access is not Access.WRITE:
+        raise Forbidden("This credential is read only. Use one with read and write access to change records.")
+    if not actor.may(operation.right):
+        raise Forbidden(f"The role {actor.role} may not do this ({operation.right}). Ask an owner or admin.")
+    if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
+        raise Lapsed
+
+
+def _act(ctx: Context, operation: Operation, given: Input) -> Answer:
+    result: Any = operation.function(ctx, given)
+    # The bytes are made before the commit: a fault in making them leaves nothing changed.
+    answer = Answer(operation.encode(result), version_of(result))
+    events = outbox.write(ctx)
+    audit.write(ctx, operation.name, given, events)
+    return answer
+
+
+def _preview(operation: Operation, ctx: Context, blockers: tuple[str, ...]) -> bytes:
+    return orjson.dumps(
+        {
+            "object": "preview",
+            "operation": operation.name,
+            "summary": ctx.summary,
+            "effects": [*ctx.effects, *(f"The event {event.name} goes out." for event in ctx.events)],
+            "warnings": ctx.warnings,
+            "blockers": blockers,
+        }
+    )

@@ -1,0 +1,49 @@
+"""Who may do what: one enum of rights, one table of roles."""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a person is in an organisation."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    OFFICE = "office"
+    MEMBER = "member"
+    SUBCONTRACTOR = "subcontractor"
+
+
+class Access(StrEnum):
+    """What a credential was made for; never more than its person may do."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Right(StrEnum):
+    """What an operation asks for, as `area:verb`."""
+
+    ORGANISATION_READ = "organisation:read"
+    ORGANISATION_CHANGE = "organisation:change"
+    ME_READ = "me:read"
+    PEOPLE_READ = "people:read"
+    PEOPLE_CHANGE = "people:change"
+    OWNERS_NAME = "owners:name"
+    COSTS_READ = "costs:read"
+    KEYS_MANAGE = "keys:manage"
+    SUBSCRIPTION_CHANGE = "subscription:change"
+
+
+_SUBCONTRACTOR = frozenset({Right.ORGANISATION_READ, Right.ME_READ})
+_MEMBER = _SUBCONTRACTOR | {Right.PEOPLE_READ}
+_OFFICE = _MEMBER | {Right.COSTS_READ}
+_ADMIN = _OFFICE | {Right.ORGANISATION_CHANGE, Right.PEOPLE_CHANGE, Right.KEYS_MANAGE}
+_OWNER = frozenset(Right)
+
+RIGHTS: dict[Role, frozenset[Right]] = {
+    Role.OWNER: _OWNER,
+    Role.ADMIN: _ADMIN,
+    Role.OFFICE: _OFFICE,
+    Role.MEMBER: _MEMBER,
+    Role.SUBCONTRACTOR: _SUBCONTRACTOR,
+}

@@ -1,0 +1,87 @@
+"""`mainstay serve`: one process keeps the server processes and the outbox worker running, and ends them together."""
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
+from granian.http import HTTP1Settings
+
+from mainstay.backing.exposition import meter_names
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.limits import MachineLimits
+from mainstay.backing.log import log
+from mainstay.backing.tallies import Tallies
+from mainstay.main import METERED, open_stage, process_rows
+from mainstay.settings import Settings, environment_of
+
+HEADER_SECONDS = 10
+# A request may wait this long to be finished when the server is asked to end.
+GRACE_SECONDS = 20
+
+
+def serve(settings: Settings) -> None:
+    """Serve all doors until asked to end."""
+    folder = DataFolder(settings.data)
+    open_stage(settings).database.close()
+    MachineLimits.create(folder.limits)
+    Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
+    # Each process reads its settings from the environment, so flags are put there.
+    os.environ |= environment_of(settings)
+
+    server = Granian(
+        "mainstay.main:application",
+        factory=True,
+        address=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        interface=Interfaces.ASGI,
+        loop=Loops.uvloop,
+        runtime_mode=RuntimeModes.st,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
+        websockets=False,
+        backlog=2048,
+        log_enabled=False,
+        respawn_failed_workers=True,
+        respawn_interval=0.1,
+        workers_kill_timeout=GRACE_SECONDS,
+    )
+    worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent"])
+    server.on_startup(worker.start)
+    server.on_shutdown(worker.stop)
+    log("serving", address=settings.base_url, workers=settings.workers)
+    server.serve()
+
+
+class _KeptProcess:
+    """A process that is started again when it dies, until it is stopped."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._keeper.start()
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has."""
+        self._stopping.set()
+        if self._process:
+            with suppress(ProcessLookupError):
+                self._process.terminate()
+        self._keeper.join(GRACE_SECONDS)
+
+    def _keep(self) -> None:
+        while not self._stopping.is_set():
+            self._process = subprocess.Popen(self._command)
+            code = self._process.wait()
+            if not self._stopping.is_set():
+                log("worker ended", level="error", code=code)
+                self._stopping.wait(1.0)

@@ -1,0 +1,122 @@
+"""Settings: the environment, checked once at start, as one frozen object."""
+
+import ipaddress
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+PREFIX = "MAINSTAY_"
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class WrongSetting(Exception):
+    """A setting cannot be what it is; the sentence names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the operator decides. `NAMES` says what each one means."""
+
+    data: Path
+    database: str | None
+    redis: str | None
+    base_url: str
+    host: str
+    port: int
+    workers: int
+    smtp: str | None
+    trusted_proxies: tuple[Network, ...]
+    metrics: str | None
+
+
+# Every setting: in the environment MAINSTAY_ and this in capitals; as a flag of `serve` -- and this with dashes.
+MEANINGS = {
+    "data": "folder of the embedded database, files and mails (default: ./data)",
+    "database": "postgresql://… (default: SQLite in the data folder)",
+    "redis": "redis://…, for limits shared by several machines (default: none)",
+    "base_url": "the address people and links use, without a path (default: http://HOST:PORT)",
+    "host": "address to listen on (default: 127.0.0.1)",
+    "port": "port to listen on (default: 8000)",
+    "workers": "server processes (default: one per core)",
+    "smtp": "smtp://user:password@host:port (default: mails are put into outbox/ in the data folder)",
+    "trusted_proxies": "whose X-Forwarded-For is believed: addresses or networks with commas between (default: none)",
+    "metrics": "HOST:PORT of a separate listener for Prometheus (default: none)",
+}
+
+
+def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings of an environment; an empty value is no value."""
+    given = {name: value for name in MEANINGS if (value := environment.get(PREFIX + name.upper(), "").strip())}
+
+    def setting(name: str, read: Callable[[str], Any], default: Any) -> Any:
+        if name not in given:
+            return default
+        try:
+            return read(given[name])
+        except ValueError as fault:
+            raise WrongSetting(f"{PREFIX}{name.upper()} {fault}.") from None
+
+    host = setting("host", str, "127.0.0.1")
+    port = setting("port", _whole_number(0, 65535), 8000)
+    return Settings(
+        data=setting("data", Path, Path("data")),
+        database=setting("database", _url("postgresql", "postgres"), None),
+        redis=setting("redis", _url("redis", "rediss"), None),
+        base_url=setting("base_url", _base_url, f"http://{host}:{port}"),
+        host=host,
+        port=port,
+        workers=setting("workers", _whole_number(1, 512), os.cpu_count() or 1),
+        smtp=setting("smtp", _url("smtp", "smtps"), None),
+        trusted_proxies=setting("trusted_proxies", _networks, ()),
+        metrics=setting("metrics", _listener, None),
+    )
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The environment from which another process reads the same settings."""
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    values["trusted_proxies"] = ",".join(map(str, settings.trusted_proxies))
+    return {PREFIX + name.upper(): "" if value is None else str(value) for name, value in values.items()}
+
+
+def _whole_number(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _url(*schemes: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if urlsplit(text).scheme not in schemes:
+            raise ValueError(f"must begin with {schemes[0]}://")
+        return text
+
+    return read
+
+
+def _base_url(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/?#@\s]+/?", text):
+        raise ValueError("must be http:// or https:// and a host, without a path")
+    return text.rstrip("/").lower()
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
+    except ValueError:
+        raise ValueError("must be addresses or networks with commas between, such as 10.0.0.0/8") from None
+
+
+def _listener(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError("must be HOST:PORT, such as 127.0.0.1:9100")
+    return text

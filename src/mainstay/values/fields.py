@@ -1,0 +1,88 @@
+"""The kinds of value that input fields are made of, with their rules and the words for what is wrong."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from mainstay.values.ids import is_id
+from mainstay.values.moments import is_time_zone
+from mainstay.values.money import CURRENCIES, parse_price
+from mainstay.values.places import COUNTRIES
+
+# No text takes control characters: they break mail headers and pages.
+_NO_CONTROL = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+_NO_CONTROL_BUT_LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*$"
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_NO_CONTROL)]
+Paragraph = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000, pattern=_NO_CONTROL_BUT_LINES)
+]
+# Checked for shape only, so that addresses inside a firm's own network work.
+Email = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, max_length=254, pattern=r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
+    ),
+    Field(json_schema_extra={"format": "email"}),
+]
+Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
+
+
+def _price(given: object) -> int:
+    # A JSON number within the bounds of a price comes back from `repr` with the digits it was written with.
+    text = repr(given) if type(given) in {int, float} else given
+    try:
+        stored = parse_price(str(text))
+    except ValueError:
+        stored = -1
+    if stored < 0:
+        raise ValueError("is not a decimal such as 85.50, from 0 and with at most four decimals")
+    return stored
+
+
+# An amount per unit, up to four decimals; kept as a whole number of ten-thousandths.
+Price = Annotated[
+    int,
+    BeforeValidator(_price, json_schema_input_type=str),
+    Field(description="A decimal such as 85.50, up to four decimals."),
+]
+
+
+def id_of(noun: str) -> AfterValidator:
+    """Refuse text that cannot be the id of such a record."""
+
+    def check(text: str | None) -> str | None:
+        if text is not None and not is_id(text, noun):
+            raise ValueError(f"is not the id of a {noun}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _one_of(known: Any, problem: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if text not in known:
+            raise ValueError(problem)
+        return text
+
+    return AfterValidator(check)
+
+
+Country = Annotated[
+    str, _one_of(COUNTRIES, "is not a country code such as GB"), Field(description="ISO 3166, two letters.")
+]
+Currency = Annotated[str, _one_of(CURRENCIES, "is not a currency code such as EUR"), Field(description="ISO 4217.")]
+
+
+def _time_zone(name: str) -> str:
+    if not is_time_zone(name):
+        raise ValueError("is not a time zone such as Europe/Berlin")
+    return name
+
+
+TimeZone = Annotated[str, AfterValidator(_time_zone), Field(description="IANA name, such as Europe/Berlin.")]
+
+
+def omittable(**details: Any) -> Any:
+    """A field that may be left out of a change but not set to null."""
+    return Field(default_factory=lambda: None, **details)

@@ -1,0 +1,152 @@
+"""Money, prices and quantities: exact decimals kept as integers, never binary floats."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from types import MappingProxyType
+
+# ISO 4217 without metals, funds, units of account and test codes.
+_NO_DECIMALS = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
+_TWO_DECIMALS = """
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE
+    CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR
+    KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB
+    PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY
+    TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG
+"""
+_THREE_DECIMALS = "BHD IQD JOD KWD LYD OMR TND"
+
+CURRENCIES: Mapping[str, int] = MappingProxyType(
+    dict.fromkeys(_NO_DECIMALS.split(), 0)
+    | dict.fromkeys(_TWO_DECIMALS.split(), 2)
+    | dict.fromkeys(_THREE_DECIMALS.split(), 3)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount in whole minor units (cents) of one currency."""
+
+    minor: int
+    currency: str
+
+    def __post_init__(self) -> None:
+        _decimals(self.currency)
+        if not -_LARGEST <= self.minor <= _LARGEST:
+            raise ValueError("The amount is too large.")
+
+    @classmethod
+    def parse(cls, text: str, currency: str) -> "Money":
+        """Read a decimal such as `1190.00`, with at most the currency's decimals."""
+        return cls(_parse(text, _decimals(currency)), currency)
+
+    def text(self) -> str:
+        """Write the amount with all of the currency's decimals."""
+        return _text(self.minor, _decimals(self.currency))
+
+    def times(self, factor: Decimal) -> "Money":
+        """Multiply exactly, then round once, half away from zero."""
+        product = _WIDE.multiply(Decimal(self.minor), factor)
+        return Money(int(round_half_away(product, 0)), self.currency)
+
+    def __add__(self, other: "Money") -> "Money":
+        return Money(self.minor + self._minor_of(other), self.currency)
+
+    def __sub__(self, other: "Money") -> "Money":
+        return Money(self.minor - self._minor_of(other), self.currency)
+
+    def __neg__(self) -> "Money":
+        return Money(-self.minor, self.currency)
+
+    # Python answers > and >= by turning these two around.
+    def __lt__(self, other: "Money") -> bool:
+        return self.minor < self._minor_of(other)
+
+    def __le__(self, other: "Money") -> bool:
+        return self.minor <= self._minor_of(other)
+
+    def _minor_of(self, other: "Money") -> int:
+        if other.currency != self.currency:
+            raise ValueError(f"{self.currency} and {other.currency} do not mix.")
+        return other.minor
+
+
+def round_half_away(value: Decimal, digits: int) -> Decimal:
+    """Round to so many decimals, a half away from zero: 0.125 to 0.13 and -0.125 to -0.13."""
+    if not value.is_finite():
+        raise ValueError("Only a finite number can be rounded.")
+    try:
+        rounded = value.quantize(Decimal((0, (1,), -digits)), context=_WIDE)
+    except InvalidOperation:
+        raise ValueError("The number is too large.") from None
+    return _WIDE.plus(rounded)  # plus turns -0.00 into 0.00
+
+
+def spread(total: int, weights: Sequence[int]) -> list[int]:
+    """Share a total out by weight so that the parts sum to it exactly (largest remainder, ties to the front).
+
+    Only the sizes of the weights count, and the parts carry the sign of the total: a credit note mirrors its invoice.
+    """
+    sizes = [abs(weight) for weight in weights]
+    if not any(sizes):
+        sizes = [1] * len(sizes)
+    whole = sum(sizes)
+    if whole == 0:
+        if total == 0:
+            return []
+        raise ValueError("There is nothing to spread the total over.")
+
+    shares = [divmod(abs(total) * size, whole) for size in sizes]
+    parts = [quotient for quotient, _ in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda place: -shares[place][1])
+    for place in by_remainder[: abs(total) - sum(parts)]:
+        parts[place] += 1
+    return parts if total >= 0 else [-part for part in parts]
+
+
+def parse_price(text: str) -> int:
+    """Read a price or quantity with at most 4 decimals as a count of 1/10,000."""
+    stored = _parse(text, _PRICE_DIGITS)
+    if not -_LARGEST <= stored <= _LARGEST:
+        raise ValueError("The number is too large.")
+    return stored
+
+
+def price_text(stored: int) -> str:
+    """Write a price or quantity with 2 to 4 decimals, as many as it needs."""
+    text = _text(stored, _PRICE_DIGITS)
+    return text[:-2] + text[-2:].rstrip("0")
+
+
+def _decimals(currency: str) -> int:
+    if currency not in CURRENCIES:
+        raise ValueError("The currency is not an active ISO 4217 code.")
+    return CURRENCIES[currency]
+
+
+def _parse(text: str, digits: int) -> int:
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        raise ValueError("Write a plain decimal number such as 1190 or -0.5.")
+    if len(text) > _LONGEST:
+        raise ValueError("The number is too long.")
+    sign, whole, fraction = match.groups(default="")
+    if len(fraction) > digits:
+        raise ValueError(f"At most {digits} decimals are allowed." if digits else "No decimals are allowed.")
+    return int(sign + whole + fraction.ljust(digits, "0"))
+
+
+def _text(stored: int, digits: int) -> str:
+    if digits == 0:
+        return str(stored)
+    sign = "-" if stored < 0 else ""
+    whole, fraction = divmod(abs(stored), 10**digits)
+    return f"{sign}{whole}.{fraction:0{digits}d}"
+
+
+_PRICE_DIGITS = 4
+_LARGEST = 2**53 - 1  # what every JSON reader holds exactly, and far inside a database's 64 bits
+_LONGEST = 40  # far beyond the largest number; spares reading thousands of digits
+_DECIMAL = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
+_WIDE = Context(prec=400, rounding=ROUND_HALF_UP, traps=[InvalidOperation])  # the usual 28 digits would round twice

@@ -1,0 +1,96 @@
+"""The cast of every test: an organisation with one person of each role, and a stranger of another one."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mainstay.business.organisation.operations import change_subscription
+from mainstay.business.people.joining import add_person, create_organisation
+from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.keys import create_key
+from mainstay.kernel.actor import Actor, Door, operator
+from mainstay.kernel.context import Request
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.replay import Answer
+from mainstay.kernel.rights import Access, Role
+from mainstay.values.ids import new_id
+
+_numbers = itertools.count(1)
+
+# The accounts are shared by all organisations of a run: hashing a password is slow on purpose.
+EMAILS = {
+    Role.OWNER: "olivia@cast.example",
+    Role.ADMIN: "adam@cast.example",
+    Role.OFFICE: "orla@cast.example",
+    Role.MEMBER: "mia@cast.example",
+    Role.SUBCONTRACTOR: "sam@cast.example",
+}
+PASSWORD = "a password for the cast"
+
+
+@dataclass(frozen=True)
+class Cast:
+    """One organisation and its people."""
+
+    stage: Stage
+    organisation: str
+    people: dict[Role, str]
+
+    def actor(self, role: Role, access: Access = Access.WRITE, door: Door = Door.API) -> Actor:
+        """A person of this role, acting by themselves with what their organisation allows now."""
+        with self.stage.database.reading(self.organisation) as rows:
+            person = actor_of_person(rows, self.people[role], door)
+        return Actor(
+            person.organisation, person.person, person.role, access, person.subscribed, person.door, person.credential
+        )
+
+    def perform(self, operation: Operation, actor: Actor | Role = Role.OWNER, **given: object) -> dict[str, Any]:
+        """Perform an operation; what it answered."""
+        result: dict[str, Any] = orjson.loads(self.answer(operation, actor, **given).body)
+        return result
+
+    def answer(
+        self, operation: Operation, actor: Actor | Role = Role.OWNER, request: Request | None = None, **given: object
+    ) -> Answer:
+        """Perform an operation; the answer as doors get it."""
+        acting = self.actor(actor) if isinstance(actor, Role) else actor
+        return self.stage.perform(operation, acting, orjson.dumps(given), request or Request(new_id("req")))
+
+    def key(self, access: Access = Access.WRITE, role: Role = Role.OWNER) -> str:
+        """A new API key of the owner or admin."""
+        made = self.perform(create_key, self.actor(role), name=f"{role} {access}", access=access)
+        return str(made["key"])
+
+    def lapse(self) -> None:
+        """Let the subscription lapse."""
+        self.perform(change_subscription, operator(self.organisation), status="inactive")
+
+    def renew(self) -> None:
+        """Renew the subscription."""
+        self.perform(change_subscription, operator(self.organisation), status="active")
+
+
+def assemble(stage: Stage) -> Cast:
+    """A new organisation with one person of each role."""
+    organisation = new_id("org")
+    cast = Cast(stage, organisation, {})
+    number = next(_numbers)
+    owner = cast.perform(
+        create_organisation,
+        operator(organisation),
+        name=f"Organisation {number}",
+        ownerName="Olivia Owner",
+        ownerEmail=EMAILS[Role.OWNER],
+        password=PASSWORD,
+    )
+    cast.people[Role.OWNER] = owner["id"]
+    names = ("Adam Admin", "Orla Office", "Mia Member", "Sam Subcontractor")
+    for role, name in zip(list(EMAILS)[1:], names, strict=True):
+        person = cast.perform(
+            add_person, operator(organisation), name=name, email=EMAILS[role], role=role, password=PASSWORD
+        )
+        cast.people[role] = person["id"]
+    return cast
