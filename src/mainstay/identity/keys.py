@@ -10,8 +10,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Forbidden, NotFound
 from mainstay.kernel.rights import Access, Right
-from mainstay.kernel.shapes import Input, ListInput, Page, Shown
-from mainstay.kernel.wire import shown
+from mainstay.kernel.shapes import Input, ListInput, One, Page, Shown
 from mainstay.values.fields import Line, id_of
 from mainstay.values.ids import new_id
 
@@ -61,7 +60,7 @@ class RevokeKey(Input):
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
-def create_key(ctx: Context, given: CreateKey) -> NewKeyOut:
+def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     """Create an API key.
 
     It acts with the rights of the person who makes it, and stops working when that person leaves or is no longer owner
@@ -81,7 +80,8 @@ def create_key(ctx: Context, given: CreateKey) -> NewKeyOut:
         last_four=secret[-4:],
         at=ctx.at,
     )
-    return NewKeyOut(**_fetch(ctx, identity).model_dump(), key=secret)
+    row = _fetch(ctx, identity).row
+    return One(NewKeyOut, (*row, secret))
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
@@ -91,11 +91,11 @@ def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
     rows = ctx.rows.all(
         f"{_SELECT} {after} ORDER BY k.id DESC LIMIT :limit", after=given.starting_after, limit=given.limit + 1
     )
-    return Page.cut(rows, given.limit)
+    return Page.cut(KeyOut, rows, given.limit)
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, open_when_lapsed=True)
-def revoke_key(ctx: Context, given: RevokeKey) -> KeyOut:
+def revoke_key(ctx: Context, given: RevokeKey) -> One[KeyOut]:
     """Revoke an API key.
 
     The next request with it is refused. A key that was revoked before stays as it is.
@@ -126,8 +126,8 @@ WHERE k.organisation_id = :organisation
 """
 
 
-def _fetch(ctx: Context, identity: str) -> KeyOut:
+def _fetch(ctx: Context, identity: str) -> One[KeyOut]:
     row = ctx.rows.one(f"{_SELECT} AND k.id = :id", id=identity)
     if row is None:
         raise NotFound("API key")
-    return shown(KeyOut, row)
+    return One(KeyOut, row)

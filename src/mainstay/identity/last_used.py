@@ -1,8 +1,10 @@
 """When a key was last used: kept in memory and written together now and then, never once per request."""
 
 import threading
+from datetime import datetime
 
 from mainstay.backing.database import EVERY, Database
+from mainstay.values.moments import moment_text
 
 # Written this often, the time that settings show is right within a minute.
 EVERY_SECONDS = 20.0
@@ -13,10 +15,10 @@ class LastUsed:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._uses: dict[tuple[str, str], str] = {}
+        self._uses: dict[tuple[str, str], datetime] = {}
         self._writing = threading.Lock()
 
-    def note(self, organisation: str, key: str, at: str) -> None:
+    def note(self, organisation: str, key: str, at: datetime) -> None:
         """A key was used."""
         self._uses[organisation, key] = at
 
@@ -34,5 +36,5 @@ class LastUsed:
                         " AND (last_used_at IS NULL OR last_used_at < :at)",
                         owner=organisation,
                         id=key,
-                        at=at,
+                        at=moment_text(at),
                     )

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cached_property
 
 from mainstay.backing.database import Handle
+from mainstay.backing.saving import Pen
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.event import Event
 from mainstay.kernel.refusal import Stale
@@ -61,6 +62,11 @@ class Context:
     def stamp(self) -> str:
         """Who acts, as it is kept on what the act changes."""
         return self.actor.stamp.model_dump_json()
+
+    @cached_property
+    def pen(self) -> Pen:
+        """What writes records, with the moment and the one who acts on them."""
+        return Pen(self.rows, self.at, self.stamp)
 
     def may(self, right: Right) -> bool:
         """Whether the actor holds this right."""

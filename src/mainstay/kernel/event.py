@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from mainstay.kernel.shapes import Record
+import orjson
+
+from mainstay.kernel.shapes import One, R
+from mainstay.kernel.wire import to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +16,12 @@ class Event:
 
     name: ClassVar[str]
 
-    record: Record
+    record: One[Any]
     previous: Mapping[str, object] = field(default_factory=dict)
 
 
-def differences(before: Record, after: Record) -> dict[str, object]:
+def differences(before: One[R], after: One[R]) -> dict[str, object]:
     """The fields as they were before the change, those alone that it changed."""
-    was, is_now = (record.model_dump(mode="json", by_alias=True) for record in (before, after))
+    was, is_now = (orjson.loads(to_json(record)) for record in (before, after))
     always = {"updatedAt", "updatedBy", "version"}
     return {name: value for name, value in was.items() if value != is_now[name] and name not in always}

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, Irrevocable, Page, Record, Shown
-from mainstay.kernel.wire import page_encoder, record_json
+from mainstay.kernel.shapes import Input, Irrevocable, Page, Shown
+from mainstay.kernel.wire import Result
 
 EVERYWHERE = frozenset(Door)
 
@@ -39,9 +39,7 @@ class Operation:
     rest: str | None
     offered: frozenset[Door]
     open_when_lapsed: bool
-    function: Callable[[Context, Any], Any]
-    # Its answer as JSON.
-    encode: Callable[[Any], bytes]
+    function: Callable[[Context, Any], Result]
 
     @property
     def changes(self) -> bool:
@@ -59,14 +57,13 @@ def operation(
     rest: str | None = None,
     offered: frozenset[Door] = EVERYWHERE,
     open_when_lapsed: bool = False,
-) -> Callable[[Callable[[Context, G], Any]], Operation]:
+) -> Callable[[Callable[[Context, G], Result]], Operation]:
     """Declare a function as an operation; its types and its docstring are part of the declaration."""
 
-    def declare(function: Callable[[Context, G], Any]) -> Operation:
+    def declare(function: Callable[[Context, G], Result]) -> Operation:
         hints = get_type_hints(function)
         _context, given, output = hints.values()
-        lists = get_origin(output) is Page
-        record = get_args(output)[0] if lists else output
+        record = get_args(output)[0] if get_origin(output) else output
         if (effect is Effect.IRREVERSIBLE) != issubclass(given, Irrevocable):
             raise TypeError(f"{function.__name__}: an irreversible operation takes an Irrevocable input, and no other")
         title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -76,19 +73,13 @@ def operation(
             description=" ".join(description.split()),
             input=given,
             output=record,
-            lists=lists,
+            lists=get_origin(output) is Page,
             right=right,
             effect=effect,
             rest=rest,
             offered=offered,
             open_when_lapsed=open_when_lapsed,
             function=function,
-            encode=page_encoder(record) if lists else record_json,
         )
 
     return declare
-
-
-def version_of(result: object) -> int | None:
-    """The version of the record that an operation answered with, if it was one."""
-    return result.version if isinstance(result, Record) else None

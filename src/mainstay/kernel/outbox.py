@@ -11,7 +11,7 @@ import orjson
 
 from mainstay.backing.database import Handle
 from mainstay.kernel.context import Context, Letter
-from mainstay.kernel.wire import record_json
+from mainstay.kernel.wire import to_json
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 
@@ -53,7 +53,7 @@ def write(ctx: Context) -> list[str]:
             type=event.name,
             at=ctx.at,
             actor=ctx.stamp,
-            data=(b'{"object":' + record_json(event.record) + previous + b"}").decode(),
+            data=(b'{"object":' + to_json(event.record) + previous + b"}").decode(),
         )
         ctx.post(EVENT, event=ids[-1])
     for letter in ctx.letters:

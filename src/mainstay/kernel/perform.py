@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
@@ -11,11 +11,12 @@ from mainstay.kernel import audit, outbox, replay
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Context, Request
 from mainstay.kernel.faults import Raw, accept
-from mainstay.kernel.operation import Operation, version_of
+from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Blocked, Forbidden, Lapsed
 from mainstay.kernel.replay import Answer
 from mainstay.kernel.rights import Access
-from mainstay.kernel.shapes import Input, Irrevocable
+from mainstay.kernel.shapes import Input, Irrevocable, One, Record
+from mainstay.kernel.wire import Result, to_json
 from mainstay.values.moments import Clock
 
 
@@ -43,7 +44,7 @@ class Stage:
         if not operation.changes:
             with self.database.reading(actor.organisation) as rows:
                 result = operation.function(Context(rows, actor, request, self.clock), given)
-            return Answer(operation.encode(result), version_of(result))
+            return _answer(result)
         if isinstance(given, Irrevocable) and not given.confirmed:
             return self.rehearse(operation, actor, given, request)
 
@@ -87,12 +88,16 @@ def admit(operation: Operation, actor: Actor) -> None:
 
 
 def _act(ctx: Context, operation: Operation, given: Input) -> Answer:
-    result: Any = operation.function(ctx, given)
     # The bytes are made before the commit: a fault in making them leaves nothing changed.
-    answer = Answer(operation.encode(result), version_of(result))
+    answer = _answer(operation.function(ctx, given))
     events = outbox.write(ctx)
     audit.write(ctx, operation.name, given, events)
     return answer
+
+
+def _answer(result: Result) -> Answer:
+    version = result.version if isinstance(result, One) and issubclass(result.model, Record) else None
+    return Answer(to_json(result), version)
 
 
 def _preview(operation: Operation, ctx: Context, blockers: tuple[str, ...]) -> bytes:

@@ -1,31 +1,15 @@
 """Refusals: what was asked cannot be done, and the sentence says why and what to do.
 
-A refusal knows nothing of HTTP or JSON-RPC; each door has one table from `Kind` to its own language. Anything that is
-not a refusal is a bug.
+A refusal knows nothing of HTTP or JSON-RPC; each door has one table from the classes below to its own
+language. Anything that is not a refusal is a bug.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
-
-
-class Kind(Enum):
-    """The kinds of refusal that doors tell apart."""
-
-    INVALID = auto()
-    UNAUTHENTICATED = auto()
-    FORBIDDEN = auto()
-    LAPSED = auto()
-    NOT_FOUND = auto()
-    CONFLICT = auto()
-    STALE = auto()
-    TOO_MANY = auto()
 
 
 class Refusal(Exception):
     """Raised by rules; `text` is safe to show to anyone who asked."""
-
-    kind: Kind
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -47,8 +31,6 @@ class Fault:
 class Invalid(Refusal):
     """Some fields are not as they must be; all of them are told at once."""
 
-    kind = Kind.INVALID
-
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("; ".join(map(str, faults)))
         self.faults = tuple(faults)
@@ -57,19 +39,13 @@ class Invalid(Refusal):
 class Unauthenticated(Refusal):
     """Nobody, or nobody any more, is known by this credential."""
 
-    kind = Kind.UNAUTHENTICATED
-
 
 class Forbidden(Refusal):
     """The one who asks may not do this."""
 
-    kind = Kind.FORBIDDEN
-
 
 class Lapsed(Refusal):
     """The organisation's subscription is not active, so its records do not change."""
-
-    kind = Kind.LAPSED
 
     def __init__(self) -> None:
         super().__init__("The subscription is inactive: records can be read but not changed until it is renewed.")
@@ -78,16 +54,12 @@ class Lapsed(Refusal):
 class NotFound(Refusal):
     """There is no such record, or none that one may see; the two are not told apart."""
 
-    kind = Kind.NOT_FOUND
-
     def __init__(self, what: str) -> None:
         super().__init__(f"There is no {what} with that identifier.")
 
 
 class Conflict(Refusal):
     """The state of things does not allow it."""
-
-    kind = Kind.CONFLICT
 
 
 class Blocked(Conflict):
@@ -101,13 +73,9 @@ class Blocked(Conflict):
 class Stale(Refusal):
     """The record has changed since the one who asks last read it."""
 
-    kind = Kind.STALE
-
     def __init__(self) -> None:
         super().__init__("The record has changed since it was read. Read it again, then repeat the change.")
 
 
 class TooMany(Refusal):
     """The limit of requests is reached for now."""
-
-    kind = Kind.TOO_MANY

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -65,13 +65,30 @@ R = TypeVar("R", bound=Shown)
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[R]):
-    """One page of a list: rows whose columns are the fields of the record, in the record's order."""
+class One(Generic[R]):
+    """One record: a row whose columns are the fields of the model behind `object`, in the model's order."""
 
+    model: type[R]
+    row: Row
+
+    @property
+    def version(self) -> int:
+        """The version of a Record."""
+        return cast("int", self.row[_VERSION_AT])
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    """One page of a list: such rows, one for each record."""
+
+    model: type[R]
     rows: Sequence[Row]
     has_more: bool
 
     @classmethod
-    def cut(cls, rows: Sequence[Row], limit: int) -> "Page[R]":
+    def cut(cls, model: type[R], rows: Sequence[Row], limit: int) -> "Page[R]":
         """The page out of a query for one row more than the limit."""
-        return cls(rows[:limit], len(rows) > limit)
+        return cls(model, rows[:limit], len(rows) > limit)
+
+
+_VERSION_AT = list(Record.model_fields).index("version") - 1

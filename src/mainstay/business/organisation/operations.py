@@ -10,7 +10,7 @@ from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input
+from mainstay.kernel.shapes import Input, One
 from mainstay.values.fields import Country, Currency, Email, Line, Paragraph, TimeZone, omittable
 
 
@@ -39,7 +39,7 @@ class ChangeSubscription(Input):
 
 
 @operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation")
-def get_organisation(ctx: Context, _given: GetOrganisation) -> OrganisationOut:
+def get_organisation(ctx: Context, _given: GetOrganisation) -> One[OrganisationOut]:
     """Get the organisation.
 
     Its name, address, currency, time zone and whether its subscription is active. The quickest check that a credential
@@ -49,7 +49,7 @@ def get_organisation(ctx: Context, _given: GetOrganisation) -> OrganisationOut:
 
 
 @operation(right=Right.ORGANISATION_CHANGE, effect=Effect.CHANGE, rest="PATCH /organisation")
-def update_organisation(ctx: Context, given: UpdateOrganisation) -> OrganisationOut:
+def update_organisation(ctx: Context, given: UpdateOrganisation) -> One[OrganisationOut]:
     """Change the organisation's details.
 
     Only the fields that are sent change; null clears one.
@@ -60,7 +60,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation) -> Organisation
 
 
 @operation(right=Right.SUBSCRIPTION_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.CLI}), open_when_lapsed=True)
-def change_subscription(ctx: Context, given: ChangeSubscription) -> OrganisationOut:
+def change_subscription(ctx: Context, given: ChangeSubscription) -> One[OrganisationOut]:
     """Let the subscription lapse, or renew it.
 
     While it is inactive, records can be read but not changed.

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from mainstay.backing.database import Handle
 from mainstay.business.organisation.model import OrganisationOut
 from mainstay.kernel.context import Context
 from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.saving import save_organisation
-from mainstay.kernel.wire import shown
+from mainstay.kernel.shapes import One
 
 _SELECT = """
 SELECT id, created_at, created_by, updated_at, updated_by, version, name, legal_name, tax_number, address, email, phone,
@@ -15,12 +15,18 @@ FROM organisation WHERE id = :organisation
 """
 
 
-def fetch(ctx: Context) -> OrganisationOut:
+def fetch(ctx: Context) -> One[OrganisationOut]:
     """The organisation of the one who asks."""
     row = ctx.rows.one(_SELECT)
     if row is None:
         raise NotFound("organisation")
-    return shown(OrganisationOut, row)
+    return One(OrganisationOut, row)
+
+
+def name(rows: Handle) -> str:
+    """What people call it."""
+    row = rows.one("SELECT name FROM organisation WHERE id = :organisation")
+    return str(row[0]) if row else ""
 
 
 def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: str) -> None:
@@ -40,4 +46,4 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
 
 def save(ctx: Context, changes: dict[str, Any]) -> None:
     """Write the changed fields."""
-    save_organisation(ctx, changes)
+    ctx.pen.save_organisation(changes)

@@ -12,7 +12,7 @@ from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input
+from mainstay.kernel.shapes import Input, One
 from mainstay.values.fields import Country, Currency, Email, Line, TimeZone
 
 BY_OPERATOR = frozenset({Door.CLI})
@@ -46,7 +46,7 @@ class AddPerson(Input):
 
 
 @operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=BY_OPERATOR)
-def create_organisation(ctx: Context, given: CreateOrganisation) -> PersonOut:
+def create_organisation(ctx: Context, given: CreateOrganisation) -> One[PersonOut]:
     """Create an organisation with its first owner.
 
     Answers with the owner.
@@ -58,7 +58,7 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> PersonOut:
 
 
 @operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=BY_OPERATOR)
-def add_person(ctx: Context, given: AddPerson) -> PersonOut:
+def add_person(ctx: Context, given: AddPerson) -> One[PersonOut]:
     """Add a person who can sign in at once.
 
     Someone who was invited, or who has left, becomes active with this name and role.
@@ -66,7 +66,7 @@ def add_person(ctx: Context, given: AddPerson) -> PersonOut:
     return _join(ctx, given.name, given.email, given.role, given.password)
 
 
-def _join(ctx: Context, name: str, email: str, role: Role, password: SecretStr) -> PersonOut:
+def _join(ctx: Context, name: str, email: str, role: Role, password: SecretStr) -> One[PersonOut]:
     account = accounts.find(ctx, email) or accounts.insert(ctx, email, password.get_secret_value())
     values = {"name": name, "email": email, "role": role, "status": "active", "account_id": account}
     known = store.find_by_email(ctx, email)

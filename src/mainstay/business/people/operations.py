@@ -14,7 +14,7 @@ from mainstay.kernel.event import Event, differences
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict, NotFound
 from mainstay.kernel.rights import RIGHTS, Right, Role
-from mainstay.kernel.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.kernel.shapes import Input, Irrevocable, ListInput, One, Page
 from mainstay.values.fields import Colour, Email, Line, Price, id_of, omittable
 
 Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as `gas` or `roofing`.")]
@@ -102,12 +102,11 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
     actor = ctx.actor
     if actor.person is None:
         raise NotFound("person")
-    organisation = organisations.fetch(ctx)
     return MeOut(
         object=MeOut.noun,
         person=actor.person,
         role=actor.role,
-        organisation=Named(id=organisation.id, name=organisation.name),
+        organisation=Named(id=actor.organisation, name=organisations.name(ctx.rows)),
         access=actor.access,
         client=actor.client,
         rights=sorted(RIGHTS[actor.role]),
@@ -124,7 +123,7 @@ def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
 
 
 @operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}")
-def get_person(ctx: Context, given: GetPerson) -> PersonOut:
+def get_person(ctx: Context, given: GetPerson) -> One[PersonOut]:
     """Get one person.
 
     Also one who has left.
@@ -133,7 +132,7 @@ def get_person(ctx: Context, given: GetPerson) -> PersonOut:
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="POST /people")
-def invite_person(ctx: Context, given: InvitePerson) -> PersonOut:
+def invite_person(ctx: Context, given: InvitePerson) -> One[PersonOut]:
     """Invite someone into the organisation.
 
     They get a mail with a link to join. Someone who has left can be invited again and keeps their history, but none of
@@ -155,7 +154,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> PersonOut:
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="PATCH /people/{person_id}")
-def update_person(ctx: Context, given: UpdatePerson) -> PersonOut:
+def update_person(ctx: Context, given: UpdatePerson) -> One[PersonOut]:
     """Change a person's details or role.
 
     Only the fields that are sent change; null clears one. Whoever is no longer owner or admin loses the API keys they
@@ -181,7 +180,7 @@ def update_person(ctx: Context, given: UpdatePerson) -> PersonOut:
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, rest="POST /people/{person_id}/remove")
-def remove_person(ctx: Context, given: RemovePerson) -> PersonOut:
+def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
     """Remove a person from the organisation.
 
     Their access ends at once: sign-ins, API keys and connected apps. What they did stays on record. They can be invited

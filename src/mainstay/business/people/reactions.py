@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from mainstay.business.organisation import store as organisations
 from mainstay.kernel.context import Letter
 from mainstay.kernel.reaction import Happening, mail
 
@@ -18,8 +19,7 @@ If you did not expect this, you need not do anything.
 
 def invite_by_mail(happening: Happening) -> Iterable[Letter]:
     """Tell someone that they were invited."""
-    row = happening.rows.one("SELECT name FROM organisation WHERE id = :organisation")
-    organisation = row[0] if row else None
+    organisation = organisations.name(happening.rows)
     person = happening.record
     inviter = (happening.actor["person"] or {"name": "The office"})["name"]
     text = _INVITATION.format(

@@ -6,12 +6,10 @@ import orjson
 
 from mainstay.backing.database import Value
 from mainstay.business.people.model import Person, PersonOut, Status
-from mainstay.kernel import saving
 from mainstay.kernel.context import Context
 from mainstay.kernel.refusal import NotFound
 from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Page
-from mainstay.kernel.wire import shown
+from mainstay.kernel.shapes import One, Page
 from mainstay.values.ids import new_id
 
 # The columns of PersonOut in its order. Costs are hidden here, once for every door.
@@ -23,12 +21,12 @@ FROM person WHERE organisation_id = :organisation
 _RULED = "SELECT id, name, email, role, status, version FROM person WHERE organisation_id = :organisation"
 
 
-def show(ctx: Context, identity: str) -> PersonOut:
+def show(ctx: Context, identity: str) -> One[PersonOut]:
     """The person as the one who asks may see them."""
     row = ctx.rows.one(f"{_SELECT} AND id = :id", id=identity, costs=_costs(ctx))
     if row is None:
         raise NotFound("person")
-    return shown(PersonOut, row)
+    return One(PersonOut, row)
 
 
 def fetch(ctx: Context, identity: str) -> Person:
@@ -59,7 +57,7 @@ def page(ctx: Context, *, status: str | None, role: str | None, after: str | Non
         limit=limit + 1,
         costs=_costs(ctx),
     )
-    return Page.cut(rows, limit)
+    return Page.cut(PersonOut, rows, limit)
 
 
 def other_owners(ctx: Context, identity: str) -> int:
@@ -75,13 +73,13 @@ def other_owners(ctx: Context, identity: str) -> int:
 def insert(ctx: Context, values: dict[str, Any]) -> str:
     """A new person; their id."""
     identity = new_id("person")
-    saving.insert(ctx, "person", identity, _columns(values))
+    ctx.pen.insert("person", identity, _columns(values))
     return identity
 
 
 def save(ctx: Context, identity: str, changes: dict[str, Any]) -> bool:
     """Write the changed fields; False when nothing is different."""
-    return saving.save(ctx, "person", identity, _columns(changes))
+    return ctx.pen.save("person", identity, _columns(changes))
 
 
 def _columns(values: dict[str, Any]) -> dict[str, Value]:

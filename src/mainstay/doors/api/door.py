@@ -18,7 +18,6 @@ from mainstay.kernel import context
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import Stage, admit
 from mainstay.kernel.refusal import NotFound, Refusal, TooMany
-from mainstay.values.moments import moment_text
 
 PREFIX = "/api/v1"
 REQUESTS_A_MINUTE = 600
@@ -64,7 +63,7 @@ class ApiDoor:
         if scheme.lower() != b"bearer":
             raise NoSuchKey
         actor = await self._run(self._authenticate, secret.strip().decode("latin-1"))
-        self.last_used.note(actor.organisation, actor.credential, moment_text(self.stage.clock()))
+        self.last_used.note(actor.organisation, actor.credential, self.stage.clock())
         return actor
 
     def _authenticate(self, secret: str) -> Actor:

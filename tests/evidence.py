@@ -1,0 +1,64 @@
+"""What a test looks at after an act: events, the audit trail, keys, the number of rows in every table."""
+
+from typing import Any
+
+import orjson
+
+from cast import Cast
+from mainstay.backing.database import EVERY, Database, Row
+from mainstay.identity.authenticate import actor_of_key
+from mainstay.kernel.actor import Actor, Door
+
+_TABLES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+}
+
+
+def tables(database: Database) -> list[str]:
+    """The name of every table."""
+    with database.reading(EVERY) as rows:
+        return [str(name) for (name,) in rows.all(_TABLES[database.engine])]
+
+
+def contents(database: Database) -> dict[str, list[Row]]:
+    """Every row of every table."""
+    names = tables(database)
+    with database.reading(EVERY) as rows:
+        return {name: sorted(rows.all(f"SELECT * FROM {name}"), key=repr) for name in names}
+
+
+def events(cast: Cast) -> list[dict[str, Any]]:
+    """What happened in an organisation, in order."""
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = rows.all(
+            "SELECT sequence, id, type, created_at, actor, data FROM event WHERE organisation_id = :organisation"
+            " ORDER BY sequence"
+        )
+    names = ("sequence", "id", "type", "createdAt", "actor", "data")
+    return [
+        dict(zip(names, row, strict=True)) | {"actor": orjson.loads(str(row[4])), "data": orjson.loads(str(row[5]))}
+        for row in found
+    ]
+
+
+def last_event(cast: Cast) -> dict[str, Any]:
+    """What happened last."""
+    return events(cast)[-1]
+
+
+def trail(cast: Cast) -> list[dict[str, Any]]:
+    """The audit trail of an organisation, in order."""
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = rows.all(
+            "SELECT sequence, at, request_id, operation, actor, given, events FROM audit"
+            " WHERE organisation_id = :organisation ORDER BY sequence"
+        )
+    names = ("sequence", "at", "requestId", "operation", "actor", "given", "events")
+    return [dict(zip(names, (*row[:4], *(orjson.loads(str(text)) for text in row[4:])), strict=True)) for row in found]
+
+
+def holder(cast: Cast, key: str) -> Actor:
+    """Who comes in with this key now; refused when nobody does."""
+    with cast.stage.database.reading(EVERY) as rows:
+        return actor_of_key(rows, key, Door.API)

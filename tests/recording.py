@@ -1,0 +1,99 @@
+"""A twin of the database that writes down every statement, and keeps nothing if so wished."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mainstay.backing.database import Database, Handle, Row, SchemaHandle, Value
+
+
+class Statement(NamedTuple):
+    """A statement as it was run, in a transaction of this organisation."""
+
+    sql: str
+    given: dict[str, Value]
+    organisation: str
+
+
+@dataclass
+class RecordingHandle:
+    """Passes everything on, and writes it down."""
+
+    inner: Handle
+    statements: list[Statement]
+
+    @property
+    def organisation(self) -> str:
+        """Whose rows these are."""
+        return self.inner.organisation
+
+    @organisation.setter
+    def organisation(self, _: str) -> None:
+        raise AttributeError("a handle belongs to one organisation")
+
+    def one(self, sql: str, **given: Value) -> Row | None:
+        """The first row, or None."""
+        self._note(sql, given)
+        return self.inner.one(sql, **given)
+
+    def all(self, sql: str, **given: Value) -> Sequence[Row]:
+        """Every row."""
+        self._note(sql, given)
+        return self.inner.all(sql, **given)
+
+    def run(self, sql: str, **given: Value) -> int:
+        """Change rows; how many there were."""
+        self._note(sql, given)
+        return self.inner.run(sql, **given)
+
+    def _note(self, sql: str, given: dict[str, Value]) -> None:
+        self.statements.append(Statement(sql, {**given, "organisation": self.organisation}, self.organisation))
+
+
+@dataclass
+class RecordingDatabase:
+    """The real database, watched."""
+
+    inner: Database
+    # False: every change is taken back at its end, so that one cast can serve a thousand trials.
+    keep: bool = True
+    statements: list[Statement] = field(default_factory=list)
+
+    @property
+    def engine(self) -> str:
+        """The engine of the real one."""
+        return self.inner.engine
+
+    @engine.setter
+    def engine(self, _: str) -> None:
+        raise AttributeError("the engine is the real one's")
+
+    @property
+    def reads_inline(self) -> bool:
+        """As the real one."""
+        return self.inner.reads_inline
+
+    @reads_inline.setter
+    def reads_inline(self, _: bool) -> None:
+        raise AttributeError("the engine is the real one's")
+
+    @contextmanager
+    def reading(self, organisation: str) -> Iterator[RecordingHandle]:
+        """See one consistent state."""
+        with self.inner.reading(organisation) as rows:
+            yield RecordingHandle(rows, self.statements)
+
+    @contextmanager
+    def changing(self, organisation: str, *, keep: bool = True) -> Iterator[RecordingHandle]:
+        """Change all or nothing."""
+        with self.inner.changing(organisation, keep=keep and self.keep) as rows:
+            yield RecordingHandle(rows, self.statements)
+
+    def migrating(self) -> AbstractContextManager[SchemaHandle]:
+        """Change the schema."""
+        return self.inner.migrating()
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self.inner.close()
