@@ -10,7 +10,6 @@ from mainstay.backing.saving import Pen
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.event import Event
 from mainstay.kernel.refusal import Stale
-from mainstay.kernel.rights import Right
 from mainstay.values.moments import moment_text
 
 
@@ -67,10 +66,6 @@ class Context:
     def pen(self) -> Pen:
         """What writes records, with the moment and the one who acts on them."""
         return Pen(self.rows, self.at, self.stamp)
-
-    def may(self, right: Right) -> bool:
-        """Whether the actor holds this right."""
-        return self.actor.may(right)
 
     def expect(self, version: int) -> None:
         """Go on only if the one who asks knows this version of the record, or did not say."""

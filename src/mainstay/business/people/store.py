@@ -92,7 +92,7 @@ def _columns(values: dict[str, Any]) -> dict[str, Value]:
 
 
 def _costs(ctx: Context) -> int:
-    return int(ctx.may(Right.COSTS_READ))
+    return int(ctx.actor.may(Right.COSTS_READ))
 
 
 def _person(row: tuple[Value, ...] | None) -> Person | None:
