@@ -71,7 +71,7 @@ def _masked(value: object) -> object:
         case dict():
             return {_muted(key): _HIDDEN if _SECRET_NAME.search(key) else _masked(held) for key, held in value.items()}
         case [str() as name, _] if _SECRET_NAME.search(name):  # a header as a pair
-            return [name, _HIDDEN]
+            return [_muted(name), _HIDDEN]
         case list():
             return [_masked(held) for held in value]
         case str():

@@ -1,6 +1,6 @@
 """Bring a database to the newest schema.
 
-A step is a numbered file; where the engines differ it has one file per engine (`0002_fences.sqlite.sql`). Each step and
+A step is a numbered file; where the engines differ it is for one of them (`0002_fences.sqlite.sql`). Each step and
 the note that it ran are one transaction, so a process killed half-way leaves the step undone, and processes that start
 together take turns.
 """
@@ -39,8 +39,9 @@ def migrate(database: Database) -> list[str]:
     with database.migrating() as handle:
         handle.script(_NOTES)
         newest = _newest(handle)
-    if newest > len(steps):
-        raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {len(steps)}. Use a newer one.")
+    known = steps[-1].number
+    if newest > known:
+        raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
     return [step.name for step in steps if _apply(database, step)]
 
 
@@ -72,7 +73,7 @@ def _apply(database: Database, step: Step) -> bool:
 def is_current(database: Database) -> bool:
     """Whether every step has been applied."""
     with database.reading(EVERY) as handle:
-        return _newest(handle) == len(steps_for(database.engine))
+        return _newest(handle) == steps_for(database.engine)[-1].number
 
 
 def _newest(handle: Handle) -> int:

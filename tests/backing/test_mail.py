@@ -1,0 +1,299 @@
+import socket
+import ssl
+import stat
+import threading
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.message import Message as PlainMessage
+from email.policy import default
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as Received
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+from mainstay.backing.mail import FolderPost, MailNotSent, Message, SmtpPost, open_post
+
+SENDER = "Maier & Söhne <office@example.org>"
+MAIL = Message(
+    "msg_1", "anna@example.com", "Ihr Angebot für März", "Grüße aus Köln.\n.\nFrom here, a dot stood alone.\n"
+)
+
+
+class Inbox(Received):
+    """Keeps the mails that arrive, with what their session was like."""
+
+    def __init__(self) -> None:
+        super().__init__(EmailMessage)
+        self.mails: list[EmailMessage] = []
+        self.recipients: list[str] = []
+        self.encrypted: list[bool] = []
+        self.users: list[str] = []
+
+    def prepare_message(self, session: Session, envelope: Envelope) -> EmailMessage:
+        mail = message_from_bytes(envelope.original_content or b"", policy=default)
+        assert isinstance(mail, EmailMessage)
+        self.recipients += envelope.rcpt_tos
+        self.encrypted.append(session.ssl is not None)
+        return mail
+
+    def handle_message(self, message: PlainMessage) -> None:
+        assert isinstance(message, EmailMessage)
+        self.mails.append(message)
+
+    def authenticate(
+        self, _server: SMTP, _session: Session, _envelope: Envelope, _how: str, data: object
+    ) -> AuthResult:
+        assert isinstance(data, LoginPassword)
+        self.users.append(data.login.decode())
+        right = data.password == b"p@ss word"
+        return AuthResult(success=right, handled=right)  # what is not handled, aiosmtpd answers
+
+
+class Serve(Protocol):
+    def __call__(
+        self, *, starttls: ssl.SSLContext | None = None, tls: ssl.SSLContext | None = None, login: bool = False
+    ) -> tuple[Inbox, int]: ...
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts real mail servers and gives for each its inbox and port."""
+    controllers: list[Controller] = []
+
+    def start(
+        *, starttls: ssl.SSLContext | None = None, tls: ssl.SSLContext | None = None, login: bool = False
+    ) -> tuple[Inbox, int]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        inbox = Inbox()
+        controller = Controller(
+            inbox,
+            enable_SMTPUTF8=True,
+            hostname="127.0.0.1",
+            port=port,
+            ssl_context=tls,
+            tls_context=starttls,
+            authenticator=inbox.authenticate,
+            auth_required=login,
+            auth_require_tls=False,
+        )
+        controllers.append(controller)
+        controller.start()
+        return inbox, port
+
+    yield start
+    for controller in controllers:
+        controller.stop()
+
+
+@pytest.fixture
+def certificate() -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(Path(__file__).with_name("mail_test_certificate.pem"))
+    return context
+
+
+def test_a_mail_arrives_with_its_umlauts(serve: Serve) -> None:
+    inbox, port = serve()
+
+    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(MAIL)
+
+    [mail] = inbox.mails
+    assert mail["Subject"] == "Ihr Angebot für März"
+    assert mail["To"] == "anna@example.com"
+    assert mail["From"] == SENDER
+    assert mail["Date"].datetime.tzinfo is not None
+    assert mail.get_content().replace("\r\n", "\n") == MAIL.text
+    assert inbox.recipients == ["anna@example.com"]
+    assert mail.as_bytes().isascii()
+
+
+def test_an_address_with_umlauts_in_its_domain_is_reached(serve: Serve) -> None:
+    inbox, port = serve()
+
+    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(Message("msg_2", "info@müller.de", "Hallo", "Grüße"))
+
+    assert inbox.recipients == ["info@müller.de"]
+    assert inbox.mails[0]["To"] == "info@müller.de"
+
+
+def test_a_repeated_mail_is_recognised_by_its_message_id(serve: Serve) -> None:
+    inbox, port = serve()
+    post = SmtpPost(f"smtp://127.0.0.1:{port}", SENDER)
+
+    post.send(MAIL)
+    post.send(MAIL)
+
+    assert [mail["Message-ID"] for mail in inbox.mails] == ["<msg_1@example.org>"] * 2
+
+
+def test_tls_is_used_when_it_is_offered(serve: Serve, certificate: ssl.SSLContext) -> None:
+    inbox, port = serve(starttls=certificate)
+
+    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(MAIL)
+
+    assert inbox.encrypted == [True]
+
+
+def test_smtps_is_encrypted_from_the_first_byte(serve: Serve, certificate: ssl.SSLContext) -> None:
+    inbox, port = serve(tls=certificate)
+
+    SmtpPost(f"smtps://127.0.0.1:{port}", SENDER).send(MAIL)
+
+    assert len(inbox.mails) == 1
+
+
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+def test_a_server_elsewhere_must_prove_who_it_is(serve: Serve, certificate: ssl.SSLContext, scheme: str) -> None:
+    inbox, port = serve(starttls=certificate) if scheme == "smtp" else serve(tls=certificate)
+
+    with pytest.raises(MailNotSent, match="certificate verify failed"):
+        SmtpPost(f"{scheme}://0.0.0.0:{port}", SENDER).send(MAIL)
+
+    assert inbox.mails == []
+
+
+# aiosmtpd warns of what these tests are about: to sign in without TLS.
+signing_in = pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS:UserWarning")
+
+
+@signing_in
+def test_the_user_of_the_address_signs_in(serve: Serve) -> None:
+    inbox, port = serve(login=True)
+
+    SmtpPost(f"smtp://us%2Fer:p%40ss%20word@127.0.0.1:{port}", SENDER).send(MAIL)
+
+    assert inbox.users == ["us/er"]
+    assert len(inbox.mails) == 1
+
+
+@signing_in
+def test_a_wrong_password_is_a_mail_not_sent_that_does_not_tell_the_password(serve: Serve) -> None:
+    inbox, port = serve(login=True)
+
+    with pytest.raises(MailNotSent) as caught:
+        SmtpPost(f"smtp://user:hunter2@127.0.0.1:{port}", SENDER).send(MAIL)
+
+    assert inbox.mails == []
+    assert "hunter2" not in str(caught.value)
+
+
+@signing_in
+def test_no_password_goes_to_a_server_elsewhere_without_tls(serve: Serve) -> None:
+    inbox, port = serve(login=True)
+
+    with pytest.raises(MailNotSent, match="not sent in the clear"):
+        SmtpPost(f"smtp://user:p%40ss%20word@0.0.0.0:{port}", SENDER).send(MAIL)
+
+    assert inbox.users == []
+
+
+def test_a_server_that_is_away_is_a_mail_not_sent() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+
+        with pytest.raises(MailNotSent, match=rf"127\.0\.0\.1:{port} did not take the mail") as caught:
+            SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(MAIL)
+
+    assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+
+
+def test_a_server_that_hangs_up_is_a_mail_not_sent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as rude:
+
+        def hang_up() -> None:
+            connection, _ = rude.accept()
+            connection.close()
+
+        server = threading.Thread(target=hang_up)
+        server.start()
+
+        with pytest.raises(MailNotSent, match="did not take the mail"):
+            SmtpPost(f"smtp://127.0.0.1:{rude.getsockname()[1]}", SENDER).send(MAIL)
+
+        server.join()
+
+
+def test_a_recipient_refused_by_the_server_is_a_mail_not_sent(serve: Serve) -> None:
+    inbox, port = serve()
+
+    with pytest.raises(MailNotSent):
+        SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(Message("msg_2", "a@" + "b" * 2000, "Long", "x"))
+
+    assert inbox.mails == []
+
+
+INJECTIONS = ["\r\nBcc: thief@example.net", "\nBcc: thief@example.net", "\r", "\x00", "\x0b", "\x1c", "\x7f", "\x85"]
+
+
+@pytest.mark.parametrize("injected", [*INJECTIONS, "\u2028", "\u2029", "\ud800"])
+def test_control_characters_in_recipient_or_subject_are_refused(tmp_path: Path, injected: str) -> None:
+    post = FolderPost(tmp_path, SENDER)
+
+    with pytest.raises(ValueError, match="control characters"):
+        post.send(Message("msg_1", "anna@example.com", f"Offer{injected}", "Hello"))
+    with pytest.raises(ValueError, match="not the address"):
+        post.send(Message("msg_1", f"anna@example.com{injected}", "Offer", "Hello"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "to",
+    ["", "anna", "@example.com", "anna@", "a@b.com, c@d.com", "Anna <a@b.com>", "a@b.com>", " a@b.com", "a b@c.de"],
+)
+def test_a_recipient_is_exactly_one_address(tmp_path: Path, to: str) -> None:
+    with pytest.raises(ValueError, match="not the address of a mail"):
+        FolderPost(tmp_path, SENDER).send(Message("msg_1", to, "Offer", "Hello"))
+
+
+@pytest.mark.parametrize("identity", ["", "../msg", "a/b", "msg.1", "msg\n", "a>b", "ü"])
+def test_an_id_can_neither_leave_the_folder_nor_break_a_header(tmp_path: Path, identity: str) -> None:
+    with pytest.raises(ValueError, match="id of a mail"):
+        FolderPost(tmp_path, SENDER).send(Message(identity, "anna@example.com", "Offer", "Hello"))
+
+
+def test_the_folder_keeps_each_mail_once_and_private(tmp_path: Path) -> None:
+    post = FolderPost(tmp_path / "data" / "outbox", SENDER)
+
+    post.send(MAIL)
+    post.send(MAIL)
+
+    [file] = (tmp_path / "data" / "outbox").iterdir()
+    mail = message_from_bytes(file.read_bytes(), policy=default)
+    assert isinstance(mail, EmailMessage)
+    assert file.name == "msg_1.eml"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert (mail["Subject"], mail["Message-ID"]) == ("Ihr Angebot für März", "<msg_1@example.org>")
+    assert mail.get_content().replace("\r\n", "\n") == MAIL.text
+
+
+def test_a_folder_that_cannot_be_written_is_a_mail_not_sent(tmp_path: Path) -> None:
+    (tmp_path / "outbox").write_text("a file, not a folder")
+
+    with pytest.raises(MailNotSent, match="could not be written"):
+        FolderPost(tmp_path / "outbox", SENDER).send(MAIL)
+
+
+def test_the_post_is_the_folder_unless_there_is_a_server(tmp_path: Path) -> None:
+    assert isinstance(open_post(None, tmp_path, SENDER), FolderPost)
+    assert isinstance(open_post("smtp://mail.example.org", tmp_path, SENDER), SmtpPost)
+
+
+@pytest.mark.parametrize("url", ["", "mail.example.org", "http://mail.example.org", "smtp://", "smtp://host:port"])
+def test_a_wrong_address_of_a_server_is_refused_at_the_start(tmp_path: Path, url: str) -> None:
+    with pytest.raises(ValueError):
+        open_post(url, tmp_path, SENDER)
+
+
+@pytest.mark.parametrize("sender", ["", "nobody", "a@b.com, c@d.com", "Anna <a@b.com\r\nBcc: c@d.com>"])
+def test_a_wrong_sender_is_refused_at_the_start(tmp_path: Path, sender: str) -> None:
+    with pytest.raises(ValueError):
+        open_post(None, tmp_path, sender)

