@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # One set of packages runs the product, a larger one tests it; each is installed once, from its lock.
 RUN := $(VENV)/.run-installed
 DEV := $(VENV)/.dev-installed
+# The older generation of the MCP SDK, which cannot live beside the newer one; the tests run it as a client.
+MCP1 := $(VENV)/clients/mcp1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long check format bench lock documents clean
@@ -43,6 +45,7 @@ documents: $(DEV) ## Write the generated documents anew
 lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
+	echo "mcp==1.30.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mcp1.lock
 
 clean: ## Remove what was built (never the data)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis
@@ -55,6 +58,8 @@ $(RUN): requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-$(DEV): requirements-dev.lock $(RUN)
+$(DEV): requirements-dev.lock tests/clients/mcp1.lock $(RUN)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(PYTHON) -m venv $(MCP1)
+	$(MCP1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mcp1.lock
 	@touch $@

@@ -1,5 +1,6 @@
 """Fixtures that every test may use. Whatever stands on a database runs on both engines."""
 
+import ipaddress
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -74,4 +75,6 @@ def server(settings: Settings, stage: Stage) -> Iterator[RunningServer]:
 
 def _installation(engine: str, request: pytest.FixtureRequest, folder: Path) -> Settings:
     database = request.getfixturevalue("postgresql").new_database() if engine == "postgresql" else None
-    return replace(read_settings({}), data=folder / "data", database=database, workers=2)
+    # Registrations are limited by address; a trusted proxy lets a test come from several.
+    loopback = (ipaddress.ip_network("127.0.0.1"),)
+    return replace(read_settings({}), data=folder / "data", database=database, workers=2, trusted_proxies=loopback)

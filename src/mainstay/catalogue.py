@@ -1,19 +1,21 @@
 """Every operation, event and reaction of the product, in the order in which doors show them."""
 
 from mainstay.business.organisation.operations import change_subscription, get_organisation, update_organisation
-from mainstay.business.people.joining import PersonJoined, add_person, create_organisation
+from mainstay.business.people.joining import PersonJoined, accept_invitation, add_person, create_organisation
 from mainstay.business.people.operations import (
     PersonInvited,
     PersonLeft,
     PersonUpdated,
     get_me,
     get_person,
+    invite_again,
     invite_person,
     list_people,
     remove_person,
     update_person,
 )
 from mainstay.business.people.reactions import invite_by_mail
+from mainstay.identity.connections import approve_connection, list_connections, revoke_connection
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Operation
@@ -30,10 +32,16 @@ OPERATIONS: tuple[Operation, ...] = (
     invite_person,
     update_person,
     remove_person,
+    invite_again,
+    accept_invitation,
     # keys
     create_key,
     list_keys,
     revoke_key,
+    # connected apps
+    approve_connection,
+    list_connections,
+    revoke_connection,
     # the operator's
     create_organisation,
     add_person,

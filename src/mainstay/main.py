@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import Database, Unreachable
@@ -19,6 +20,7 @@ from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.processes import end_with_parent
 from mainstay.backing.redis_limits import RedisLimits
 from mainstay.backing.rows import claim_row
+from mainstay.backing.secret import installation_secret
 from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Bell, Wakeups
@@ -27,24 +29,42 @@ from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
 from mainstay.doors.api.openapi import describe
 from mainstay.doors.api.routes import Routes, endpoints_of
-from mainstay.doors.health import Health, nowhere
-from mainstay.doors.http import Front
+from mainstay.doors.entrance import Entrance
+from mainstay.doors.health import Health
+from mainstay.doors.http import Door, Front
+from mainstay.doors.mcp.door import McpDoor
+from mainstay.doors.mcp.tools import Tools
+from mainstay.doors.oauth.approve import Approval
+from mainstay.doors.oauth.authorize import Authorization
+from mainstay.doors.oauth.metadata import well_known
+from mainstay.doors.oauth.register import Register
+from mainstay.doors.oauth.revoke import Revoke
+from mainstay.doors.oauth.token import Token
+from mainstay.doors.office.routes import office_routes
+from mainstay.doors.pages.door import PagesDoor
+from mainstay.doors.pages.session import Visitors
+from mainstay.doors.running import Runner
 from mainstay.identity.authenticate import standing
 from mainstay.identity.last_used import EVERY_SECONDS, LastUsed
+from mainstay.identity.links import LinkMaker
+from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
-from mainstay.settings import Settings, read_settings
+from mainstay.settings import Settings, WrongSetting, read_settings
 from mainstay.values.moments import Clock, system_clock
 from mainstay.worker import Worker, stop_on_signal
 
 THREADS = 8
 # Routes as the meters count them; the first is for requests that found no route.
-METERED = ("none", *(endpoint.operation.name for endpoint in endpoints_of(OPERATIONS)))
+METERED = ("none", *(endpoint.operation.name for endpoint in endpoints_of(OPERATIONS)), "mcp")
 
 
 def connect(settings: Settings) -> Database:
     """The database of these settings, as it is."""
     folder = DataFolder(settings.data)
-    folder.make()
+    try:
+        folder.make()
+    except OSError as fault:
+        raise WrongSetting(f"MAINSTAY_DATA is not a folder that can be used: {fault.strerror}.") from None
     return PostgresDatabase(settings.database) if settings.database else SqliteDatabase(folder.database)
 
 
@@ -55,14 +75,24 @@ def open_stage(settings: Settings, clock: Clock = system_clock) -> Stage:
     return Stage(database, clock, standing, Bell(DataFolder(settings.data).bell).ring)
 
 
+def open_worker(settings: Settings, stage: Stage) -> Worker:
+    """What empties the outbox of a stage."""
+    sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
+    return Worker(
+        stage.database,
+        stage.clock,
+        open_post(settings.smtp, DataFolder(settings.data).mails, sender),
+        REACTIONS,
+        settings.base_url,
+        _link_maker(settings),
+    )
+
+
 def work(settings: Settings) -> None:
     """Empty the outbox until asked to end."""
     folder = DataFolder(settings.data)
     stage = open_stage(settings)
-    sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
-    worker = Worker(
-        stage.database, stage.clock, open_post(settings.smtp, folder.mails, sender), REACTIONS, settings.base_url
-    )
+    worker = open_worker(settings, stage)
     stopping = stop_on_signal()
     with Wakeups.listen(folder.bell) as bell, metrics_listener(settings.metrics, _metrics_text(settings)):
         worker.run(bell, stopping)
@@ -82,7 +112,10 @@ def application() -> Front:
     last_used = LastUsed(stage.database)
     threads = ThreadPoolExecutor(THREADS)
     writing = _Repeated(last_used.write, EVERY_SECONDS, threads)
-    health = Health(lambda: is_current(stage.database), threads)
+    runner = Runner(stage.database.reads_inline, threads)
+    entrance = Entrance(stage, limits, last_used, runner)
+    addresses = Addresses(settings.base_url, settings.trusted_proxies)
+    visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
 
     async def stop() -> None:
         await writing.stop()
@@ -90,19 +123,41 @@ def application() -> Front:
         stage.database.close()
 
     return Front(
-        doors={
-            api.PREFIX: api.ApiDoor(
-                stage, limits, last_used, Routes(OPERATIONS), describe(OPERATIONS, settings.base_url), threads
-            ),
-            "/healthz": health.alive,
-            "/readyz": health.is_ready,
-        },
-        nowhere=nowhere,
-        addresses=Addresses(settings.base_url, settings.trusted_proxies),
+        doors=_doors(settings, entrance, visitors),
+        nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), Tools(OPERATIONS).names)),
+        addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
         start=writing.start,
         stop=stop,
     )
+
+
+def _doors(settings: Settings, entrance: Entrance, visitors: Visitors) -> dict[str, Door]:
+    """The doors by the beginning of their paths."""
+    base, stage, runner = settings.base_url, entrance.stage, entrance.runner
+    health = Health(lambda: is_current(stage.database), runner)
+    challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
+    server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
+    tools = McpDoor(entrance, Tools(OPERATIONS), server_info, challenge.encode(), METERED.index("mcp"))
+    office = TokenOffice(stage.database, base)
+    authorization = Authorization(stage, runner, base, settings.loopback_ports == "any")
+    return {
+        api.PREFIX: api.ApiDoor(entrance, Routes(OPERATIONS), describe(OPERATIONS, base)),
+        "/mcp": tools,
+        "/mcp/": tools,
+        "/.well-known": well_known(base),
+        "/oauth/register": Register(stage, entrance.limits, visitors.addresses, runner),
+        "/oauth/authorize": Approval(authorization, visitors),
+        "/oauth/token": Token(stage, office, runner, f"{base}/mcp"),
+        "/oauth/revoke": Revoke(stage, office, runner),
+        "/healthz": health.alive,
+        "/readyz": health.is_ready,
+    }
+
+
+def _link_maker(settings: Settings) -> LinkMaker:
+    secret = installation_secret(settings.secret, DataFolder(settings.data).secret)
+    return LinkMaker(secret, settings.base_url)
 
 
 def _metrics_text(settings: Settings) -> Callable[[], str]:

@@ -1,6 +1,7 @@
 """`mainstay serve`: one process keeps the server processes and the outbox worker running, and ends them together."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
 from mainstay.backing.tallies import Tallies
 from mainstay.main import METERED, open_stage, process_rows
-from mainstay.settings import Settings, environment_of
+from mainstay.settings import Settings, WrongSetting, environment_of
 
 HEADER_SECONDS = 10
 # A request may wait this long to be finished when the server is asked to end.
@@ -25,6 +26,7 @@ GRACE_SECONDS = 20
 
 def serve(settings: Settings) -> None:
     """Serve all doors until asked to end."""
+    _check_port(settings)
     folder = DataFolder(settings.data)
     open_stage(settings).database.close()
     MachineLimits.create(folder.limits)
@@ -55,6 +57,18 @@ def serve(settings: Settings) -> None:
     server.on_shutdown(worker.stop)
     log("serving", address=settings.base_url, workers=settings.workers)
     server.serve()
+
+
+def _check_port(settings: Settings) -> None:
+    """Refuse a port that is taken: the server processes would share it with whoever has it, or die again and again."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        socket.create_server((settings.host, settings.port), family=family).close()
+    except OSError as fault:
+        why = os.strerror(fault.errno or 0)
+        raise WrongSetting(
+            f"MAINSTAY_HOST and MAINSTAY_PORT cannot be {settings.host} and {settings.port}: {why}."
+        ) from None
 
 
 class _KeptProcess:

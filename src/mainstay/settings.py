@@ -4,12 +4,14 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 PREFIX = "MAINSTAY_"
+LARGEST_PORT = 65_535
+SHORTEST_SECRET = 32
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -26,11 +28,13 @@ class Settings:
     database: str | None
     redis: str | None
     base_url: str
+    secret: str | None = field(repr=False)
     host: str
     port: int
     workers: int
     smtp: str | None
     trusted_proxies: tuple[Network, ...]
+    loopback_ports: str
     metrics: str | None
 
 
@@ -40,11 +44,13 @@ MEANINGS = {
     "database": "postgresql://… (default: SQLite in the data folder)",
     "redis": "redis://…, for limits shared by several machines (default: none)",
     "base_url": "the address people and links use, without a path (default: http://HOST:PORT)",
+    "secret": "at least 32 characters, from which one-time links are made (default: a file in the data folder)",
     "host": "address to listen on (default: 127.0.0.1)",
     "port": "port to listen on (default: 8000)",
     "workers": "server processes (default: one per core)",
     "smtp": "smtp://user:password@host:port (default: mails are put into outbox/ in the data folder)",
     "trusted_proxies": "whose X-Forwarded-For is believed: addresses or networks with commas between (default: none)",
+    "loopback_ports": "`any` ignores the port of an app's loopback redirect (default: exact)",
     "metrics": "HOST:PORT of a separate listener for Prometheus (default: none)",
 }
 
@@ -61,18 +67,20 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         except ValueError as fault:
             raise WrongSetting(f"{PREFIX}{name.upper()} {fault}.") from None
 
-    host = setting("host", str, "127.0.0.1")
-    port = setting("port", _whole_number(0, 65535), 8000)
+    host = setting("host", _address, "127.0.0.1")
+    port = setting("port", _whole_number(1, LARGEST_PORT), 8000)
     return Settings(
         data=setting("data", Path, Path("data")),
         database=setting("database", _url("postgresql", "postgres"), None),
-        redis=setting("redis", _url("redis", "rediss"), None),
-        base_url=setting("base_url", _base_url, f"http://{host}:{port}"),
+        redis=setting("redis", _server("redis", "rediss"), None),
+        base_url=setting("base_url", _base_url, f"http://{f'[{host}]' if ':' in host else host}:{port}"),
+        secret=setting("secret", _secret, None),
         host=host,
         port=port,
         workers=setting("workers", _whole_number(1, 512), os.cpu_count() or 1),
-        smtp=setting("smtp", _url("smtp", "smtps"), None),
+        smtp=setting("smtp", _server("smtp", "smtps"), None),
         trusted_proxies=setting("trusted_proxies", _networks, ()),
+        loopback_ports=setting("loopback_ports", _one_of("exact", "any"), "exact"),
         metrics=setting("metrics", _listener, None),
     )
 
@@ -102,10 +110,48 @@ def _url(*schemes: str) -> Callable[[str], str]:
     return read
 
 
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"must be {' or '.join(choices)}")
+        return text
+
+    return read
+
+
+def _server(*schemes: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        parts = urlsplit(_url(*schemes)(text))
+        if not parts.hostname or not _has_port(parts.netloc):
+            raise ValueError(f"must be {schemes[0]}:// with a host and, if there is one, a port")
+        return text
+
+    return read
+
+
+def _has_port(place: str) -> bool:
+    """Whether the port of HOST:PORT is one, where there is one."""
+    port = re.search(r":([^:\]@]*)$", place)
+    return port is None or (port[1].isdecimal() and int(port[1]) <= LARGEST_PORT)
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address("127.0.0.1" if text == "localhost" else text))
+    except ValueError:
+        raise ValueError("must be an address of this machine, such as 127.0.0.1 or 0.0.0.0") from None
+
+
 def _base_url(text: str) -> str:
-    if not re.fullmatch(r"https?://[^/?#@\s]+/?", text):
+    if not re.fullmatch(r"https?://[^/?#@\s]+/?", text) or not _has_port(urlsplit(text).netloc):
         raise ValueError("must be http:// or https:// and a host, without a path")
     return text.rstrip("/").lower()
+
+
+def _secret(text: str) -> str:
+    if len(text) < SHORTEST_SECRET:
+        raise ValueError(f"must have at least {SHORTEST_SECRET} characters")
+    return text
 
 
 def _networks(text: str) -> tuple[Network, ...]:
@@ -117,6 +163,6 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 def _listener(text: str) -> str:
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal():
+    if not host or not port or not _has_port(text):
         raise ValueError("must be HOST:PORT, such as 127.0.0.1:9100")
     return text

@@ -12,9 +12,11 @@ from mainstay.backing.database import EVERY, Database, Handle, Unreachable
 from mainstay.backing.log import log_error
 from mainstay.backing.mail import Message, Post
 from mainstay.backing.wakeups import Wakeups
+from mainstay.identity import clients, links, sessions, tickets, tokens
+from mainstay.identity.links import LinkMaker
 from mainstay.kernel import outbox, replay
 from mainstay.kernel.outbox import EVENT, Work
-from mainstay.kernel.reaction import MAIL, Happening, Reaction
+from mainstay.kernel.reaction import LINK, MAIL, Happening, Reaction
 from mainstay.values.moments import Clock, moment_text
 
 # How long the worker rests when nobody rings: work that falls due by itself waits no longer than this.
@@ -32,6 +34,7 @@ class Worker:
     post: Post
     reactions: Mapping[str, tuple[Reaction, ...]]
     base_url: str
+    links: LinkMaker
     _tidied_at: datetime | None = None
 
     def run(self, bell: Wakeups, stopping: threading.Event) -> None:
@@ -71,15 +74,27 @@ class Worker:
         self._tidied_at = now
         with self.database.changing(EVERY) as rows:
             replay.forget_old(rows, now)
+            tokens.forget_expired(rows, now)
+            clients.forget_never_approved(rows, now)
+            sessions.forget_old(rows, now)
+            links.forget_old(rows, now)
+            tickets.forget_old(rows, now)
             rows.run("DELETE FROM event WHERE created_at < :before", before=moment_text(now - EVENTS_KEPT))
 
     def _do(self, work: Work) -> None:
         if work.kind == MAIL:
-            self.post.send(Message(id=work.id, **work.payload))
+            self.post.send(self._message(work))
         with self.database.changing(work.organisation) as rows:
             if work.kind == EVENT:
                 self._react(rows, work.payload["event"])
             outbox.finish(rows, work)
+
+    def _message(self, work: Work) -> Message:
+        payload = dict(work.payload)
+        kind, link = payload.pop("link_kind", ""), payload.pop("link", "")
+        if link:
+            payload["text"] = payload["text"].replace(LINK, self.links.address(kind, link))
+        return Message(id=work.id, **payload)
 
     def _react(self, rows: Handle, event: str) -> None:
         row = rows.one(
@@ -88,10 +103,11 @@ class Worker:
         if row is None:
             return
         type_, actor, data = map(str, row)
-        happening = Happening(rows, type_, orjson.loads(actor), orjson.loads(data)["object"], self.base_url)
+        now = self.clock()
+        happening = Happening(rows, type_, orjson.loads(actor), orjson.loads(data)["object"], self.base_url, now)
         for reaction in self.reactions.get(type_, ()):
             for letter in reaction(happening):
-                outbox.put(rows, letter, moment_text(self.clock()))
+                outbox.put(rows, letter, moment_text(now))
 
 
 def stop_on_signal() -> threading.Event:

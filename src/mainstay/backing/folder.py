@@ -40,6 +40,11 @@ class DataFolder:
         """Where mails go when no mail server is set."""
         return self.path / "outbox"
 
+    @property
+    def secret(self) -> Path:
+        """The installation's secret, when no setting gives one."""
+        return self.path / "secret"
+
     def make(self) -> None:
         """Make the folders, for the operator's eyes only."""
         for folder in (self.path, self.path / "run"):

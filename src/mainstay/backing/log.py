@@ -38,7 +38,7 @@ def log_error(event: str, error: BaseException, /, *, stream: TextIO | None = No
 _HIDDEN = "[hidden]"
 _SECRET_NAMES = ("authorization", "cookie", "password", "secret", "token")
 # Each pattern below needs one of these, so a line without any of them is done.
-_SUSPICIOUS = re.compile("|".join((*_SECRET_NAMES, "svc_", "whsec_", "bearer", "basic", "://")).encode())
+_SUSPICIOUS = re.compile("|".join((*_SECRET_NAMES, "svc_", "whsec_", "lnk_", "bearer", "basic", "://")).encode())
 
 _NAME = rf"(?:{'|'.join(_SECRET_NAMES)})s?"
 _SECRET_NAME = re.compile(rf"{_NAME}$", re.IGNORECASE)
@@ -54,6 +54,7 @@ _CREDENTIALS = (
     (re.compile(r"(bearer|basic)((?:\s|%20|\+|\\+[nrt])+)[^\s\"'\\,;\[]+", re.IGNORECASE), rf"\1\2{_HIDDEN}"),
     (re.compile(r"(svc_(?:sk|at|rt|ac)_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(whsec_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
+    (re.compile(r"(lnk_\w+\.)[\w%-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(://[^\s:/?#@\"\\]*:)[^\s/?#@\"\\]+@"), rf"\1{_HIDDEN}@"),
 )
 

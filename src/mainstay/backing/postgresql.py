@@ -4,6 +4,7 @@ Every transaction names its organisation to the server, where row-level security
 local to the transaction: a setting of the session would leak to the next user of the pooled connection.
 """
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
 from mainstay.values.ids import is_id
+
+# The pool tells the log of each attempt to connect in words of its own; what matters is told by whoever waits for it.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 POOL_SIZE = 10
 POOL_WAIT_SECONDS = 5.0
@@ -122,7 +126,7 @@ def _faults() -> Iterator[None]:
     try:
         yield
     except (psycopg.OperationalError, PoolTimeout) as error:
-        raise Unreachable(str(error)) from error
+        raise Unreachable(f"The database cannot be reached: {' '.join(str(error).split())}.") from error
 
 
 @cache

@@ -1,12 +1,11 @@
 """Whether the server lives, and whether it can do its work."""
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from mainstay.backing.database import Unreachable
 from mainstay.doors.http import Request, Response, error
+from mainstay.doors.running import Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +13,7 @@ class Health:
     """Answers the probes of whoever keeps the server running."""
 
     ready: Callable[[], bool]
-    threads: Executor
+    runner: Runner
 
     async def alive(self, _request: Request) -> Response:
         """The process answers."""
@@ -23,12 +22,7 @@ class Health:
     async def is_ready(self, _request: Request) -> Response:
         """The database is there and has the schema that this program needs."""
         try:
-            ready = await asyncio.get_running_loop().run_in_executor(self.threads, self.ready)
+            ready = await self.runner.change(self.ready)
         except Unreachable:
             ready = False
         return Response(200, b'{"status":"ready"}') if ready else error(503, "The database cannot be reached.")
-
-
-async def nowhere(_request: Request) -> Response:
-    """What no door is for."""
-    return error(404, "There is nothing at this address. The API begins at /api/v1.")

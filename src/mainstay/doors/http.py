@@ -32,6 +32,8 @@ class Response:
     headers: Headers = ()
     route: int = 0
     content_type: bytes = b"application/json"
+    # Whether and for how long it may be kept; nearly nothing may.
+    cache: bytes = b"no-store"
 
 
 class Request:
@@ -56,7 +58,8 @@ class Request:
                 while True:
                     message = await self._receive()
                     if message["type"] == "http.disconnect":
-                        raise ClientGone
+                        # Whoever has only closed their side still hears the answer.
+                        raise Interrupted(400, "The body ended before it was whole.")
                     body += message.get("body", b"")
                     if len(body) > limit:
                         raise Interrupted(413, f"The body is larger than {limit} bytes.")
@@ -73,10 +76,6 @@ class Interrupted(Exception):
         super().__init__(text)
         self.status = status
         self.text = text
-
-
-class ClientGone(Exception):
-    """Whoever asked has hung up: there is nobody to answer."""
 
 
 Door = Callable[[Request], Awaitable[Response]]
@@ -108,8 +107,6 @@ class Front:
         began = time.perf_counter()
         try:
             response = await self._respond(request)
-        except ClientGone:
-            return
         except Interrupted as interrupted:
             response = error(interrupted.status, interrupted.text)
         except Exception as fault:
@@ -138,11 +135,13 @@ class Front:
                 return error(421, "This server does not answer under that name.")
             if (origin := headers.get(b"origin")) and not self.addresses.is_welcome(origin):
                 return error(403, "A page of another site may not call this server.")
-        first, second = path.find("/", 1), 0
-        if first > 0:
-            second = path.find("/", first + 1)
-        door = self.doors.get(path[:second] if second > 0 else path) or self.nowhere
-        return await door(request)
+        return await self._door(path)(request)
+
+    def _door(self, path: str) -> Door:
+        first = path.find("/", 1)
+        second = path.find("/", first + 1) if first > 0 else -1
+        door = self.doors.get(path[:second] if second > 0 else path)
+        return door or (self.doors.get(path[:first]) if first > 0 else None) or self.nowhere
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -169,7 +168,7 @@ async def _send(request: Request, response: Response, send: Send) -> None:
         (b"content-type", response.content_type),
         (b"content-length", b"%d" % len(response.body)),
         (b"x-request-id", request.id.encode()),
-        (b"cache-control", b"no-store"),
+        (b"cache-control", response.cache),
         *response.headers,
     ]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})

@@ -50,13 +50,15 @@ class CreateKey(Input):
 class ListKeys(ListInput):
     """Which keys to list."""
 
-    starting_after: Annotated[str | None, id_of("key")] = None
+    starting_after: Annotated[str | None, id_of("key")] = Field(
+        default=None, description="The id of the last key of the page before; the list goes on behind it."
+    )
 
 
 class RevokeKey(Input):
     """Which key to revoke."""
 
-    key_id: str
+    key_id: str = Field(description="The key's id.")
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
@@ -86,7 +88,10 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
 def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
-    """List the API keys of the organisation, newest first."""
+    """List the API keys of the organisation, newest first.
+
+    Revoked ones stay in it. The keys themselves are never shown again.
+    """
     after = "AND k.id < :after" if given.starting_after else ""
     rows = ctx.rows.all(
         f"{_SELECT} {after} ORDER BY k.id DESC LIMIT :limit", after=given.starting_after, limit=given.limit + 1

@@ -4,11 +4,23 @@ import hashlib
 import secrets
 
 API_KEY = "svc_sk_"
+ACCESS_TOKEN = "svc_at_"
+REFRESH_TOKEN = "svc_rt_"
+CODE = "svc_ac_"
+CLIENT_SECRET = "svc_cs_"
+
+# Every prefix is as long, and 32 bytes are 43 characters of base64.
+_LENGTH = len(API_KEY) + 43
 
 
 def new_secret(prefix: str) -> str:
     """A secret, to be shown once."""
     return prefix + secrets.token_urlsafe(32)
+
+
+def is_secret(text: str, prefix: str) -> bool:
+    """Whether this could be a secret of that kind."""
+    return len(text) == _LENGTH and text.startswith(prefix)
 
 
 def secret_hash(secret: str) -> str:

@@ -39,6 +39,8 @@ class Operation:
     rest: str | None
     offered: frozenset[Door]
     open_when_lapsed: bool
+    # Whether someone outside is written to because of it.
+    mails: bool
     function: Callable[[Context, Any], Result]
 
     @property
@@ -57,6 +59,7 @@ def operation(
     rest: str | None = None,
     offered: frozenset[Door] = EVERYWHERE,
     open_when_lapsed: bool = False,
+    mails: bool = False,
 ) -> Callable[[Callable[[Context, G], Result]], Operation]:
     """Declare a function as an operation; its types and its docstring are part of the declaration."""
 
@@ -79,6 +82,7 @@ def operation(
             rest=rest,
             offered=offered,
             open_when_lapsed=open_when_lapsed,
+            mails=mails,
             function=function,
         )
 

@@ -68,7 +68,7 @@ class Stage:
                 _act(ctx, operation, given)
             except Blocked as blocked:
                 blockers = blocked.blockers
-        return Answer(_preview(operation, ctx, blockers))
+        return Answer(_preview(operation, ctx, blockers), preview=True)
 
     def _context(self, operation: Operation, rows: Handle, actor: Actor, request: Request) -> Context:
         # A role may have been lost, a key revoked or a subscription lapsed since the door was passed.

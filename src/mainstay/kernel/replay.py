@@ -21,6 +21,8 @@ class Answer:
     # The version of the record in it, if it is one.
     version: int | None = None
     replayed: bool = False
+    # Whether it only tells what would happen.
+    preview: bool = False
 
 
 def recall(ctx: Context, operation: str, given: Input) -> Answer | None:

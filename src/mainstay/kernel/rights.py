@@ -21,23 +21,32 @@ class Access(StrEnum):
 
 
 class Right(StrEnum):
-    """What an operation asks for, as `area:verb`."""
+    """What an operation asks for, as `area:verb`. Connecting an app for read or write is a right of its own."""
 
     ORGANISATION_READ = "organisation:read"
     ORGANISATION_CHANGE = "organisation:change"
     ME_READ = "me:read"
+    ME_CHANGE = "me:change"
     PEOPLE_READ = "people:read"
     PEOPLE_CHANGE = "people:change"
     OWNERS_NAME = "owners:name"
     COSTS_READ = "costs:read"
     KEYS_MANAGE = "keys:manage"
+    CONNECTIONS_READ = "connections:read"
+    CONNECTIONS_WRITE = "connections:write"
+    CONNECTIONS_MANAGE = "connections:manage"
     SUBSCRIPTION_CHANGE = "subscription:change"
 
 
-_SUBCONTRACTOR = frozenset({Right.ORGANISATION_READ, Right.ME_READ})
-_MEMBER = _SUBCONTRACTOR | {Right.PEOPLE_READ}
-_OFFICE = _MEMBER | {Right.COSTS_READ}
-_ADMIN = _OFFICE | {Right.ORGANISATION_CHANGE, Right.PEOPLE_CHANGE, Right.KEYS_MANAGE}
+_SUBCONTRACTOR = frozenset({Right.ORGANISATION_READ, Right.ME_READ, Right.ME_CHANGE})
+_MEMBER = _SUBCONTRACTOR | {Right.PEOPLE_READ, Right.CONNECTIONS_READ}
+_OFFICE = _MEMBER | {Right.COSTS_READ, Right.CONNECTIONS_WRITE}
+_ADMIN = _OFFICE | {
+    Right.ORGANISATION_CHANGE,
+    Right.PEOPLE_CHANGE,
+    Right.KEYS_MANAGE,
+    Right.CONNECTIONS_MANAGE,
+}
 _OWNER = frozenset(Right)
 
 RIGHTS: dict[Role, frozenset[Right]] = {

@@ -35,7 +35,7 @@ class UpdateOrganisation(Input):
 class ChangeSubscription(Input):
     """The new state."""
 
-    status: Literal["active", "inactive"]
+    status: Literal["active", "inactive"] = Field(description="`inactive` closes changes, `active` opens them.")
 
 
 @operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation")

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mainstay.backing.database import Handle
+from mainstay.backing.database import Clash, Handle
 from mainstay.business.organisation.model import OrganisationOut
 from mainstay.kernel.context import Context
-from mainstay.kernel.refusal import NotFound
+from mainstay.kernel.refusal import Conflict, NotFound
 from mainstay.kernel.shapes import One
 
 _SELECT = """
@@ -31,17 +31,20 @@ def name(rows: Handle) -> str:
 
 def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: str) -> None:
     """A new organisation, with the id that the actor's handle is bound to."""
-    ctx.rows.run(
-        "INSERT INTO organisation (id, name, country, currency, time_zone, subscription,"
-        " created_at, created_by, updated_at, updated_by, version)"
-        " VALUES (:organisation, :name, :country, :currency, :time_zone, 'active', :at, :by, :at, :by, 1)",
-        name=name,
-        country=country,
-        currency=currency,
-        time_zone=time_zone,
-        at=ctx.at,
-        by=ctx.stamp,
-    )
+    try:
+        ctx.rows.run(
+            "INSERT INTO organisation (id, name, country, currency, time_zone, subscription,"
+            " created_at, created_by, updated_at, updated_by, version)"
+            " VALUES (:organisation, :name, :country, :currency, :time_zone, 'active', :at, :by, :at, :by, 1)",
+            name=name,
+            country=country,
+            currency=currency,
+            time_zone=time_zone,
+            at=ctx.at,
+            by=ctx.stamp,
+        )
+    except Clash:
+        raise Conflict("There is already an organisation with this identifier.") from None
 
 
 def save(ctx: Context, changes: dict[str, Any]) -> None:

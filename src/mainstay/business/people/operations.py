@@ -7,8 +7,9 @@ from pydantic import Field
 from mainstay.business.organisation import store as organisations
 from mainstay.business.people import store
 from mainstay.business.people.model import AssignableRole, MeOut, PersonOut, Status, check_rank
+from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
-from mainstay.kernel.actor import Named
+from mainstay.kernel.actor import Door, Named
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event, differences
 from mainstay.kernel.operation import Effect, operation
@@ -64,12 +65,18 @@ class InvitePerson(Input):
     name: Line = Field(description="The person's full name.")
     email: Email = Field(description="Where the invitation goes, and how they will sign in.")
     role: AssignableRole = Field(description="What they may do. Owners are named in the office only.")
-    phone: Line | None = None
+    phone: Line | None = Field(None, description="Where they can be called.")
     skills: Skills = Field(default_factory=list)
     colour: Colour | None = Field(None, description="The colour on the schedule, such as #3366cc.")
     company_name: Line | None = Field(None, description="The firm of a subcontractor.")
     cost_rate: Price | None = Field(None, description="What an hour costs, such as 32.50.")
     bill_rate: Price | None = Field(None, description="What an hour is billed at, such as 85.00.")
+
+
+class InviteAgain(Input):
+    """Who gets the mail again."""
+
+    person_id: str = Field(description="The person's id.")
 
 
 class UpdatePerson(Input):
@@ -79,7 +86,7 @@ class UpdatePerson(Input):
     name: Line = omittable(description="The person's full name.")
     email: Email = omittable(description="The person's e-mail address.")
     role: AssignableRole = omittable(description="What they may do. Owners are named in the office only.")
-    phone: Line | None = None
+    phone: Line | None = Field(None, description="Where they can be called.")
     skills: Skills = omittable()
     colour: Colour | None = Field(None, description="The colour on the schedule, such as #3366cc.")
     company_name: Line | None = Field(None, description="The firm of a subcontractor.")
@@ -131,7 +138,7 @@ def get_person(ctx: Context, given: GetPerson) -> One[PersonOut]:
     return store.show(ctx, given.person_id)
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="POST /people")
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="POST /people", mails=True)
 def invite_person(ctx: Context, given: InvitePerson) -> One[PersonOut]:
     """Invite someone into the organisation.
 
@@ -149,6 +156,21 @@ def invite_person(ctx: Context, given: InvitePerson) -> One[PersonOut]:
         raise Conflict(f"{known.email} is already a person of this organisation: {known.name} ({known.id}).")
 
     result = store.show(ctx, identity)
+    ctx.record(PersonInvited(result))
+    return result
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), mails=True)
+def invite_again(ctx: Context, given: InviteAgain) -> One[PersonOut]:
+    """Send an invitation again.
+
+    The person gets a new mail; the link in the earlier one no longer works.
+    """
+    person = store.fetch(ctx, given.person_id)
+    if person.status != "invited":
+        raise Conflict(f"{person.name} is not waiting for an invitation.")
+    check_rank(ctx.actor, person.role)
+    result = store.show(ctx, person.id)
     ctx.record(PersonInvited(result))
     return result
 
@@ -175,6 +197,8 @@ def update_person(ctx: Context, given: UpdatePerson) -> One[PersonOut]:
     after = store.show(ctx, person.id)
     if person.loses_keys(role):
         end_keys_of(ctx, person.id)
+    if role is Role.SUBCONTRACTOR:
+        end_connections_of(ctx, person.id)
     ctx.record(PersonUpdated(after, previous=differences(before, after)))
     return after
 
@@ -194,7 +218,9 @@ def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
     store.save(ctx, person.id, {"status": "left"})
     ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
     if keys := end_keys_of(ctx, person.id):
-        ctx.effects.append(f"{keys} API {'key' if keys == 1 else 'keys'} made by {person.name} stop working for good.")
+        ctx.effects.append(f"API keys made by {person.name} that stop working for good: {keys}.")
+    if apps := end_connections_of(ctx, person.id):
+        ctx.effects.append(f"Apps connected by {person.name} that stop working for good: {apps}.")
     if ctx.actor.person and ctx.actor.person.id == person.id:
         ctx.warnings.append("This is you: the key or app in use stops working too.")
 

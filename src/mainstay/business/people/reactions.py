@@ -3,30 +3,38 @@
 from collections.abc import Iterable
 
 from mainstay.business.organisation import store as organisations
+from mainstay.identity import links
+from mainstay.identity.links import Kind
 from mainstay.kernel.context import Letter
-from mainstay.kernel.reaction import Happening, mail
+from mainstay.kernel.reaction import LINK, Happening, mail
 
 _INVITATION = """\
 Hello {name},
 
 {inviter} has invited you to join {organisation} on Mainstay as {role}.
 
-Mainstay is at {base_url}. You sign in with this e-mail address.
+Accept the invitation here, within seven days:
+
+{link}
+
+The link works once, and is for you alone. From then on you sign in at {base_url} with this e-mail address.
 
 If you did not expect this, you need not do anything.
 """
 
 
 def invite_by_mail(happening: Happening) -> Iterable[Letter]:
-    """Tell someone that they were invited."""
+    """Tell someone that they were invited, with a link that lets them in."""
     organisation = organisations.name(happening.rows)
     person = happening.record
     inviter = (happening.actor["person"] or {"name": "The office"})["name"]
+    link = links.make_invitation(happening.rows, person["id"], person["email"], happening.now)
     text = _INVITATION.format(
         name=person["name"],
         inviter=inviter,
         organisation=organisation,
         role=person["role"],
+        link=LINK,
         base_url=happening.base_url,
     )
-    yield mail(person["email"], f"{inviter} invites you to {organisation}", text)
+    yield mail(person["email"], f"{inviter} invites you to {organisation}", text, link=(Kind.INVITATION, link))

@@ -37,6 +37,12 @@ def query_input(request: Request, path_values: Mapping[str, str]) -> dict[str, s
     return words
 
 
+def no_parameters(request: Request) -> None:
+    """Refuse a query where there is nothing to ask for."""
+    if strangers := query_input(request, {}):
+        raise Invalid([Fault(name, "is not known here") for name in strangers])
+
+
 async def body_input(request: Request, path_values: Mapping[str, str]) -> bytes:
     """The JSON of a write, with what stands in the path put into it."""
     if not _JSON.fullmatch(request.headers.get(b"content-type", b"")):

@@ -7,6 +7,7 @@ import orjson
 from pydantic.json_schema import models_json_schema
 
 from mainstay.doors.api.routes import Endpoint, endpoints_of
+from mainstay.doors.schemas import input_schema
 from mainstay.kernel.operation import Effect, Operation
 
 VERSION = "0.1.0"
@@ -100,38 +101,33 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
 
 def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     """Path parameters, and for a read the query: everything else of the input."""
-    schema = endpoint.operation.input.model_json_schema(by_alias=True)
+    schema = input_schema(endpoint.operation)
     parameters = []
-    for name, of_name in schema.get("properties", {}).items():
-        if name in endpoint.parameters:
-            parameters.append({"name": name, "in": "path", "required": True, "schema": of_name})
-        elif not endpoint.operation.changes:
+    for name, of_name in schema["properties"].items():
+        in_path = name in endpoint.parameters
+        if in_path or not endpoint.operation.changes:
             required = name in schema.get("required", ())
-            parameters.append({"name": name, "in": "query", "required": required, "schema": _inlined(schema, of_name)})
+            parameters.append(
+                {"name": name, "in": "path" if in_path else "query", "required": required, "schema": _word(of_name)}
+            )
     return parameters
 
 
-def _inlined(schema: dict[str, Any], part: Any) -> Any:
-    """A part of a schema with its references replaced: a query parameter has no components of its own."""
-    if isinstance(part, list):
-        return [_inlined(schema, inner) for inner in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _inlined(schema, schema["$defs"][part["$ref"].rpartition("/")[2]])
-    return {name: _inlined(schema, inner) for name, inner in part.items()}
+def _word(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter's schema: in a path or query there is no null, only leaving it out."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if not kinds:
+        return schema
+    told = {name: part for name, part in schema.items() if name not in {"anyOf", "default"}}
+    return {**kinds[0], **told}
 
 
 def _body_schema(endpoint: Endpoint) -> dict[str, Any]:
     """The body of a write: the input without what stands in the path."""
-    schema = endpoint.operation.input.model_json_schema(by_alias=True)
-    schema["properties"] = {
-        name: _inlined(schema, of_name)
-        for name, of_name in schema.get("properties", {}).items()
-        if name not in endpoint.parameters
-    }
+    schema = input_schema(endpoint.operation)
+    for name in endpoint.parameters:
+        del schema["properties"][name]
     schema["required"] = [name for name in schema.get("required", ()) if name not in endpoint.parameters]
-    schema.pop("$defs", None)
     return schema
 
 

@@ -68,8 +68,8 @@ class Routes:
             child = node.children.get(segment)
             if child is None:
                 child = node.children.get(_PARAMETER)
-                # Ids are printable ASCII; other characters could not even be asked of a database.
-                if child is None or not (segment.isascii() and segment.isprintable()):
+                # Ids are printable ASCII; other characters could not even be asked of a database. Nothing is no id.
+                if child is None or not (segment and segment.isascii() and segment.isprintable()):
                     return None
                 values.append(segment)
             node = child

@@ -51,16 +51,14 @@ def demo(operator: Operator, _words: Namespace) -> Outcome:
     if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
     acting = _found(operator) or _made(operator)
-    people = operator.perform(list_people, acting)["data"]
-    owner = next(person for person in people if person["role"] == "owner")
+    people = [_present(operator, acting, name, email, role) for name, email, role, _ in _PEOPLE]
     return {
         "organisation": {"id": acting.organisation, "name": ORGANISATION},
         "people": [
             {**{name: person[name] for name in ("id", "name", "email", "role")}, "password": PASSWORD}
-            for person in reversed(people)
+            for person in people
         ],
-        "keys": _replaced_keys(operator, acting.organisation, owner["id"]),
-        "address": operator.base_url,
+        "keys": _replaced_keys(operator, acting.organisation, people[0]["id"]),
     }
 
 
@@ -84,13 +82,23 @@ def _made(operator: Operator) -> actor.Actor:
     return acting
 
 
+def _present(operator: Operator, acting: actor.Actor, name: str, email: str, role: str) -> Outcome:
+    """A person of the demo, back again if someone who tried things out has removed them."""
+    people: list[Outcome] = operator.perform(list_people, acting, status="active", limit=100)["data"]
+    for person in people:
+        if person["email"] == email:
+            return person
+    return operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+
+
 def _replaced_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:
     acting = operator.as_person(organisation, owner)
     names = {name for name, _ in KEYS.values()}
-    for key in all_keys(operator, acting):
-        if key["name"] in names and not key["revokedAt"]:
-            operator.perform(revoke_key, acting, keyId=key["id"])
-    return {
+    earlier = [key for key in all_keys(operator, acting) if key["name"] in names and not key["revokedAt"]]
+    keys = {
         label: operator.perform(create_key, acting, name=name, access=access)["key"]
         for label, (name, access) in KEYS.items()
     }
+    for key in earlier:
+        operator.perform(revoke_key, acting, keyId=key["id"])
+    return keys

@@ -45,7 +45,8 @@ def run(house: House, arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{refusal}\n")
         return REFUSED
     if outcome is not None:
-        sys.stdout.write(orjson.dumps(outcome).decode() + "\n" if words.json else tell(words.command, outcome))
+        told = tell(words.command, outcome, settings.base_url)
+        sys.stdout.write(orjson.dumps(outcome).decode() + "\n" if words.json else told)
     return DONE
 
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 
-def tell(command: str, outcome: dict[str, Any]) -> str:
+def tell(command: str, outcome: dict[str, Any], base_url: str) -> str:
     """A few lines of text."""
     if command == "demo":
-        return _demo(outcome)
+        return _demo(outcome, base_url)
     return "".join(f"{line}\n" for line in _lines(outcome))
 
 
@@ -24,7 +24,7 @@ def _lines(value: Any, indent: str = "") -> list[str]:
     return [f"{indent}{value}"]
 
 
-def _demo(outcome: dict[str, Any]) -> str:
+def _demo(outcome: dict[str, Any], base_url: str) -> str:
     people = "".join(
         f"  {person['role']:<14} {person['email']:<26} {person['password']}\n" for person in outcome["people"]
     )
@@ -38,6 +38,6 @@ Keys, shown this once:
   read and write  {outcome["keys"]["readWrite"]}
 
 Once it serves, try:
-  curl -H "Authorization: Bearer {outcome["keys"]["readOnly"]}" {outcome["address"]}/api/v1/organisation
+  curl -H "Authorization: Bearer {outcome["keys"]["readOnly"]}" {base_url}/api/v1/organisation
 
 """

@@ -1,0 +1,27 @@
+"""The installation's secret, from which one-time links are derived."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+BYTES = 32
+
+
+def installation_secret(setting: str | None, path: Path) -> bytes:
+    """The secret of the setting, or of the file, which is made at first start for the operator's eyes only."""
+    if setting is not None:
+        return setting.encode()
+    with suppress(FileNotFoundError):
+        return path.read_bytes()
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_hex(BYTES).encode())
+        file.flush()
+        os.fsync(descriptor)
+    # Of several processes that start at once, the first one's secret is everyone's: a link never replaces a file.
+    with suppress(FileExistsError):
+        path.hardlink_to(fresh)
+    fresh.unlink()
+    return path.read_bytes()

@@ -1,0 +1,54 @@
+"""How a program comes in: a bearer token into an Actor, counted against its limit, with its last use noted."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from mainstay.backing.database import EVERY
+from mainstay.backing.limits import Limits, Verdict
+from mainstay.doors.http import Request
+from mainstay.doors.running import Runner
+from mainstay.identity.authenticate import actor_of_bearer, actor_of_key
+from mainstay.identity.last_used import LastUsed
+from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.refusal import TooMany
+from mainstay.values.moments import moment_text
+
+REQUESTS_A_MINUTE = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What the doors for programs share."""
+
+    stage: Stage
+    limits: Limits
+    last_used: LastUsed
+    runner: Runner
+
+    async def enter(self, request: Request, door: Door) -> Actor:
+        """Who comes in, or a refusal. Only the header counts: a token in a query or a form is ignored."""
+        scheme, _, secret = request.headers.get(b"authorization", b"").partition(b" ")
+        token = secret.strip().decode("latin-1") if scheme.lower() == b"bearer" else ""
+        now = self.stage.clock()
+        actor = await self.runner.read(self._authenticate, token, door, now)
+        self.last_used.note(actor.organisation, actor.credential, now)
+        return actor
+
+    async def count(self, actor: Actor) -> Verdict:
+        """Count the request against the credential's limit, which a key has once for all doors."""
+        return await self.limits.take(actor.credential, REQUESTS_A_MINUTE)
+
+    def _authenticate(self, token: str, door: Door, now: datetime) -> Actor:
+        with self.stage.database.reading(EVERY) as rows:
+            # Only keys open the HTTP API; the tool server takes an app's tokens too.
+            if door is Door.API:
+                return actor_of_key(rows, token, door)
+            return actor_of_bearer(rows, token, door, moment_text(now))
+
+
+class OverLimit(TooMany):
+    """The credential has used up its minute."""
+
+    def __init__(self) -> None:
+        super().__init__(f"More than {REQUESTS_A_MINUTE} requests in a minute. Wait a minute, then go on.")

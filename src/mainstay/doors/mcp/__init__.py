@@ -1,0 +1,1 @@
+"""The agent tool server at /mcp."""

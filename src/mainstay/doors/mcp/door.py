@@ -1,0 +1,161 @@
+"""The tool server: one JSON-RPC call in, one JSON body out; no sessions, no streams."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mainstay.backing.log import log_error
+from mainstay.doors.cors import ANYONE, preflight
+from mainstay.doors.entrance import Entrance, OverLimit
+from mainstay.doors.http import Interrupted, Request, Response
+from mainstay.doors.mcp import protocol
+from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
+from mainstay.doors.mcp.tools import Result, Tools, answered
+from mainstay.kernel import context
+from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.refusal import Refusal, Unauthenticated
+
+BODY_LIMIT = 1_048_576
+# How long a client may keep what says nothing about the one who asks.
+DISCOVERY_MS = 3_600_000
+
+INSTRUCTIONS = (
+    "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "
+    "person's rights. Lists give the newest first and go on with startingAfter. A tool that cannot be undone first "
+    "answers with a preview and does nothing: show it to the person, then call again with confirmed: true."
+)
+
+_JSON = re.compile(rb"application/json *(;.*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class McpDoor:
+    """Translates between the Model Context Protocol and operations."""
+
+    entrance: Entrance
+    tools: Tools
+    server_info: dict[str, str]
+    # The value of WWW-Authenticate, which leads a client to the sign-in.
+    challenge: bytes
+    # The number of this route for the meters.
+    number: int
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request to `/mcp`."""
+        if request.method == "OPTIONS":
+            return preflight(request, b"POST")
+        try:
+            response = await self._answer(request)
+        except Exception as problem:
+            log_error("fault", problem, request=request.id, method=request.method, path=request.path)
+            text = f"Something went wrong on our side; it is safe to try again. ({request.id})"
+            response = fault(500, protocol.INTERNAL, text)
+        response.headers = (*response.headers, *ANYONE)
+        response.route = self.number
+        return response
+
+    async def _answer(self, request: Request) -> Response:
+        if request.method != "POST":
+            return fault(405, protocol.HTTP_FAULT, "Only POST is answered here.", headers=((b"allow", b"POST"),))
+        try:
+            actor = await self.entrance.enter(request, Door.AGENT)
+            if not (await self.entrance.count(actor)).accepted:
+                return fault(429, protocol.TOO_MANY, OverLimit().text, headers=((b"retry-after", b"60"),))
+            _check_headers(request, actor)
+            return await self._dispatch(request, actor, read_call(request.headers, await request.body(BODY_LIMIT)))
+        except Unauthenticated as refusal:
+            headers = ((b"www-authenticate", self.challenge),)
+            return fault(401, protocol.UNAUTHENTICATED, refusal.text, headers=headers)
+        except Interrupted as interrupted:
+            return fault(interrupted.status, protocol.HTTP_FAULT, interrupted.text)
+        except NoCall as no_call:
+            return no_call.response
+
+    async def _dispatch(self, request: Request, actor: Actor, call: Call) -> Response:
+        match call.method:
+            case "tools/call":
+                return await self._call_tool(request, actor, call)
+            case "tools/list":
+                return self._list_tools(actor, call)
+            case "initialize" if not call.modern:
+                return call.result(self._initialized(call))
+            case "ping" if not call.modern:
+                return call.result({})
+            case "server/discover" if call.modern:
+                return call.result(self._discovered())
+        return call.refuse(protocol.METHOD_NOT_FOUND, f"There is no method {call.method[:100]!r} here.")
+
+    def _list_tools(self, actor: Actor, call: Call) -> Response:
+        if call.params.get("cursor") is not None:
+            return call.refuse(protocol.INVALID_PARAMS, "There is no such cursor: the list has one page.")
+        listed: dict[str, Any] = {"tools": self.tools.offer(actor)}
+        if call.modern:
+            listed |= {**self._modern(), "ttlMs": 0, "cacheScope": "private"}
+        return call.result(listed)
+
+    async def _call_tool(self, request: Request, actor: Actor, call: Call) -> Response:
+        name, arguments = call.params.get("name"), call.params.get("arguments", {})
+        operation = self.tools.find(name) if isinstance(name, str) else None
+        if operation is None:
+            return call.refuse(protocol.INVALID_PARAMS, "There is no tool of that name; tools/list shows them.")
+        if not isinstance(arguments, dict):
+            return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
+        run = self.entrance.runner.change if operation.changes else self.entrance.runner.read
+        asked = context.Request(request.id)
+        try:
+            answer = await run(self.entrance.stage.perform, operation, actor, orjson.dumps(arguments), asked)
+            result = answered(operation, answer)
+        except Unauthenticated:
+            raise
+        except Refusal as refusal:
+            result = Result((refusal.text,), None, is_error=True)
+        return call.result(result.wire() | (self._modern() if call.modern else {}))
+
+    def _initialized(self, call: Call) -> dict[str, Any]:
+        asked = call.params.get("protocolVersion")
+        return {
+            "protocolVersion": asked if asked in protocol.LEGACY else protocol.LEGACY[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": self.server_info,
+            "instructions": INSTRUCTIONS,
+        }
+
+    def _discovered(self) -> dict[str, Any]:
+        return {
+            "supportedVersions": protocol.SUPPORTED,
+            "capabilities": {"tools": {}},
+            "instructions": INSTRUCTIONS,
+            "ttlMs": DISCOVERY_MS,
+            "cacheScope": "public",
+            **self._modern(),
+        }
+
+    def _modern(self) -> dict[str, Any]:
+        """What every result of the modern era carries."""
+        return {"resultType": "complete", "_meta": {protocol.SERVER_INFO: self.server_info}}
+
+
+def _check_headers(request: Request, actor: Actor) -> None:
+    """What can be decided before the body is read."""
+    named = request.headers.get(b"x-organisation-id")
+    if named is not None and named.decode("latin-1") != actor.organisation:
+        text = "This token belongs to another organisation than X-Organisation-Id says. Nothing was done."
+        raise NoCall(fault(403, protocol.OTHER_ORGANISATION, text))
+    if not _JSON.fullmatch(request.headers.get(b"content-type", b"")):
+        raise Interrupted(415, "Send the header Content-Type: application/json.")
+    if not _accepts_json(request.headers.get(b"accept")):
+        raise Interrupted(406, "Answers are application/json; the Accept header does not allow that.")
+
+
+def _accepts_json(accept: bytes | None) -> bool:
+    """Whether an Accept header allows JSON; one that is missing does."""
+    if accept is None:
+        return True
+    for choice in accept.decode("latin-1").lower().split(","):
+        kind, *parameters = (part.strip() for part in choice.split(";"))
+        refused = any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
+        if kind in {"application/json", "application/*", "*/*"} and not refused:
+            return True
+    return False

@@ -1,0 +1,132 @@
+"""Tools, derived from the catalogue: none is written by hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import orjson
+
+from mainstay.doors.schemas import Schema, input_schema
+from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.operation import Effect, Operation
+from mainstay.kernel.replay import Answer
+from mainstay.kernel.rights import RIGHTS, Access, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answered: words for the model, and the same as data."""
+
+    texts: tuple[str, ...]
+    data: bytes | None
+    is_error: bool = False
+
+    def wire(self) -> dict[str, Any]:
+        """As the protocol shows it."""
+        shown: dict[str, Any] = {
+            "content": [{"type": "text", "text": text} for text in self.texts],
+            "isError": self.is_error,
+        }
+        if self.data is not None:
+            shown["structuredContent"] = orjson.Fragment(self.data)
+        return shown
+
+
+class Tools:
+    """Every tool there is, and which of them an actor is offered; all of it made at start."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.offered}
+        described = {name: orjson.dumps(describe(operation)) for name, operation in self._operations.items()}
+        self._offers = {
+            (role, access): orjson.Fragment(
+                b"[" + b",".join(described[operation.name] for operation in self._offered(role, access)) + b"]"
+            )
+            for role, access in product(Role, Access)
+        }
+
+    def find(self, name: str) -> Operation | None:
+        """The operation behind a tool."""
+        return self._operations.get(name)
+
+    def offer(self, actor: Actor) -> orjson.Fragment:
+        """The descriptions of the tools that this actor may use."""
+        return self._offers[actor.role, actor.access]
+
+    def names(self, role: Role, access: Access) -> list[str]:
+        """The names of the tools that such an actor may use."""
+        return [operation.name for operation in self._offered(role, access)]
+
+    def _offered(self, role: Role, access: Access) -> list[Operation]:
+        return [
+            operation
+            for operation in self._operations.values()
+            if operation.right in RIGHTS[role] and (access is Access.WRITE or not operation.changes)
+        ]
+
+
+def answered(operation: Operation, answer: Answer) -> Result:
+    """The result of a tool that did what it was asked."""
+    if operation.effect is not Effect.IRREVERSIBLE:
+        return Result((answer.body.decode(),), answer.body)
+    if answer.preview:
+        data = b'{"status":"preview","preview":' + answer.body + b"}"
+        return Result((_preview_words(operation, orjson.loads(answer.body)), data.decode()), data)
+    data = b'{"status":"done","result":' + answer.body + b"}"
+    return Result((data.decode(),), data)
+
+
+def _preview_words(operation: Operation, preview: dict[str, Any]) -> str:
+    lines = ["Nothing has happened yet. This is what would happen:", preview["summary"]]
+    lines += [f"- {effect}" for effect in preview["effects"]]
+    lines += [f"Warning: {warning}" for warning in preview["warnings"]]
+    if preview["blockers"]:
+        lines += ["It cannot be done now:", *(f"- {blocker}" for blocker in preview["blockers"])]
+    else:
+        lines.append(f"It cannot be undone. To do it, call {operation.name} again with confirmed: true.")
+    return "\n".join(lines)
+
+
+def describe(operation: Operation) -> Schema:
+    """A tool as `tools/list` shows it."""
+    reads = operation.effect is Effect.READ
+    return {
+        "name": operation.name,
+        "title": operation.title,
+        "description": f"{operation.title}. {operation.description}".strip(),
+        "inputSchema": input_schema(operation),
+        "outputSchema": _output_schema(operation),
+        "annotations": {
+            "title": operation.title,
+            "readOnlyHint": reads,
+            "destructiveHint": operation.effect is Effect.IRREVERSIBLE,
+            "idempotentHint": reads or (operation.rest or "").startswith("PATCH "),
+            "openWorldHint": operation.mails,
+        },
+    }
+
+
+def _output_schema(operation: Operation) -> Schema:
+    """Names and types of the top level only: enough to know what comes, without a whole record in every tool."""
+    if operation.effect is Effect.IRREVERSIBLE:
+        kinds: dict[str, Any] = {"status": "string", "preview": "object", "result": "object"}
+        return {"type": "object", "properties": _typed(kinds), "required": ["status"]}
+    if operation.lists:
+        kinds = {"object": "string", "data": "array", "hasMore": "boolean"}
+    else:
+        schema = operation.output.model_json_schema(by_alias=True, mode="serialization")
+        kinds = {name: _kind(part, schema.get("$defs", {})) for name, part in schema["properties"].items()}
+    return {"type": "object", "properties": _typed(kinds), "required": list(kinds)}
+
+
+def _typed(kinds: dict[str, Any]) -> Schema:
+    return {name: {"type": kind} for name, kind in kinds.items()}
+
+
+def _kind(part: Schema, definitions: Schema) -> str | list[str]:
+    if "$ref" in part:
+        return _kind(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in part:
+        return [str(_kind(option, definitions)) for option in part["anyOf"]]
+    return str(part["type"])

@@ -1,0 +1,158 @@
+"""The approval screen: a person chooses the organisation and the access, and approves or not."""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+import orjson
+
+from mainstay.backing.database import EVERY, Clash
+from mainstay.doors.http import Interrupted, Request, Response
+from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.authorize import Asked, Authorization
+from mainstay.doors.pages.door import apology
+from mainstay.doors.pages.forms import WrongForm
+from mainstay.doors.pages.render import render
+from mainstay.doors.pages.session import Visitor, Visitors
+from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.connections import approve_connection
+from mainstay.identity.sessions import Membership
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Request as Asking
+from mainstay.kernel.refusal import Refusal
+from mainstay.kernel.rights import RIGHTS, Right
+from mainstay.values.moments import moment_text
+
+TICKET_LIFETIME = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Answers `/oauth/authorize`: GET shows the screen and changes nothing, POST takes the answer."""
+
+    authorization: Authorization
+    visitors: Visitors
+
+    async def __call__(self, request: Request) -> Response:
+        """Show the screen, or take the answer."""
+        if request.method not in {"GET", "HEAD", "POST"}:
+            return apology(request, 405, "This address is not used in that way.", ((b"allow", b"GET, HEAD, POST"),))
+        try:
+            asked = await self.authorization.read(request)
+            visitor = await self.visitors.visitor(request)
+            if visitor is None:
+                return await self.visitors.sign_in_first(request)
+            return await self._signed_in(request, asked, visitor)
+        except (WrongForm, Interrupted) as wrong:
+            return apology(request, wrong.status, wrong.text)
+
+    async def _signed_in(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
+        try:
+            self.authorization.check(asked)
+            places = _places(visitor)
+            if request.method == "POST":
+                return await self._decide(request, asked, visitor, places)
+        except OAuthError as problem:
+            return self.authorization.refuse(asked, problem)
+        return self._screen(request, asked, visitor, places)
+
+    def _screen(self, request: Request, asked: Asked, visitor: Visitor, places: list[Membership]) -> Response:
+        chosen = next((place for place in places if place == visitor.membership), places[0])
+        until = moment_text(self.authorization.stage.clock() + TICKET_LIFETIME)
+        return render(
+            "approve.html",
+            journey=True,
+            visitor=visitor,
+            app=asked.client.name,
+            returns_to=_place_of(asked.redirect_uri),
+            places=places,
+            chosen=chosen,
+            writers=[place for place in places if Right.CONNECTIONS_WRITE in RIGHTS[place.role]],
+            action=f"{request.path}?{request.query.decode('ascii')}",
+            ticket=_Ticket(secrets.token_hex(16), until).sealed(visitor, request.query),
+        )
+
+    async def _decide(self, request: Request, asked: Asked, visitor: Visitor, places: list[Membership]) -> Response:
+        form = await self.visitors.form(request, visitor)
+        runner = self.authorization.runner
+        await runner.change(self._use, _read_ticket(visitor, request.query, form, self.authorization.stage.clock()))
+        if form.get("decision") != "approve":
+            raise OAuthError("access_denied", "The person did not approve the app.")
+        place = next((place for place in places if place.organisation == form.get("organisation")), None)
+        if place is None:
+            raise WrongForm(400, "Choose an organisation in which you may connect apps.")
+        given = {
+            "clientId": asked.client.id,
+            "clientName": asked.client.name,
+            "access": form.get("access"),
+            "redirectUri": asked.redirect_uri,
+            "challenge": asked.challenge,
+        }
+        try:
+            code = await runner.change(self._approve, place, given, request.id)
+        except Refusal as refusal:
+            raise WrongForm(403, refusal.text) from None
+        return self.authorization.answer(asked, code=code)
+
+    def _use(self, ticket: "_Ticket") -> None:
+        """An answer to a screen counts once."""
+        try:
+            with self.authorization.stage.database.changing(EVERY) as rows:
+                rows.run(
+                    "INSERT INTO oauth_ticket (nonce, expires_at) VALUES (:nonce, :until)",
+                    nonce=ticket.nonce,
+                    until=ticket.until,
+                )
+        except Clash:
+            raise _stale_screen() from None
+
+    def _approve(self, place: Membership, given: dict[str, str | None], request: str) -> str:
+        stage = self.authorization.stage
+        with stage.database.reading(place.organisation) as rows:
+            actor = actor_of_person(rows, place.person, Door.OFFICE)
+        answer = stage.perform(approve_connection, actor, orjson.dumps(given), Asking(request))
+        return str(orjson.loads(answer.body)["code"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Ticket:
+    """One showing of the screen, to one session, for one request of an app."""
+
+    nonce: str
+    until: str
+
+    def sealed(self, visitor: Visitor, query: bytes) -> str:
+        """The ticket as the form carries it; the seal's key is known to the session only."""
+        words = b"\n".join((b"approve", query, self.nonce.encode(), self.until.encode()))
+        return f"{self.nonce}.{self.until}.{hmac.digest(visitor.csrf.encode(), words, hashlib.sha256).hex()}"
+
+
+def _read_ticket(visitor: Visitor, query: bytes, form: dict[str, str], now: datetime) -> _Ticket:
+    given = form.get("ticket", "")
+    nonce, _, rest = given.partition(".")
+    ticket = _Ticket(nonce, rest.rpartition(".")[0])
+    genuine = hmac.compare_digest(given.encode(), ticket.sealed(visitor, query).encode())
+    if not genuine or ticket.until <= moment_text(now):
+        raise _stale_screen()
+    return ticket
+
+
+def _stale_screen() -> WrongForm:
+    return WrongForm(400, "This approval was answered before, or was open for too long. Start again from the app.")
+
+
+def _places(visitor: Visitor) -> list[Membership]:
+    """The organisations in which the visitor may connect apps."""
+    places = [place for place in visitor.memberships if Right.CONNECTIONS_READ in RIGHTS[place.role]]
+    if not places:
+        raise OAuthError("access_denied", "The person may not connect apps in any organisation.")
+    return places
+
+
+def _place_of(redirect_uri: str) -> str:
+    """Where an app is answered, as a person should judge it: its host, or the scheme of an app on the device."""
+    parts = urlsplit(redirect_uri)
+    return parts.netloc if parts.scheme in {"http", "https"} else f"{parts.scheme}:"

@@ -1,0 +1,71 @@
+"""Discovery: RFC 9728 (protected resource) and RFC 8414 (authorization server)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mainstay.doors.cors import ANYONE, preflight
+from mainstay.doors.http import Request, Response, error
+from mainstay.doors.oauth.register import METHODS
+
+SCOPE = "mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class WellKnown:
+    """Answers under `/.well-known`."""
+
+    documents: dict[str, bytes]
+
+    async def __call__(self, request: Request) -> Response:
+        """One of the documents, for any page of any origin."""
+        if request.method == "OPTIONS":
+            return preflight(request, b"GET")
+        document = self.documents.get(request.path)
+        if document is None:
+            return error(404, "There is nothing at this address.", ANYONE)
+        if request.method not in {"GET", "HEAD"}:
+            return error(405, "This method is not allowed here.", ((b"allow", b"GET, HEAD"), *ANYONE))
+        return Response(200, document, ANYONE)
+
+
+def well_known(base_url: str) -> WellKnown:
+    """The documents of an installation. The issuer is the base address, byte for byte the same everywhere."""
+    resource = orjson.dumps(_protected_resource(base_url))
+    server = orjson.dumps(_authorization_server(base_url))
+    return WellKnown(
+        {
+            "/.well-known/oauth-protected-resource": resource,
+            "/.well-known/oauth-protected-resource/mcp": resource,
+            "/.well-known/oauth-authorization-server": server,
+        }
+    )
+
+
+def _protected_resource(base_url: str) -> dict[str, Any]:
+    return {
+        "resource": f"{base_url}/mcp",
+        "authorization_servers": [base_url],
+        "scopes_supported": [SCOPE],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Mainstay",
+    }
+
+
+def _authorization_server(base_url: str) -> dict[str, Any]:
+    return {
+        "issuer": base_url,
+        "authorization_endpoint": f"{base_url}/oauth/authorize",
+        "token_endpoint": f"{base_url}/oauth/token",
+        "registration_endpoint": f"{base_url}/oauth/register",
+        "revocation_endpoint": f"{base_url}/oauth/revoke",
+        "scopes_supported": [SCOPE],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": list(METHODS),
+        "revocation_endpoint_auth_methods_supported": list(METHODS),
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }

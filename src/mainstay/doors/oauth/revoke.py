@@ -1,0 +1,33 @@
+"""Revocation: RFC 7009. Either token ends the whole connection."""
+
+from dataclasses import dataclass
+
+from mainstay.doors.cors import ANYONE, preflight
+from mainstay.doors.http import Request, Response
+from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.forms import authenticated_client, read_form, required
+from mainstay.doors.running import Runner
+from mainstay.identity.tokens import TokenOffice
+from mainstay.kernel.perform import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    """Answers `POST /oauth/revoke`."""
+
+    stage: Stage
+    office: TokenOffice
+    runner: Runner
+
+    async def __call__(self, request: Request) -> Response:
+        """End the connection of a token; a token that is not known is no news."""
+        if request.method == "OPTIONS":
+            return preflight(request, b"POST")
+        try:
+            form = await read_form(request)
+            client = await authenticated_client(request, form, self.stage, self.runner)
+            token = required(form, "token")
+        except OAuthError as problem:
+            return problem.response()
+        await self.runner.change(self.office.revoke, client, token, self.stage.clock())
+        return Response(200, b"{}", ANYONE)

@@ -1,0 +1,1 @@
+"""The office: the pages that people work in."""

@@ -1,0 +1,93 @@
+"""A forgotten password: asking for a link, and using it."""
+
+from dataclasses import dataclass
+
+from mainstay.backing.database import EVERY
+from mainstay.doors.http import Request, Response
+from mainstay.doors.office.threshold import Threshold, TooManyAttempts
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.render import see_other
+from mainstay.identity import links, signing_in
+from mainstay.identity.links import Kind, Link, LinkMaker
+from mainstay.identity.passwords import hash_password
+from mainstay.identity.signing_in import DeadLink
+from mainstay.kernel.refusal import Refusal
+
+# Mails within an hour.
+WINDOW = 3600.0
+MAILS_PER_ACCOUNT = 5
+MAILS_PER_ADDRESS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The pages."""
+
+    threshold: Threshold
+    link_maker: LinkMaker
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return [
+            Route("GET", "/forgot-password", self.show_question),
+            Route("POST", "/forgot-password", self.ask),
+            Route("GET", "/reset-password/{token}", self.show_reset),
+            Route("POST", "/reset-password/{token}", self.reset),
+        ]
+
+    async def show_question(self, request: Request, _: str) -> Response:
+        """The form that asks for a link."""
+        return self.threshold.page("forgot.html", request, sent=False, email="")
+
+    async def ask(self, request: Request, _: str) -> Response:
+        """Mail a link to whoever has this address; the answer is the same when nobody has."""
+        fields = await self.threshold.visitors.guest_form(request)
+        email = fields.get("email", "").strip()
+        address = self.threshold.address(request)
+        if not await self.threshold.take("reset from", address, MAILS_PER_ADDRESS, WINDOW):
+            return self.threshold.page("forgot.html", request, TooManyAttempts(), sent=False, email=email)
+        if await self.threshold.take("reset of", email.casefold(), MAILS_PER_ACCOUNT, WINDOW):
+            stage = self.threshold.visitors.stage
+            await self.threshold.runner.change(signing_in.ask_for_reset, stage.database, email, stage.clock())
+            stage.ring()
+        return self.threshold.page("forgot.html", request, sent=True, email=email)
+
+    async def show_reset(self, request: Request, token: str) -> Response:
+        """The form for a new password, while the link lives."""
+        link = await self.threshold.runner.read(self._find, token)
+        if link is None:
+            return self._dead(request)
+        return self.threshold.page("reset.html", request, email=link.email)
+
+    async def reset(self, request: Request, token: str) -> Response:
+        """Set the new password. Every session of the account ends, this browser's too."""
+        fields = await self.threshold.visitors.guest_form(request)
+        link = await self.threshold.runner.read(self._find, token)
+        if link is None:
+            return self._dead(request)
+        try:
+            signing_in.check_new_password("password", fields.get("password", ""))
+            await self.threshold.runner.change(self._reset, link.id, fields.get("password", ""))
+        except DeadLink:
+            return self._dead(request)
+        except Refusal as refusal:
+            return self.threshold.page("reset.html", request, refusal, email=link.email)
+        return see_other("/sign-in?done=reset", (self.threshold.visitors.no_session_cookie(),))
+
+    def _dead(self, request: Request) -> Response:
+        return self.threshold.page("dead_link.html", request, DeadLink(), again="/forgot-password")
+
+    def _find(self, token: str) -> Link | None:
+        stage = self.threshold.visitors.stage
+        identity = self.link_maker.read(Kind.RESET, token)
+        if identity is None:
+            return None
+        with stage.database.reading(EVERY) as rows:
+            found = links.find(rows, Kind.RESET, identity, stage.clock())
+        return found if found and found.account else None
+
+    def _reset(self, link: str, password: str) -> None:
+        stage = self.threshold.visitors.stage
+        kept = hash_password(password)
+        with stage.database.changing(EVERY) as rows:
+            signing_in.reset_password(rows, link, kept, stage.clock())

@@ -1,0 +1,61 @@
+"""The start page, the changelog, and the choice of organisation."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+from markdown_it import MarkdownIt
+
+from mainstay.backing.database import EVERY
+from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.people.operations import list_people
+from mainstay.doors.http import Request, Response
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.render import render, see_other
+from mainstay.identity import sessions
+from mainstay.kernel.refusal import NotFound
+
+# Written by us, and with any HTML in it shown as text.
+_CHANGELOG = MarkdownIt("commonmark", {"html": False}).render(
+    files(__package__).joinpath("CHANGELOG.md").read_text("utf-8").partition("\n")[2]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return [
+            Route("GET", "/", self.desk.signed_in(self.show)),
+            Route("POST", "/organisation", self.desk.signed_in(self.choose)),
+            Route("GET", "/changelog", self.changelog),
+        ]
+
+    async def show(self, request: Request, guest: Guest, _: str) -> Response:
+        """What there is."""
+        organisation = await self.desk.perform(request, guest, get_organisation)
+        people = None
+        if guest.may(list_people):
+            people = await self.desk.perform(request, guest, list_people, {"limit": 100})
+        return self.desk.page("home.html", guest, area="Home", organisation=organisation, people=people)
+
+    async def choose(self, request: Request, guest: Guest, _: str) -> Response:
+        """Work in another organisation of this account."""
+        fields = await self.desk.form(request, guest)
+        chosen = fields.get("organisation", "")
+        if chosen not in {place.organisation for place in guest.visitor.memberships}:
+            raise NotFound("organisation")
+        await self.desk.visitors.runner.change(self._choose, guest.visitor.session, chosen)
+        return see_other("/")
+
+    async def changelog(self, _request: Request, _: str) -> Response:
+        """What is new, for everyone."""
+        return render("changelog.html", changelog=_CHANGELOG)
+
+    def _choose(self, session: str, organisation: str) -> None:
+        with self.desk.visitors.stage.database.changing(EVERY) as rows:
+            sessions.choose(rows, session, organisation)

@@ -1,0 +1,90 @@
+"""What the pages before sign-in share: their forms, the limits on attempts, and the step inside."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from mainstay.backing.database import EVERY
+from mainstay.doors.http import Request, Response
+from mainstay.doors.office.desk import notice, status_of, wrong
+from mainstay.doors.pages.render import render, see_other
+from mainstay.doors.pages.session import Visitors
+from mainstay.doors.running import Runner
+from mainstay.identity import sessions, signing_in, tickets
+from mainstay.identity.signing_in import Known
+from mainstay.kernel.refusal import Refusal, TooMany
+
+# Attempts within a quarter of an hour: for an account counted from its last success on.
+WINDOW = 900.0
+ATTEMPTS_PER_ACCOUNT = 20
+ATTEMPTS_PER_ADDRESS = 300
+
+
+class TooManyAttempts(TooMany):
+    """Passwords were tried, or mails asked for, too often."""
+
+    def __init__(self) -> None:
+        super().__init__("There were too many attempts. Wait a while, then try again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Stands between outside and inside."""
+
+    visitors: Visitors
+
+    @property
+    def runner(self) -> Runner:
+        """Where work runs."""
+        return self.visitors.runner
+
+    def page(self, template: str, request: Request, refusal: Refusal | None = None, **shown: Any) -> Response:
+        """A page for someone who is not signed in. It may be part of the way to an app, so it is of the journey."""
+        csrf, headers = self.visitors.guest(request)
+        if isinstance(refusal, TooMany):
+            headers = (*headers, (b"retry-after", b"60"))
+        told = {"notice": notice(request)} | wrong(refusal) | shown
+        return render(template, status_of(refusal), journey=True, headers=headers, csrf=csrf, **told)
+
+    async def look_up(self, email: str) -> Known:
+        """What is known of an address."""
+        return await self.runner.read(self._look_up, email)
+
+    async def count_attempt(self, request: Request, known: Known) -> None:
+        """Count an attempt at a password before it is made, or refuse it."""
+        by_address = await self.take("sign-in from", self.address(request), ATTEMPTS_PER_ADDRESS, WINDOW)
+        account = f"{known.email} {known.signed_in_at}"
+        if not by_address or not await self.take("sign-in of", account, ATTEMPTS_PER_ACCOUNT, WINDOW):
+            raise TooManyAttempts
+
+    async def take(self, what: str, who: str, limit: int, window: float) -> bool:
+        """Whether this may be done once more; who does it is not to be read from the counters."""
+        name = f"{what} {hashlib.sha256(who.encode()).hexdigest()}"
+        return (await self.visitors.limits.take(name, limit, window)).accepted
+
+    def address(self, request: Request) -> str:
+        """Where a request comes from."""
+        return self.visitors.addresses.of_client(request.scope, request.headers)
+
+    async def welcome(self, request: Request, account: str, organisation: str | None, ticket: str) -> Response:
+        """Begin a session for someone who has proved who they are, and lead them to where they wanted to go."""
+        earlier = await self.visitors.visitor(request)
+        browser = request.headers.get(b"user-agent", b"").decode("latin-1")
+        secret, path = await self.runner.change(
+            self._begin, account, organisation, browser, ticket, (earlier.account, earlier.session) if earlier else None
+        )
+        return see_other(path or "/", (self.visitors.session_cookie(secret),))
+
+    def _look_up(self, email: str) -> Known:
+        with self.visitors.stage.database.reading(EVERY) as rows:
+            return signing_in.look_up(rows, email)
+
+    def _begin(
+        self, account: str, organisation: str | None, browser: str, ticket: str, earlier: tuple[str, str] | None
+    ) -> tuple[str, str | None]:
+        now = self.visitors.stage.clock()
+        with self.visitors.stage.database.changing(EVERY) as rows:
+            if earlier:
+                sessions.end(rows, *earlier)
+            secret = signing_in.sign_in(rows, account, organisation, browser, now)
+            return secret, tickets.redeem(rows, ticket, now)

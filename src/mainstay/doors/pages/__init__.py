@@ -1,0 +1,1 @@
+"""What every page shares: layout and style, the session cookie, forms and their protection."""

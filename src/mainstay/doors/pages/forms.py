@@ -1,0 +1,84 @@
+"""Forms: what was filled in, and whether it was filled in on a page of ours."""
+
+import hashlib
+import hmac
+import re
+from base64 import urlsafe_b64encode
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from mainstay.doors.http import Request
+
+LIMIT = 65_536
+CSRF_FIELD = "csrf"
+
+_FORM = re.compile(rb"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
+_OURS = {b"same-origin", b"none"}
+
+
+class WrongForm(Exception):
+    """What was posted is no form of ours."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+async def read_form(request: Request, base_url: str) -> dict[str, str]:
+    """The fields of a form that a page of this server sent; who may send it is for `check_csrf`."""
+    _check_origin(request, base_url)
+    if not _FORM.fullmatch(request.headers.get(b"content-type", b"")):
+        raise WrongForm(415, "This address takes forms only.")
+    body = await request.body(LIMIT)
+    fields: dict[str, str] = {}
+    for part in body.split(b"&") if body else ():
+        name, _, value = part.replace(b"+", b" ").partition(b"=")
+        word = _text(name)
+        if word in fields:
+            raise WrongForm(400, f"The field {word} was sent twice.")
+        fields[word] = _text(value)
+    return fields
+
+
+def query_words(request: Request) -> dict[str, str]:
+    """What stands behind the `?` of a page's address; what makes no sense there is left out."""
+    try:
+        return dict(parse_qsl(request.query.decode("ascii"), errors="strict", max_num_fields=20))
+    except ValueError:
+        return {}
+
+
+def csrf_token(secret: str, about: str = "") -> str:
+    """The token that forms carry: derived from the secret in the visitor's cookie, which no other site can read."""
+    seal = hmac.digest(secret.encode(), f"csrf {about}".encode(), hashlib.sha256)
+    return urlsafe_b64encode(seal).rstrip(b"=").decode()
+
+
+def check_csrf(fields: dict[str, str], token: str) -> None:
+    """Go on only with a form that carries this token; takes it out of the fields."""
+    if not hmac.compare_digest(fields.pop(CSRF_FIELD, "").encode(), token.encode()):
+        raise WrongForm(
+            403, "This page was open for too long or belongs to another sign-in. Go back, reload it, repeat."
+        )
+
+
+def _check_origin(request: Request, base_url: str) -> None:
+    headers = request.headers
+    origin = headers.get(b"origin")
+    ours = {base_url.encode()}
+    if base_url.startswith("http://"):
+        # A developer's server is reached by several names of the loopback; the front has checked that the Host is ours.
+        ours.add(b"http://" + headers.get(b"host", b""))
+    if (origin is not None and origin not in ours) or headers.get(b"sec-fetch-site", b"none") not in _OURS:
+        raise WrongForm(403, "This form was sent by another site.")
+
+
+def _text(encoded: bytes) -> str:
+    try:
+        text = unquote_to_bytes(encoded).decode()
+    except UnicodeDecodeError:
+        raise WrongForm(400, "The form is not valid text.") from None
+    if "\0" in text:
+        raise WrongForm(400, "The form is not valid text.")
+    # Browsers end lines in two characters; here they end in one.
+    return text.replace("\r\n", "\n")

@@ -1,0 +1,63 @@
+"""Templates into answers, with the headers that every page has."""
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from mainstay.doors.http import Headers, Response
+from mainstay.doors.pages.static import ADDRESSES
+from mainstay.doors.pages.words import FILTERS
+
+HTML = b"text/html; charset=utf-8"
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
+    " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ALWAYS: Headers = (
+    (b"x-content-type-options", b"nosniff"),
+    # `no-referrer` would make browsers hide a form's origin from us too, and we ask for it.
+    (b"referrer-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+)
+_OFFICE: Headers = (
+    *_ALWAYS,
+    (b"content-security-policy", f"{_POLICY}; form-action 'self'".encode()),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+# A browser applies form-action to every redirect that follows a form, and an opener policy parts a popup from the app
+# that opened it: either would break the way back to an app that someone connects.
+_JOURNEY: Headers = (*_ALWAYS, (b"content-security-policy", _POLICY.encode()))
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("mainstay.doors.pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+    cache_size=-1,
+)
+_TEMPLATES.globals["static"] = ADDRESSES.__getitem__
+_TEMPLATES.filters.update(FILTERS)
+# What a layout looks at on every page.
+_TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
+# The parts of forms are everywhere at hand.
+_TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
+# All at start: a template that cannot be read stops the server, not a visitor.
+for _name in _TEMPLATES.list_templates():
+    _TEMPLATES.get_template(_name)
+
+
+def render(
+    template: str, status: int = 200, *, journey: bool = False, headers: Headers = (), **context: Any
+) -> Response:
+    """A page. A journey leads through sign-in to an app of someone else and back."""
+    body = _TEMPLATES.get_template(template).render(context).encode()
+    shared = _JOURNEY if journey else _OFFICE
+    return Response(status, body, (*shared, *headers), content_type=HTML)
+
+
+def see_other(path: str, headers: Headers = ()) -> Response:
+    """Go on at another address of this server, or at one that was registered before."""
+    return Response(303, b"", ((b"location", path.encode("latin-1")), *_ALWAYS, *headers), content_type=HTML)

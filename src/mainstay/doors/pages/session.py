@@ -1,0 +1,162 @@
+"""Who looks at a page: the session in the cookie, the person behind it, and the way through sign-in and back."""
+
+import secrets
+from dataclasses import dataclass
+
+from mainstay.backing.database import EVERY
+from mainstay.backing.limits import Limits
+from mainstay.doors.addresses import Addresses
+from mainstay.doors.http import Headers, Request, Response
+from mainstay.doors.pages.door import apology
+from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
+from mainstay.doors.pages.render import see_other
+from mainstay.doors.running import Runner
+from mainstay.identity import sessions, tickets
+from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.sessions import Membership, Session
+from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.perform import Stage
+
+# A path longer than this is not remembered over a sign-in.
+LONGEST_PATH = 8_000
+TICKETS_A_MINUTE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Someone signed in, with the organisation they work in now."""
+
+    account: str
+    email: str
+    session: str
+    # What forms of this session and organisation carry.
+    csrf: str
+    memberships: tuple[Membership, ...]
+    # The one of them they work in, and they themselves there; None for those who are in no organisation any more.
+    membership: Membership | None
+    actor: Actor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Visitors:
+    """Knows visitors by their cookies."""
+
+    stage: Stage
+    runner: Runner
+    limits: Limits
+    addresses: Addresses
+    base_url: str
+
+    async def visitor(self, request: Request) -> Visitor | None:
+        """Whoever is signed in, as they stand now."""
+        secret = _cookies(request).get(self._session_cookie)
+        if not secret:
+            return None
+        session = await self.runner.read(self._find, secret)
+        if session is None:
+            return None
+        if session.is_stale(self.stage.clock()):
+            await self.runner.change(self._see, session.id)
+        return await self.runner.read(self._visitor, session, secret)
+
+    async def form(self, request: Request, visitor: Visitor) -> dict[str, str]:
+        """The fields of a form that this visitor sent from a page of ours."""
+        fields = await read_form(request, self.base_url)
+        check_csrf(fields, visitor.csrf)
+        return fields
+
+    async def sign_in_first(self, request: Request) -> Response:
+        """Send a visitor to sign in, and afterwards back to exactly what they asked for."""
+        address = self.addresses.of_client(request.scope, request.headers)
+        verdict = await self.limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
+        if not verdict.accepted:
+            return apology(request, 429, "Wait a minute, then try again.", ((b"retry-after", b"60"),))
+        path = request.path + ("?" + request.query.decode("latin-1") if request.query else "")
+        if request.method not in {"GET", "HEAD"} or path == "/" or len(path) > LONGEST_PATH or not _is_local(path):
+            return see_other("/sign-in")
+        ticket = await self.runner.change(self._issue, path)
+        return see_other(f"/sign-in?ticket={ticket}")
+
+    def session_cookie(self, secret: str) -> tuple[bytes, bytes]:
+        """The header that hands a browser its session."""
+        return self._cookie(self._session_cookie, secret)
+
+    def no_session_cookie(self) -> tuple[bytes, bytes]:
+        """The header that takes it away."""
+        return self._cookie(self._session_cookie, "", "; Max-Age=0")
+
+    def guest(self, request: Request) -> tuple[str, Headers]:
+        """For forms of those who are not signed in: their token, and the cookie that it belongs to where it is new."""
+        secret = _cookies(request).get(self._guest_cookie, "")
+        if len(secret) >= _GUEST_LENGTH:
+            return csrf_token(secret), ()
+        secret = secrets.token_urlsafe(32)
+        return csrf_token(secret), (self._cookie(self._guest_cookie, secret),)
+
+    async def guest_form(self, request: Request) -> dict[str, str]:
+        """The fields of a form that someone not signed in sent from a page of ours."""
+        fields = await read_form(request, self.base_url)
+        check_csrf(fields, self.guest(request)[0])
+        return fields
+
+    @property
+    def _secure(self) -> bool:
+        return self.base_url.startswith("https://")
+
+    @property
+    def _session_cookie(self) -> str:
+        return "__Host-mainstay" if self._secure else "mainstay"
+
+    @property
+    def _guest_cookie(self) -> str:
+        return f"{self._session_cookie}-guest"
+
+    def _cookie(self, name: str, value: str, more: str = "") -> tuple[bytes, bytes]:
+        secure = "; Secure" if self._secure else ""
+        return b"set-cookie", f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}".encode()
+
+    def _find(self, secret: str) -> Session | None:
+        with self.stage.database.reading(EVERY) as rows:
+            return sessions.find(rows, secret, self.stage.clock())
+
+    def _see(self, session: str) -> None:
+        with self.stage.database.changing(EVERY) as rows:
+            sessions.see(rows, session, self.stage.clock())
+
+    def _issue(self, path: str) -> str:
+        with self.stage.database.changing(EVERY) as rows:
+            return tickets.issue(rows, path, self.stage.clock())
+
+    def _visitor(self, session: Session, secret: str) -> Visitor:
+        with self.stage.database.reading(EVERY) as rows:
+            places = tuple(sessions.memberships(rows, session.account))
+        here = next((place for place in places if place.organisation == session.organisation), None)
+        if here is None and places:
+            here = places[0]
+        return Visitor(
+            account=session.account,
+            email=session.email,
+            session=session.id,
+            # A form of one organisation is not taken for another one, chosen since in another window.
+            csrf=csrf_token(secret, here.organisation if here else ""),
+            memberships=places,
+            membership=here,
+            actor=self._actor(here) if here else None,
+        )
+
+    def _actor(self, here: Membership) -> Actor:
+        with self.stage.database.reading(here.organisation) as rows:
+            return actor_of_person(rows, here.person, Door.OFFICE)
+
+
+_GUEST_LENGTH = 43
+
+
+def _cookies(request: Request) -> dict[str, str]:
+    pairs = request.headers.get(b"cookie", b"").decode("latin-1").split(";")
+    return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def _is_local(path: str) -> bool:
+    """Whether a browser reads this as a path of this server, whatever follows."""
+    return path.startswith("/") and not path.startswith(("//", "/\\")) and path.isascii() and path.isprintable()

@@ -1,0 +1,71 @@
+"""How pages say things: moments, roles, access."""
+
+from collections.abc import Callable
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from mainstay.values.moments import parse_moment
+
+ACCESS = {"read": "Read only", "write": "Read and write"}
+ROLES = {
+    "owner": "Owner",
+    "admin": "Admin",
+    "office": "Office",
+    "member": "Member",
+    "subcontractor": "Subcontractor",
+}
+STATUSES = {"invited": "Invited", "active": "Active", "left": "Left"}
+
+
+def moment(text: str, zone: str) -> str:
+    """A moment as people write it, at a place: `15 Nov 2026, 10:30`."""
+    local = parse_moment(text).astimezone(ZoneInfo(zone))
+    return f"{local.day} {local:%b %Y, %H:%M}"
+
+
+def day(text: str, zone: str) -> str:
+    """The day of a moment at a place: `15 Nov 2026`."""
+    local = parse_moment(text).astimezone(ZoneInfo(zone))
+    return f"{local.day} {local:%b %Y}"
+
+
+def browser(agent: str) -> str:
+    """A browser as its user knows it, out of what it says of itself: `Firefox on Windows`."""
+    name = next((name for mark, name in _BROWSERS if mark in agent), "")
+    system = next((system for mark, system in _SYSTEMS if mark in agent), "")
+    return " on ".join(filter(None, (name, system))) or agent[:60] or "An unknown browser"
+
+
+# The first mark found counts: most browsers also claim to be others.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def initials(name: str) -> str:
+    """The first letters of the first and the last word of a name."""
+    words = name.split()
+    return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "moment": moment,
+    "day": day,
+    "initials": initials,
+    "browser": browser,
+    "access": ACCESS.__getitem__,
+    "role": ROLES.__getitem__,
+    "status": STATUSES.__getitem__,
+}

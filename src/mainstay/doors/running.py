@@ -1,0 +1,27 @@
+"""Where synchronous work runs, seen from an asynchronous door."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs bounded reads on the event loop where they take microseconds, and everything else in threads."""
+
+    reads_inline: bool
+    threads: Executor
+
+    async def read(self, function: Callable[..., T], *given: Any) -> T:
+        """Run a bounded read."""
+        if self.reads_inline:
+            return function(*given)
+        return await self.change(function, *given)
+
+    async def change(self, function: Callable[..., T], *given: Any) -> T:
+        """Run what may wait: a change, or long work."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, function, *given)

@@ -1,0 +1,33 @@
+"""The JSON schemas of operations, as doors show them: whole, with nothing to look up elsewhere."""
+
+from typing import Any
+
+from mainstay.kernel.operation import Operation
+
+Schema = dict[str, Any]
+
+
+def input_schema(operation: Operation) -> Schema:
+    """What an operation takes, with every reference replaced by what it stands for."""
+    schema = operation.input.model_json_schema(by_alias=True)
+    definitions = schema.pop("$defs", {})
+    inlined: Schema = _inlined(schema, definitions)
+    inlined.setdefault("properties", {})
+    inlined.pop("description", None)
+    return inlined
+
+
+def _inlined(part: Any, definitions: Schema) -> Any:
+    """A part of a schema without references, and without the titles that Pydantic makes up from names."""
+    if isinstance(part, list):
+        return [_inlined(inner, definitions) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        meant = definitions[part["$ref"].rpartition("/")[2]]
+        return _inlined({**meant, **{name: inner for name, inner in part.items() if name != "$ref"}}, definitions)
+    return {
+        name: _inlined(inner, definitions)
+        for name, inner in part.items()
+        if not (name == "title" and type(inner) is str)
+    }

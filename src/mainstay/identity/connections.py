@@ -1,0 +1,185 @@
+"""Connected apps: one approval is one connection of one app, for one person, in one organisation, with one access."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.backing.database import Handle
+from mainstay.identity.keys import FOR_PEOPLE
+from mainstay.identity.secrets import CODE, new_secret, secret_hash
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.refusal import Forbidden, NotFound
+from mainstay.kernel.rights import Access, Right, Role
+from mainstay.kernel.shapes import Input, ListInput, One, Page, Shown
+from mainstay.values.fields import id_of
+from mainstay.values.ids import new_id
+from mainstay.values.moments import moment_text
+
+CODE_LIFETIME = timedelta(minutes=10)
+
+# What a connection may do now: an access that its person's role no longer carries is read only, while that lasts.
+EFFECTIVE_ACCESS = "CASE WHEN p.role IN ('owner', 'admin', 'office') THEN c.access ELSE 'read' END"
+
+
+class ConnectionOut(Shown):
+    """A connected app."""
+
+    noun = "connection"
+
+    id: str
+    client_name: str = Field(description="What the app calls itself.")
+    person_id: str = Field(description="Who approved it and whose rights it has.")
+    person_name: str
+    person_role: Role
+    access: Access = Field(description="What was approved.")
+    effective_access: Access = Field(description="What it may do with the person's role now.")
+    created_at: str
+    last_used_at: str | None = Field(description="Right within a minute.")
+    ended_at: str | None
+
+
+class ApprovedOut(Shown):
+    """An approval, with the code that the app exchanges for its tokens."""
+
+    noun = "approval"
+
+    id: str
+    code: str
+
+
+class ApproveConnection(Input):
+    """What is approved, and how the app will prove that it was it who asked."""
+
+    client_id: str = Field(description="The id under which the app registered itself.")
+    client_name: str = Field(description="What the app calls itself; nobody has verified it.")
+    access: Access = Field(description="`read` or `write`; never more than the person may do.")
+    redirect_uri: str = Field(description="Where the code is sent.")
+    challenge: str = Field(description="The hash of what the app will show when it exchanges the code.")
+
+
+class ListConnections(ListInput):
+    """Which connections to list."""
+
+    starting_after: Annotated[str | None, id_of("connection")] = Field(
+        default=None, description="The id of the last connection of the page before; the list goes on behind it."
+    )
+
+
+class RevokeConnection(Input):
+    """Which connection to end."""
+
+    connection_id: str = Field(description="The connection's id.")
+
+
+@operation(right=Right.CONNECTIONS_READ, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), open_when_lapsed=True)
+def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
+    """Connect an app.
+
+    It then acts as the person who approves it, never with more rights than they have.
+    """
+    if given.access is Access.WRITE and not ctx.actor.may(Right.CONNECTIONS_WRITE):
+        raise Forbidden(f"The role {ctx.actor.role} may connect an app for reading only.")
+    if ctx.actor.person is None:
+        raise Forbidden("An app is connected by a person of the organisation.")
+    identity, code = new_id("connection"), new_secret(CODE)
+    ctx.rows.run(
+        "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at)"
+        " VALUES (:organisation, :id, :client, :name, :person, :access, :at)",
+        id=identity,
+        client=given.client_id,
+        name=given.client_name,
+        person=ctx.actor.person.id,
+        access=given.access,
+        at=ctx.at,
+    )
+    ctx.rows.run(
+        "INSERT INTO oauth_code"
+        " (hash, organisation_id, connection_id, client_id, redirect_uri, challenge, expires_at)"
+        " VALUES (:hash, :organisation, :connection, :client, :redirect, :challenge, :expires)",
+        hash=secret_hash(code),
+        connection=identity,
+        client=given.client_id,
+        redirect=given.redirect_uri,
+        challenge=given.challenge,
+        expires=moment_text(ctx.now + CODE_LIFETIME),
+    )
+    ctx.rows.run(
+        "UPDATE oauth_client SET approved_at = :at WHERE id = :client AND approved_at IS NULL",
+        client=given.client_id,
+        at=ctx.at,
+    )
+    return ApprovedOut(object=ApprovedOut.noun, id=identity, code=code)
+
+
+@operation(right=Right.CONNECTIONS_READ, effect=Effect.READ, offered=FOR_PEOPLE)
+def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut]:
+    """List the connected apps, newest first.
+
+    Owners and admins see everyone's, others their own.
+    """
+    after = "AND c.id < :after" if given.starting_after else ""
+    rows = ctx.rows.all(
+        f"{_SELECT} AND c.started_at IS NOT NULL AND c.ended_at IS NULL {_own(ctx)} {after}"
+        " ORDER BY c.id DESC LIMIT :limit",
+        person=_person(ctx),
+        after=given.starting_after,
+        limit=given.limit + 1,
+    )
+    return Page.cut(ConnectionOut, rows, given.limit)
+
+
+@operation(right=Right.CONNECTIONS_READ, effect=Effect.CHANGE, offered=FOR_PEOPLE, open_when_lapsed=True)
+def revoke_connection(ctx: Context, given: RevokeConnection) -> One[ConnectionOut]:
+    """End a connected app's access.
+
+    Its next request is refused. Owners and admins may end any, others their own.
+    """
+    _fetch(ctx, given.connection_id)
+    end(ctx.rows, given.connection_id, ctx.at)
+    return _fetch(ctx, given.connection_id)
+
+
+def end(rows: Handle, connection: str, at: str) -> None:
+    """End a connection: its tokens and codes open nothing any more."""
+    rows.run(
+        "UPDATE connection SET ended_at = :at WHERE organisation_id = :organisation AND id = :id AND ended_at IS NULL",
+        id=connection,
+        at=at,
+    )
+
+
+def end_connections_of(ctx: Context, person: str) -> int:
+    """End the connections of a person who leaves or may no longer connect apps; how many there were."""
+    return ctx.rows.run(
+        "UPDATE connection SET ended_at = :at"
+        " WHERE organisation_id = :organisation AND person_id = :person AND ended_at IS NULL",
+        person=person,
+        at=ctx.at,
+    )
+
+
+_SELECT = f"""
+SELECT c.id, c.client_name, c.person_id, p.name, p.role, c.access, {EFFECTIVE_ACCESS}, c.created_at, c.last_used_at,
+       c.ended_at
+FROM connection c JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id
+WHERE c.organisation_id = :organisation
+"""
+
+
+def _fetch(ctx: Context, identity: str) -> One[ConnectionOut]:
+    row = ctx.rows.one(f"{_SELECT} AND c.id = :id {_own(ctx)}", id=identity, person=_person(ctx))
+    if row is None:
+        raise NotFound("connection")
+    return One(ConnectionOut, row)
+
+
+def _own(ctx: Context) -> str:
+    """Whoever does not manage connections sees their own only."""
+    return "" if ctx.actor.may(Right.CONNECTIONS_MANAGE) else "AND c.person_id = :person"
+
+
+def _person(ctx: Context) -> str | None:
+    return ctx.actor.person.id if ctx.actor.person else None

@@ -1,0 +1,130 @@
+"""Signing in with e-mail and password, and changing the password.
+
+An unknown address and a wrong password get the same answer after the same work. These concern the account alone, and
+look across organisations.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from mainstay.backing.database import EVERY, Database, Handle
+from mainstay.identity import links, sessions
+from mainstay.identity.links import Kind
+from mainstay.identity.passwords import LONGEST, SHORTEST, is_password
+from mainstay.kernel import outbox
+from mainstay.kernel.reaction import LINK, mail
+from mainstay.kernel.refusal import Fault, Invalid, Unauthenticated
+from mainstay.values.moments import moment_text
+
+# What an unknown address's password is compared with, so that it takes as long.
+_NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$8ETtMX7cUvAq8tJjKrFXCA$WLDhK6WYtNfWHpQfCk13IoHTH6nkorABav2NN1GVxWE"
+
+_RESET = f"""\
+Hello,
+
+someone, most likely you, asked for a new password for Mainstay with this e-mail address.
+
+Choose it here, within an hour:
+
+{LINK}
+
+The link works once. If it was not you, you need not do anything: your password stays as it is.
+"""
+
+
+class NotSignedIn(Unauthenticated):
+    """The address is unknown or the password is wrong; the two are not told apart."""
+
+    def __init__(self) -> None:
+        super().__init__("The e-mail address or the password is not right.")
+
+
+class DeadLink(Unauthenticated):
+    """A one-time link was used, has run out, or was replaced by a newer one."""
+
+    def __init__(self) -> None:
+        super().__init__("This link no longer works: it was used already, is too old, or was replaced by a newer one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of an e-mail address before its password is."""
+
+    email: str
+    account: str | None
+    password_hash: str
+    # Failed attempts are counted from the last success on.
+    signed_in_at: str
+
+
+def look_up(rows: Handle, email: str) -> Known:
+    """What is known of an address, also when that is nothing."""
+    folded = email.strip().casefold()
+    row = rows.one("SELECT id, password_hash, signed_in_at FROM account WHERE email = :email", email=folded)
+    if row is None:
+        return Known(folded, None, _NOBODY, "")
+    return Known(folded, str(row[0]), str(row[1]), str(row[2] or ""))
+
+
+def prove(known: Known, password: str) -> str:
+    """The account, once the password has been shown to be its own. Takes long on purpose."""
+    right = len(password) <= LONGEST and is_password(password, known.password_hash)
+    if known.account is None or not right:
+        raise NotSignedIn
+    return known.account
+
+
+def sign_in(rows: Handle, account: str, organisation: str | None, browser: str, now: datetime) -> str:
+    """A new session for someone who has proved who they are; its secret."""
+    rows.run("UPDATE account SET signed_in_at = :at WHERE id = :id", id=account, at=moment_text(now))
+    return sessions.begin(rows, account, organisation, browser, now)
+
+
+def ask_for_reset(database: Database, email: str, now: datetime) -> bool:
+    """Mail a link to a new password to whoever has this address; whether anyone has."""
+    with database.reading(EVERY) as rows:
+        known = look_up(rows, email)
+        place = _place(rows, known.account)
+    with database.changing(place or EVERY) as rows:
+        link = links.make_reset(rows, known.account, known.email, now)
+        if place:
+            letter = mail(known.email, "A new password for Mainstay", _RESET, link=(Kind.RESET, link))
+            outbox.put(rows, letter, moment_text(now))
+    return place is not None
+
+
+def reset_password(rows: Handle, link: str, password_hash: str, now: datetime) -> None:
+    """Set a new password with a link, once; every session of the account ends."""
+    found = links.find(rows, Kind.RESET, link, now)
+    if found is None or found.account is None or not links.use(rows, link):
+        raise DeadLink
+    _set_password(rows, found.account, password_hash)
+    sessions.end_all(rows, found.account)
+
+
+def change_password(rows: Handle, account: str, session: str, password_hash: str) -> None:
+    """Set a new password; every other session of the account ends."""
+    _set_password(rows, account, password_hash)
+    sessions.end_all(rows, account, but=session)
+
+
+def check_new_password(field: str, password: str) -> None:
+    """Refuse a password that is too easily guessed or too long to be hashed."""
+    if len(password) < SHORTEST:
+        raise Invalid([Fault(field, f"has fewer than {SHORTEST} characters")])
+    if len(password) > LONGEST:
+        raise Invalid([Fault(field, f"has more than {LONGEST} characters")])
+
+
+def _set_password(rows: Handle, account: str, password_hash: str) -> None:
+    rows.run("UPDATE account SET password_hash = :hash WHERE id = :id", id=account, hash=password_hash)
+    links.end_resets(rows, account)
+
+
+def _place(rows: Handle, account: str | None) -> str | None:
+    """An organisation in whose name an account gets mail: any that knows it will do."""
+    row = rows.one(
+        "SELECT organisation_id FROM person WHERE account_id = :account ORDER BY organisation_id LIMIT 1",
+        account=account,
+    )
+    return str(row[0]) if row else None

@@ -1,0 +1,44 @@
+"""Return tickets: where someone wanted to go before signing in, kept here so that no address travels with them."""
+
+import secrets
+from datetime import datetime, timedelta
+
+from mainstay.backing.database import Handle
+from mainstay.identity.secrets import secret_hash
+from mainstay.values.moments import moment_text
+
+LIFE = timedelta(minutes=10)
+
+
+def issue(rows: Handle, path: str, now: datetime) -> str:
+    """A ticket back to a path of this server."""
+    ticket = secrets.token_urlsafe(32)
+    rows.run(
+        "INSERT INTO return_ticket (hash, path, expires_at) VALUES (:hash, :path, :until)",
+        hash=secret_hash(ticket),
+        path=path,
+        until=moment_text(now + LIFE),
+    )
+    return ticket
+
+
+def find(rows: Handle, ticket: str, now: datetime) -> str | None:
+    """Where a ticket leads, while it lives."""
+    row = rows.one(
+        "SELECT path FROM return_ticket WHERE hash = :hash AND expires_at > :now",
+        hash=secret_hash(ticket),
+        now=moment_text(now),
+    )
+    return str(row[0]) if row else None
+
+
+def redeem(rows: Handle, ticket: str, now: datetime) -> str | None:
+    """Where a ticket leads, once."""
+    path = find(rows, ticket, now)
+    gone = rows.run("DELETE FROM return_ticket WHERE hash = :hash", hash=secret_hash(ticket))
+    return path if gone else None
+
+
+def forget_old(rows: Handle, now: datetime) -> None:
+    """Remove the tickets that were not used in time."""
+    rows.run("DELETE FROM return_ticket WHERE expires_at <= :now", now=moment_text(now))

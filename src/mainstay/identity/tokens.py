@@ -1,0 +1,216 @@
+"""Codes and tokens: each works once or for a while, whatever the concurrency.
+
+Whether a code or refresh token was used is a row, changed by compare-and-set. Whoever loses has used it a second time:
+that ends the connection, in a transaction that is committed before the refusal is told.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mainstay.backing.database import EVERY, Database, Handle
+from mainstay.identity import connections
+from mainstay.identity.clients import Client
+from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
+from mainstay.kernel import outbox
+from mainstay.kernel.context import Letter
+from mainstay.kernel.reaction import mail
+from mainstay.kernel.refusal import Refusal
+from mainstay.values.moments import moment_text
+
+ACCESS_LIFETIME = timedelta(hours=1)
+REFRESH_LIFETIME = timedelta(days=60)
+
+_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+
+
+class InvalidGrant(Refusal):
+    """Something is wrong with the code or refresh token; what it is, is not told."""
+
+    def __init__(self) -> None:
+        super().__init__("The code or refresh token is not valid any more. Start the sign-in again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What an app gets, shown this once."""
+
+    access: str
+    refresh: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    """What is exchanged: a code or a refresh token, and the connection it belongs to."""
+
+    organisation: str
+    connection: str
+    table: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOffice:
+    """Gives out tokens and ends connections."""
+
+    database: Database
+    base_url: str
+
+    def redeem(self, client: Client, code: str, redirect: str | None, verifier: str, now: datetime) -> Tokens:
+        """Exchange a code. A thief without the verifier can neither burn it nor end the connection."""
+        hash_ = secret_hash(code)
+        with self.database.reading(EVERY) as rows:
+            row = rows.one(
+                "SELECT organisation_id, connection_id, redirect_uri, challenge FROM oauth_code"
+                " WHERE hash = :hash AND client_id = :client",
+                hash=hash_,
+                client=client.id,
+            )
+        if row is None:
+            raise InvalidGrant
+        organisation, connection, registered, challenge = map(str, row)
+        if redirect not in {None, registered} or not _proves(verifier, challenge):
+            raise InvalidGrant
+        return self._exchange(client, _Grant(organisation, connection, "oauth_code", hash_), now)
+
+    def refresh(self, client: Client, token: str, now: datetime) -> Tokens:
+        """Exchange a refresh token for new tokens."""
+        grant = self._find(client, token)
+        if grant is None or not token.startswith(REFRESH_TOKEN):
+            raise InvalidGrant
+        return self._exchange(client, grant, now)
+
+    def revoke(self, client: Client, token: str, now: datetime) -> None:
+        """End the connection of an access or refresh token; any other text is no news."""
+        grant = self._find(client, token)
+        if grant:
+            with self.database.changing(grant.organisation) as rows:
+                connections.end(rows, grant.connection, moment_text(now))
+
+    def _find(self, client: Client, token: str) -> _Grant | None:
+        hash_ = secret_hash(token)
+        with self.database.reading(EVERY) as rows:
+            row = rows.one(
+                "SELECT organisation_id, connection_id FROM oauth_token WHERE hash = :hash AND client_id = :client",
+                hash=hash_,
+                client=client.id,
+            )
+        return _Grant(str(row[0]), str(row[1]), "oauth_token", hash_) if row else None
+
+    def _exchange(self, client: Client, grant: _Grant, now: datetime) -> Tokens:
+        at = moment_text(now)
+        tokens = None
+        with self.database.changing(grant.organisation) as rows:
+            used = rows.one(
+                f"UPDATE {grant.table} SET used_at = :at WHERE hash = :hash AND used_at IS NULL RETURNING expires_at",
+                hash=grant.hash,
+                at=at,
+            )
+            if used is None:
+                # A second use: one of the two who had it is a thief.
+                connections.end(rows, grant.connection, at)
+            elif str(used[0]) > at and _lives(rows, grant.connection):
+                tokens = _issue(rows, client, grant.connection, now)
+                self._begin(rows, grant.connection, at)
+        # Told only now, when what was decided is committed.
+        if tokens is None:
+            raise InvalidGrant
+        return tokens
+
+    def _begin(self, rows: Handle, connection: str, at: str) -> None:
+        """From its first exchange on a connection is listed, and the owners are told of it."""
+        begun = rows.run(
+            "UPDATE connection SET started_at = :at"
+            " WHERE organisation_id = :organisation AND id = :id AND started_at IS NULL",
+            id=connection,
+            at=at,
+        )
+        if begun:
+            for letter in _news(rows, connection, self.base_url):
+                outbox.put(rows, letter, at)
+
+
+def forget_expired(rows: Handle, now: datetime) -> None:
+    """Remove what has expired: it opens nothing, and its second use can no longer be told from a first."""
+    for table in ("oauth_code", "oauth_token", "oauth_ticket"):
+        rows.run(f"DELETE FROM {table} WHERE expires_at < :before", before=moment_text(now - timedelta(days=1)))
+
+
+def _proves(verifier: str, challenge: str) -> bool:
+    """Whether a verifier is the one behind a challenge (PKCE, S256)."""
+    if not _VERIFIER.fullmatch(verifier):
+        return False
+    digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
+    return hmac.compare_digest(digest, challenge.encode())
+
+
+def _lives(rows: Handle, connection: str) -> bool:
+    """Whether the connection has not ended and its person is still here and may connect apps."""
+    row = rows.one(
+        "SELECT 1 FROM connection c JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id"
+        " WHERE c.organisation_id = :organisation AND c.id = :id AND c.ended_at IS NULL"
+        " AND p.status = 'active' AND p.role <> 'subcontractor'",
+        id=connection,
+    )
+    return row is not None
+
+
+def _issue(rows: Handle, client: Client, connection: str, now: datetime) -> Tokens:
+    tokens = Tokens(new_secret(ACCESS_TOKEN), new_secret(REFRESH_TOKEN))
+    for token, kind, lifetime in (
+        (tokens.access, "access", ACCESS_LIFETIME),
+        (tokens.refresh, "refresh", REFRESH_LIFETIME),
+    ):
+        rows.run(
+            "INSERT INTO oauth_token (hash, organisation_id, connection_id, client_id, kind, expires_at)"
+            " VALUES (:hash, :organisation, :connection, :client, :kind, :expires)",
+            hash=secret_hash(token),
+            connection=connection,
+            client=client.id,
+            kind=kind,
+            expires=moment_text(now + lifetime),
+        )
+    return tokens
+
+
+_NEWS = """\
+Hello {owner},
+
+{person} has connected the app "{app}" to {organisation}, with {access} access. It can now act as {person}.
+
+If this was not meant to happen, end it at {base_url}/settings/developer/mcp
+"""
+
+
+def _news(rows: Handle, connection: str, base_url: str) -> list[Letter]:
+    facts = rows.one(
+        "SELECT c.client_name, c.access, p.name, o.name FROM connection c"
+        " JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id"
+        " JOIN organisation o ON o.id = c.organisation_id WHERE c.organisation_id = :organisation AND c.id = :id",
+        id=connection,
+    )
+    owners = rows.all(
+        "SELECT name, email FROM person WHERE organisation_id = :organisation AND role = 'owner' AND status = 'active'"
+    )
+    if facts is None:
+        return []
+    app, access, person, organisation = facts
+    access_words = "read and write" if access == "write" else "read only"
+    return [
+        mail(
+            str(email),
+            f"A new app is connected to {organisation}",
+            _NEWS.format(
+                owner=owner,
+                person=person,
+                app=app,
+                organisation=organisation,
+                access=access_words,
+                base_url=base_url,
+            ),
+        )
+        for owner, email in owners
+    ]

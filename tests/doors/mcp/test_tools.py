@@ -1,0 +1,170 @@
+"""The tools: derived from the catalogue, filtered by what the one who asks may do now."""
+
+from typing import Any
+
+import jsonschema
+import orjson
+import pytest
+
+from agents import ask, ask_modern, call_tool
+from cast import Cast
+from mainstay.catalogue import OPERATIONS
+from mainstay.doors.mcp.tools import Tools, describe
+from mainstay.kernel.actor import Door
+from mainstay.kernel.operation import Effect
+from mainstay.kernel.rights import RIGHTS, Access, Role
+from running import RunningServer
+
+OFFERED = [operation for operation in OPERATIONS if Door.AGENT in operation.offered]
+BUDGET = 64 * 1024
+
+
+def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
+    tools = ask(server, cast.key(), "tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == [operation.name for operation in OFFERED]
+
+
+def test_a_read_only_key_is_offered_only_what_changes_nothing(server: RunningServer, cast: Cast) -> None:
+    tools = ask(server, cast.key(Access.READ), "tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == [op.name for op in OFFERED if op.effect is Effect.READ]
+    assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_each_role_is_offered_what_its_rights_allow(role: Role) -> None:
+    assert Tools(OPERATIONS).names(role, Access.WRITE) == [op.name for op in OFFERED if op.right in RIGHTS[role]]
+
+
+def test_no_tool_makes_keys_connections_or_owners() -> None:
+    assert not {"create_key", "approve_connection", "add_person", "create_organisation"} & {op.name for op in OFFERED}
+    for name in ("invite_person", "update_person"):
+        schema = describe(next(op for op in OFFERED if op.name == name))["inputSchema"]
+        assert "owner" not in schema["properties"]["role"]["enum"]
+
+
+def test_the_owners_list_stays_within_its_budget(server: RunningServer, cast: Cast) -> None:
+    assert len(orjson.dumps(ask(server, cast.key(), "tools/list"))) < BUDGET
+
+
+def test_every_tool_is_well_described() -> None:
+    for operation in OFFERED:
+        tool = describe(operation)
+        assert tool["title"]
+        assert len(tool["description"]) > len(tool["title"])
+        assert set(tool["annotations"]) == {
+            "title",
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        }
+        schema = tool["inputSchema"]
+        assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+        assert not {"oneOf", "anyOf", "allOf"} & schema.keys()
+        assert b"$ref" not in orjson.dumps(tool)
+        undescribed = [name for name, part in schema["properties"].items() if "description" not in part]
+        assert not undescribed, (operation.name, undescribed)
+        assert tool["outputSchema"]["type"] == "object"
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_only_what_mails_someone_is_open_to_the_world() -> None:
+    assert [op.name for op in OFFERED if describe(op)["annotations"]["openWorldHint"]] == ["invite_person"]
+
+
+def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    result = call_tool(server, key, "get_organisation")
+    assert result["isError"] is False
+    assert result["structuredContent"] == server.request("GET", "/api/v1/organisation", key).json()
+    assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
+    listed = call_tool(server, key, "list_people", limit=2)["structuredContent"]
+    assert listed == server.request("GET", "/api/v1/people?limit=2", key).json()
+
+
+def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    member = cast.people[Role.MEMBER]
+    arguments: dict[str, dict[str, Any]] = {
+        "get_person": {"personId": member},
+        "invite_person": {"name": "Ivy", "email": "ivy@x.example", "role": "member"},
+        "update_person": {"personId": member, "phone": "1"},
+        "remove_person": {"personId": member},
+    }
+    for operation in OFFERED:
+        result = call_tool(server, key, operation.name, **arguments.get(operation.name, {}))
+        jsonschema.validate(result["structuredContent"], describe(operation)["outputSchema"])
+
+
+def test_a_tool_that_cannot_be_undone_shows_a_preview_first(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    member = cast.people[Role.MEMBER]
+    for arguments in ({}, {"confirmed": False}):
+        shown = call_tool(server, key, "remove_person", personId=member, **arguments)
+        assert shown["structuredContent"]["status"] == "preview"
+        assert shown["structuredContent"]["preview"]["object"] == "preview"
+        words = shown["content"][0]["text"]
+        assert "Nothing has happened yet" in words
+        assert "Mia Member" in words
+        assert "confirmed: true" in words
+    assert call_tool(server, key, "get_person", personId=member)["structuredContent"]["status"] == "active"
+    done = call_tool(server, key, "remove_person", personId=member, confirmed=True)["structuredContent"]
+    assert (done["status"], done["result"]["status"]) == ("done", "left")
+
+
+@pytest.mark.parametrize("confirmed", ["true", 1, "yes", None])
+def test_only_the_boolean_true_confirms(server: RunningServer, cast: Cast, confirmed: Any) -> None:
+    key = cast.key()
+    member = cast.people[Role.MEMBER]
+    result = call_tool(server, key, "remove_person", personId=member, confirmed=confirmed)
+    assert result["isError"] is True
+    assert "confirmed" in result["content"][0]["text"]
+    assert call_tool(server, key, "get_person", personId=member)["structuredContent"]["status"] == "active"
+
+
+def test_refusals_are_results_that_an_agent_can_act_on(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    key = cast.key()
+    wrong = call_tool(server, key, "invite_person", name="", email="x", role="owner", colour="red")
+    assert wrong["isError"] is True
+    assert {part.split(":")[0] for part in wrong["content"][0]["text"].split("; ")} == {
+        "name",
+        "email",
+        "role",
+        "colour",
+    }
+    unknown = call_tool(server, key, "get_person", personId="person_01M7FEP0578J3HG4TG3KEGCVB7")
+    foreign = call_tool(server, key, "get_person", personId=stranger.people[Role.OWNER])
+    assert unknown == foreign
+    assert unknown["isError"] is True
+
+
+def test_a_read_only_key_is_refused_any_change_in_words(server: RunningServer, cast: Cast) -> None:
+    result = call_tool(server, cast.key(Access.READ), "update_organisation", name="Changed")
+    assert result["isError"] is True
+    assert "read only" in result["content"][0]["text"]
+
+
+def test_while_lapsed_reads_work_and_changes_are_refused_but_listed(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    cast.lapse()
+    assert call_tool(server, key, "get_organisation")["isError"] is False
+    refused = call_tool(server, key, "update_organisation", name="Changed")
+    assert refused["isError"] is True
+    assert "subscription" in refused["content"][0]["text"]
+    assert "update_organisation" in [tool["name"] for tool in ask(server, key, "tools/list")["tools"]]
+
+
+def test_what_a_key_changes_carries_its_maker_and_the_key(server: RunningServer, cast: Cast) -> None:
+    changed = call_tool(server, cast.key(), "update_organisation", phone="123")["structuredContent"]
+    assert changed["updatedBy"]["person"]["name"] == "Olivia Owner"
+    assert changed["updatedBy"]["via"]["door"] == "agent"
+    assert changed["updatedBy"]["via"]["client"]["name"] == "owner write"
+
+
+def test_modern_results_say_that_they_are_complete(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    listed = ask_modern(server, key, "tools/list")
+    assert (listed["resultType"], listed["cacheScope"], listed["ttlMs"]) == ("complete", "private", 0)
+    for arguments, is_error in (({}, False), ({"nonsense": 1}, True)):
+        result = ask_modern(server, key, "tools/call", {"name": "get_me", "arguments": arguments})
+        assert (result["resultType"], result["isError"]) == ("complete", is_error)

@@ -1,0 +1,173 @@
+"""The authorization endpoint and the approval screen."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from apps import CALLBACK, App, register, signed_in, told
+from cast import Cast
+from mainstay.kernel.rights import Role
+from running import RunningServer
+
+
+@pytest.fixture
+def app(server: RunningServer) -> App:
+    return register(server)
+
+
+def test_an_unknown_client_or_address_gets_a_page_and_never_a_redirect(
+    server: RunningServer, cast: Cast, app: App
+) -> None:
+    person = signed_in(server, cast)
+    for address in (
+        app.address(client_id="client_nobody"),
+        app.address(client_id=None),
+        app.address(redirect_uri=None),
+        app.address(redirect_uri=f"{CALLBACK}/"),
+        app.address(redirect_uri=f"{CALLBACK}?x=1"),
+        app.address(redirect_uri="http://localhost:9998/callback"),
+        app.address(redirect_uri="https://evil.example/"),
+        app.address() + "&redirect_uri=https%3A%2F%2Fevil.example",
+        app.address() + "&client_id=x",
+    ):
+        answer = person.open(address)
+        assert answer.status_code == 400
+        assert answer.headers["Content-Type"].startswith("text/html")
+        assert "Location" not in answer.headers
+
+
+def test_someone_not_signed_in_is_sent_to_sign_in_before_any_other_fault(app: App) -> None:
+    for address in (app.address(), app.address(scope="other")):
+        answer = httpx2.get(address, timeout=20)
+        assert answer.status_code == 303
+        assert answer.headers["Location"].startswith("/sign-in")
+        assert "redirect" not in answer.headers["Location"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_type": None}, "unsupported_response_type"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"code_challenge": "x" * 42}, "invalid_request"),
+        ({"code_challenge": "x" * 44}, "invalid_request"),
+        ({"code_challenge": "x" * 42 + "="}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge_method": None}, "invalid_request"),
+        ({"code_challenge_method": "s256"}, "invalid_request"),
+        ({"scope": "admin"}, "invalid_scope"),
+        ({"resource": "https://other.example/mcp"}, "invalid_target"),
+        ({"resource": "http://127.0.0.1/mcp"}, "invalid_target"),
+    ],
+)
+def test_other_faults_go_back_to_the_app(
+    server: RunningServer, cast: Cast, app: App, changes: dict[str, Any], error: str
+) -> None:
+    answer = signed_in(server, cast).open(app.address(**changes))
+    assert answer.status_code == 303
+    assert answer.headers["Location"].startswith(f"{CALLBACK}?")
+    words = told(answer)
+    assert (words["error"], words["state"], words["iss"]) == (error, "the state", server.url)
+
+
+def test_a_parameter_twice_goes_back_to_the_app(server: RunningServer, cast: Cast, app: App) -> None:
+    answer = signed_in(server, cast).open(app.address() + "&state=other")
+    assert told(answer)["error"] == "invalid_request"
+
+
+def test_scope_and_resource_may_be_left_out_and_other_scopes_are_dropped(
+    server: RunningServer, cast: Cast, app: App
+) -> None:
+    person = signed_in(server, cast)
+    for changes in ({"scope": None}, {"resource": None}, {"scope": "openid mcp offline_access"}):
+        assert person.open(app.address(**changes)).status_code == 200
+
+
+def test_the_screen_shows_what_is_asked_and_keeps_its_headers(server: RunningServer, cast: Cast) -> None:
+    app = register(server, client_name="Nice <b>app</b>")
+    answer = signed_in(server, cast).open(app.address())
+    assert "Nice &lt;b&gt;app&lt;/b&gt;" in answer.text
+    assert "localhost:9999" in answer.text
+    assert 'value="read" checked' in answer.text
+    policy = answer.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "form-action" not in policy
+    assert "Cross-Origin-Opener-Policy" not in answer.headers
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_subcontractor_cannot_connect(server: RunningServer, cast: Cast, app: App) -> None:
+    # The account of the cast's subcontractor is one in every organisation of the run.
+    answer = signed_in(server, cast, Role.SUBCONTRACTOR).open(app.address())
+    assert told(answer)["error"] == "access_denied"
+
+
+def test_a_member_is_offered_reading_only_and_cannot_take_more(server: RunningServer, cast: Cast, app: App) -> None:
+    person = signed_in(server, cast, Role.MEMBER)
+    screen = person.open(app.address()).text
+    assert 'value="write"' not in screen
+    choices = {"organisation": cast.organisation, "access": "write", "decision": "approve"}
+    refused = person.decide(app.address(), screen, **choices)
+    assert refused.status_code == 403
+    assert "Location" not in refused.headers
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_office_people_may_grant_writing(server: RunningServer, cast: Cast, app: App, role: Role) -> None:
+    words = signed_in(server, cast, role).approve(app.address(), cast.organisation, "write")
+    assert words["code"].startswith("svc_ac_")
+    assert (words["state"], words["iss"]) == ("the state", server.url)
+
+
+def test_denying_tells_the_app(server: RunningServer, cast: Cast, app: App) -> None:
+    person = signed_in(server, cast)
+    screen = person.open(app.address()).text
+    answer = person.decide(app.address(), screen, organisation=cast.organisation, access="read", decision="deny")
+    assert (answer.status_code, told(answer)["error"]) == (303, "access_denied")
+
+
+def test_an_answer_counts_once(server: RunningServer, cast: Cast, app: App) -> None:
+    person = signed_in(server, cast)
+    screen = person.open(app.address()).text
+    choices = {"organisation": cast.organisation, "access": "read", "decision": "approve"}
+    assert person.decide(app.address(), screen, **choices).status_code == 303
+    again = person.decide(app.address(), screen, **choices)
+    assert again.status_code == 400
+    assert "Location" not in again.headers
+
+
+def test_an_answer_belongs_to_its_session_and_its_request(server: RunningServer, cast: Cast, app: App) -> None:
+    person, other = signed_in(server, cast), signed_in(server, cast, Role.ADMIN)
+    screen = person.open(app.address()).text
+    choices = {"organisation": cast.organisation, "access": "read", "decision": "approve"}
+    assert other.decide(app.address(), screen, **choices).status_code == 403
+    assert person.decide(app.address(state="other"), screen, **choices).status_code == 400
+    without_ticket = screen.replace('name="ticket"', 'name="other"')
+    assert person.decide(app.address(), without_ticket, **choices).status_code == 400
+    headers = {"Cookie": person.cookie, "Origin": "http://localhost:1"}
+    assert httpx2.post(app.address(), data=choices, headers=headers, timeout=20).status_code == 403
+
+
+def test_a_foreign_organisation_cannot_be_chosen(server: RunningServer, cast: Cast, app: App) -> None:
+    person = signed_in(server, cast)
+    screen = person.open(app.address()).text
+    choices = {"organisation": "org_01M7FEP0578J3HG4TG3KEGCVB7", "access": "read", "decision": "approve"}
+    assert person.decide(app.address(), screen, **choices).status_code == 400
+
+
+def test_looking_at_the_screen_changes_nothing(server: RunningServer, cast: Cast, app: App) -> None:
+    person = signed_in(server, cast)
+
+    def counts() -> list[object]:
+        with cast.stage.database.reading(cast.organisation) as rows:
+            return [
+                rows.one(f"SELECT count(*) FROM {table}")
+                for table in ("connection", "oauth_code", "oauth_ticket", "audit")
+            ]
+
+    before = counts()
+    person.open(app.address())
+    assert counts() == before

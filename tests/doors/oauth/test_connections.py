@@ -1,0 +1,181 @@
+"""A connection: bound to app, person, organisation and access, for as long as all of them stand."""
+
+from datetime import timedelta
+
+import orjson
+import pytest
+
+from agents import ask, call_tool, legacy, post
+from apps import App, register, signed_in
+from cast import Cast
+from mainstay.backing.database import EVERY
+from mainstay.business.people.joining import add_person
+from mainstay.business.people.operations import remove_person, update_person
+from mainstay.identity.clients import forget_never_approved
+from mainstay.identity.connections import list_connections, revoke_connection
+from mainstay.identity.last_used import LastUsed
+from mainstay.kernel.actor import operator
+from mainstay.kernel.refusal import NotFound
+from mainstay.kernel.rights import Role
+from mainstay.values.moments import moment_text
+from running import RunningServer
+
+
+def connect(server: RunningServer, cast: Cast, role: Role = Role.OWNER, access: str = "read") -> tuple[App, str]:
+    app = register(server)
+    tokens = app.connect(signed_in(server, cast, role), cast.organisation, access)
+    return app, tokens["access_token"]
+
+
+def status(server: RunningServer, token: str) -> int:
+    return post(server, token, legacy("ping")).status_code
+
+
+def test_an_app_acts_as_its_person(server: RunningServer, cast: Cast) -> None:
+    _, token = connect(server, cast, Role.OFFICE, "write")
+    me = call_tool(server, token, "get_me")["structuredContent"]
+    assert me["person"] == {"id": cast.people[Role.OFFICE], "name": "Orla Office"}
+    assert (me["role"], me["access"], me["client"]["name"]) == ("office", "write", "Test app")
+    assert "invite_person" not in [tool["name"] for tool in ask(server, token, "tools/list")["tools"]]
+    refused = call_tool(server, token, "invite_person", name="X", email="x@x.example", role="member")
+    assert refused["isError"] is True
+
+
+def test_what_an_app_changes_carries_the_person_and_the_app(server: RunningServer, cast: Cast) -> None:
+    _, token = connect(server, cast, Role.ADMIN, "write")
+    changed = call_tool(server, token, "update_organisation", phone="5")["structuredContent"]["updatedBy"]
+    assert changed["person"]["name"] == "Adam Admin"
+    assert (changed["via"]["door"], changed["via"]["client"]["name"]) == ("agent", "Test app")
+
+
+def test_a_reading_app_changes_nothing_even_for_an_owner(server: RunningServer, cast: Cast) -> None:
+    _, token = connect(server, cast, Role.OWNER, "read")
+    assert all(tool["annotations"]["readOnlyHint"] for tool in ask(server, token, "tools/list")["tools"])
+    assert call_tool(server, token, "update_organisation", phone="5")["isError"] is True
+
+
+def test_a_member_sees_no_costs_through_an_app(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], costRate="33.33")
+    _, token = connect(server, cast, Role.MEMBER)
+    assert "33.33" not in orjson.dumps(call_tool(server, token, "list_people")).decode()
+    person = call_tool(server, token, "get_person", personId=cast.people[Role.MEMBER])
+    assert person["structuredContent"]["costRate"] is None
+
+
+def test_a_role_that_no_longer_writes_makes_the_connection_read_only_while_it_lasts(
+    server: RunningServer, cast: Cast
+) -> None:
+    _, token = connect(server, cast, Role.OFFICE, "write")
+    office = cast.people[Role.OFFICE]
+    cast.perform(update_person, personId=office, role="member")
+    assert call_tool(server, token, "get_me")["structuredContent"]["access"] == "read"
+    cast.perform(update_person, personId=office, role="office")
+    assert call_tool(server, token, "get_me")["structuredContent"]["access"] == "write"
+
+
+def test_who_becomes_a_subcontractor_or_leaves_loses_the_connection_for_good(server: RunningServer, cast: Cast) -> None:
+    app, token = connect(server, cast, Role.OFFICE)
+    office = cast.people[Role.OFFICE]
+    cast.perform(update_person, personId=office, role="subcontractor")
+    assert status(server, token) == 401
+    cast.perform(update_person, personId=office, role="office")
+    assert status(server, token) == 401
+
+    refresh = app.connect(signed_in(server, cast, Role.MEMBER), cast.organisation)
+    preview = cast.perform(remove_person, personId=cast.people[Role.MEMBER])
+    assert any("Apps connected by Mia Member" in effect for effect in preview["effects"])
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    assert status(server, refresh["access_token"]) == 401
+    assert app.refresh(refresh["refresh_token"]).json()["error"] == "invalid_grant"
+    cast.perform(
+        add_person,
+        operator(cast.organisation),
+        name="Mia Member",
+        email="mia@cast.example",
+        role="member",
+        password="unused by this account",
+    )
+    assert status(server, refresh["access_token"]) == 401
+
+
+def test_a_lapsed_subscription_still_gives_tokens_that_read(server: RunningServer, cast: Cast) -> None:
+    cast.lapse()
+    _, token = connect(server, cast, Role.OWNER, "write")
+    assert call_tool(server, token, "get_organisation")["isError"] is False
+    assert call_tool(server, token, "update_organisation", phone="5")["isError"] is True
+
+
+def test_two_approvals_are_two_connections(server: RunningServer, cast: Cast) -> None:
+    app = register(server)
+    person = signed_in(server, cast)
+    first, second = (app.connect(person, cast.organisation) for _ in range(2))
+    assert app.revoke(first["access_token"]).status_code == 200
+    assert status(server, first["access_token"]) == 401
+    assert status(server, second["access_token"]) == 200
+
+
+def test_a_connection_is_listed_and_owners_are_told_from_its_first_exchange(server: RunningServer, cast: Cast) -> None:
+    app = register(server, client_name="Listed app")
+    code = signed_in(server, cast, Role.OFFICE).approve(app.address(), cast.organisation)["code"]
+    assert cast.perform(list_connections)["data"] == []
+    tokens = app.redeem(code).json()
+    [listed] = cast.perform(list_connections)["data"]
+    assert (listed["clientName"], listed["personName"], listed["access"]) == ("Listed app", "Orla Office", "read")
+    app.refresh(tokens["refresh_token"])
+    # The worker of the running server may have sent it already; the outbox folder or the table has it, once.
+    with cast.stage.database.reading(EVERY) as rows:
+        waiting = rows.all("SELECT payload FROM outbox WHERE organisation_id = :org", org=cast.organisation)
+    sent = [mail.read_text() for mail in (server.settings.data / "outbox").glob("*.eml")]
+    told = [text for text in (*(str(row[0]) for row in waiting), *sent) if "Listed app" in text]
+    assert len(told) == 1
+    assert "Orla Office" in told[0]
+
+
+def test_owners_and_admins_see_and_end_all_others_their_own(server: RunningServer, cast: Cast) -> None:
+    _, of_owner = connect(server, cast, Role.OWNER)
+    _, of_office = connect(server, cast, Role.OFFICE)
+    assert len(cast.perform(list_connections, Role.ADMIN)["data"]) == 2
+    [own] = cast.perform(list_connections, Role.OFFICE)["data"]
+    assert own["personId"] == cast.people[Role.OFFICE]
+    [owners] = [found for found in cast.perform(list_connections)["data"] if found["id"] != own["id"]]
+    with pytest.raises(NotFound):
+        cast.perform(revoke_connection, Role.OFFICE, connectionId=owners["id"])
+    cast.perform(revoke_connection, Role.OFFICE, connectionId=own["id"])
+    assert (status(server, of_office), status(server, of_owner)) == (401, 200)
+    cast.lapse()
+    cast.perform(revoke_connection, Role.ADMIN, connectionId=owners["id"])
+    assert status(server, of_owner) == 401
+    assert cast.perform(list_connections)["data"] == []
+
+
+def test_the_last_use_of_a_connection_is_kept(server: RunningServer, cast: Cast) -> None:
+    connect(server, cast)
+    [listed] = cast.perform(list_connections)["data"]
+    noted = LastUsed(cast.stage.database)
+    now = cast.stage.clock()
+    noted.note(cast.organisation, listed["id"], now)
+    noted.write()
+    assert cast.perform(list_connections)["data"][0]["lastUsedAt"] == moment_text(now)
+
+
+def test_a_connection_has_its_own_limit(server: RunningServer, cast: Cast) -> None:
+    _, token = connect(server, cast)
+    key = cast.key()
+    assert status(server, token) == 200
+    assert server.request("GET", "/api/v1/organisation", key).headers["RateLimit-Remaining"] == "599"
+
+
+def test_clients_never_approved_are_forgotten_after_a_day(server: RunningServer, cast: Cast) -> None:
+    approved, never = register(server), register(server)
+    approved.connect(signed_in(server, cast), cast.organisation)
+    for hours, gone in ((23, False), (25, True)):
+        with cast.stage.database.changing(EVERY, keep=False) as rows:
+            forget_never_approved(rows, cast.stage.clock() + timedelta(hours=hours))
+            kept = [
+                str(row[0])
+                for row in rows.all(
+                    "SELECT id FROM oauth_client WHERE id IN (:a, :b)", a=approved.client_id, b=never.client_id
+                )
+            ]
+        assert approved.client_id in kept
+        assert (never.client_id not in kept) is gone

@@ -1,0 +1,72 @@
+"""A code or refresh token works once, whatever the concurrency."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+from typing import TypeVar
+
+import pytest
+
+from apps import register, signed_in
+from cast import Cast
+from mainstay.identity.clients import Client
+from mainstay.identity.connections import list_connections
+from mainstay.identity.tokens import InvalidGrant, TokenOffice, Tokens
+from mainstay.kernel.rights import Role
+from running import RunningServer
+
+T = TypeVar("T")
+
+RIVALS = 50
+ROUNDS = 4
+LONG_ROUNDS = 200
+
+
+@pytest.mark.parametrize("rounds", [ROUNDS, pytest.param(LONG_ROUNDS, marks=pytest.mark.long)])
+def test_one_code_and_one_refresh_token_win_once_among_fifty(server: RunningServer, cast: Cast, rounds: int) -> None:
+    app = register(server)
+    person = signed_in(server, cast, Role.OFFICE)
+    office = TokenOffice(cast.stage.database, server.url)
+    client = Client(app.client_id, {}, None)
+    for _ in range(rounds):
+        code = person.approve(app.address(), cast.organisation)["code"]
+        won = race(partial(office.redeem, client, code, None, app.verifier, cast.stage.clock()))
+        assert len(won) == 1
+        assert cast.perform(list_connections)["data"] == []
+
+        tokens = app.connect(person, cast.organisation)
+        assert len(cast.perform(list_connections)["data"]) == 1
+        won = race(partial(office.refresh, client, tokens["refresh_token"], cast.stage.clock()))
+        assert len(won) == 1
+        assert cast.perform(list_connections)["data"] == []
+        assert app.refresh(won[0].refresh).status_code == 400
+
+
+def test_fifty_clients_over_http_win_once(server: RunningServer, cast: Cast) -> None:
+    app = register(server)
+    code = signed_in(server, cast).approve(app.address(), cast.organisation)["code"]
+    statuses = together(lambda: app.redeem(code).status_code)
+    assert sorted(statuses) == [200] + [400] * (RIVALS - 1)
+    assert cast.perform(list_connections)["data"] == []
+
+
+def race(exchange: Callable[[], Tokens]) -> list[Tokens]:
+    def one() -> Tokens | None:
+        try:
+            return exchange()
+        except InvalidGrant:
+            return None
+
+    return [tokens for tokens in together(one) if tokens]
+
+
+def together(work: Callable[[], T]) -> list[T]:
+    start = Barrier(RIVALS)
+
+    def one() -> T:
+        start.wait()
+        return work()
+
+    with ThreadPoolExecutor(RIVALS) as threads:
+        return [future.result() for future in [threads.submit(one) for _ in range(RIVALS)]]
