@@ -47,13 +47,13 @@ class Cast:
             person.organisation, person.person, person.role, access, person.subscribed, person.door, person.credential
         )
 
-    def perform(self, operation: Operation, actor: Actor | Role = Role.OWNER, **given: object) -> dict[str, Any]:
+    def perform(self, operation: Operation, actor: Actor | Role = Role.OWNER, /, **given: object) -> dict[str, Any]:
         """Perform an operation; what it answered."""
-        result: dict[str, Any] = orjson.loads(self.answer(operation, actor, **given).body)
+        result: dict[str, Any] = orjson.loads(self.answer(operation, actor, None, **given).body)
         return result
 
     def answer(
-        self, operation: Operation, actor: Actor | Role = Role.OWNER, request: Request | None = None, **given: object
+        self, operation: Operation, actor: Actor | Role = Role.OWNER, /, request: Request | None = None, **given: object
     ) -> Answer:
         """Perform an operation; the answer as doors get it."""
         acting = self.actor(actor) if isinstance(actor, Role) else actor

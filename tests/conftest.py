@@ -67,7 +67,7 @@ def stranger(stage: Stage) -> Cast:
 
 
 @pytest.fixture(scope="session")
-def server(settings: Settings, stage: Stage) -> Iterator[RunningServer]:
+def server(settings: Settings) -> Iterator[RunningServer]:
     """The product, serving the same installation over real HTTP with two workers."""
     with start_server(settings) as running:
         yield running

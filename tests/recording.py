@@ -22,15 +22,10 @@ class RecordingHandle:
 
     inner: Handle
     statements: list[Statement]
+    organisation: str = field(init=False)
 
-    @property
-    def organisation(self) -> str:
-        """Whose rows these are."""
-        return self.inner.organisation
-
-    @organisation.setter
-    def organisation(self, _: str) -> None:
-        raise AttributeError("a handle belongs to one organisation")
+    def __post_init__(self) -> None:
+        self.organisation = self.inner.organisation
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
@@ -59,24 +54,11 @@ class RecordingDatabase:
     # False: every change is taken back at its end, so that one cast can serve a thousand trials.
     keep: bool = True
     statements: list[Statement] = field(default_factory=list)
+    engine: str = field(init=False)
+    reads_inline: bool = field(init=False)
 
-    @property
-    def engine(self) -> str:
-        """The engine of the real one."""
-        return self.inner.engine
-
-    @engine.setter
-    def engine(self, _: str) -> None:
-        raise AttributeError("the engine is the real one's")
-
-    @property
-    def reads_inline(self) -> bool:
-        """As the real one."""
-        return self.inner.reads_inline
-
-    @reads_inline.setter
-    def reads_inline(self, _: bool) -> None:
-        raise AttributeError("the engine is the real one's")
+    def __post_init__(self) -> None:
+        self.engine, self.reads_inline = self.inner.engine, self.inner.reads_inline
 
     @contextmanager
     def reading(self, organisation: str) -> Iterator[RecordingHandle]:

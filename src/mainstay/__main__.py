@@ -30,7 +30,7 @@ def _serve(settings: Settings, _words: Namespace) -> None:
 
 def _worker(settings: Settings, words: Namespace) -> None:
     if words.end_with_parent:
-        end_with_parent()
+        end_with_parent(words.end_with_parent)
     work(settings)
 
 

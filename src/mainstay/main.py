@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from importlib.metadata import version
+from multiprocessing import parent_process
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import Database, Unreachable
@@ -103,7 +104,8 @@ def application() -> Front:
     """The doors of one server process; what the server calls in each."""
     settings = read_settings()
     folder = DataFolder(settings.data)
-    end_with_parent()
+    if parent := parent_process():
+        end_with_parent(parent.pid or 0)
     stage = open_stage(settings)
     row = claim_row(folder.rows, process_rows(settings))
     _pin_to_core(row.number)

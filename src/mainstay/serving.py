@@ -40,7 +40,7 @@ def serve(settings: Settings) -> None:
         address=settings.host,
         port=settings.port,
         workers=settings.workers,
-        interface=Interfaces.ASGI,
+        interface=Interfaces.RSGI,
         loop=Loops.uvloop,
         runtime_mode=RuntimeModes.st,
         http=HTTPModes.http1,
@@ -52,7 +52,7 @@ def serve(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=GRACE_SECONDS,
     )
-    worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent"])
+    worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())])
     server.on_startup(worker.start)
     server.on_shutdown(worker.stop)
     log("serving", address=settings.base_url, workers=settings.workers)

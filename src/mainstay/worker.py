@@ -14,9 +14,10 @@ from mainstay.backing.mail import Message, Post
 from mainstay.backing.wakeups import Wakeups
 from mainstay.identity import clients, links, sessions, tickets, tokens
 from mainstay.identity.links import LinkMaker
+from mainstay.identity.mails import LINK, MAIL
 from mainstay.kernel import outbox, replay
 from mainstay.kernel.outbox import EVENT, Work
-from mainstay.kernel.reaction import LINK, MAIL, Happening, Reaction
+from mainstay.kernel.reaction import Happening, Reaction
 from mainstay.values.moments import Clock, moment_text
 
 # How long the worker rests when nobody rings: work that falls due by itself waits no longer than this.

@@ -1,13 +1,19 @@
 """Which names this server answers to, and whose word about a client's address is believed."""
 
 import ipaddress
-from collections.abc import Mapping, MutableMapping
-from typing import Any
+from typing import Protocol
 from urllib.parse import urlsplit
 
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class SentHeaders(Protocol):
+    """The headers of a request."""
+
+    def get(self, name: bytes, default: bytes, /) -> bytes:
+        """The value, or the default where there is none."""
 
 
 class Addresses:
@@ -33,9 +39,9 @@ class Addresses:
         scheme, _, host = origin.partition(b"://")
         return scheme in {b"http", b"https"} and _is_loopback(host)
 
-    def of_client(self, scope: MutableMapping[str, Any], headers: Mapping[bytes, bytes]) -> str:
-        """The address of the client: the nearest one that is not a trusted proxy's."""
-        nearest = str((scope.get("client") or ("",))[0])
+    def of_client(self, peer: str, headers: SentHeaders) -> str:
+        """The address of the client at a connection from ADDRESS:PORT: the nearest that is not a trusted proxy's."""
+        nearest = peer.rpartition(":")[0].strip("[]")
         forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
         while self._is_trusted(nearest) and forwarded:
             candidate = forwarded.pop().strip()
@@ -46,6 +52,17 @@ class Addresses:
 
     def _is_trusted(self, address: str) -> bool:
         return _is_address(address) and any(ipaddress.ip_address(address) in network for network in self._trusted)
+
+
+def neighbourhood(address: str) -> str:
+    """Whom an address stands for: IPv6 hands out whole /64 networks to one household."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return address
+    return str(ipaddress.ip_network(f"{parsed}/64", strict=False))
 
 
 def _is_address(text: str) -> bool:

@@ -1,22 +1,21 @@
-"""What every HTTP door shares: the ASGI front, request ids, body limit and deadline, the headers of every answer."""
+"""What every HTTP door shares: the front, request ids, body limit and deadline, the headers of every answer."""
 
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import cast, overload
 
 import orjson
+from granian.rsgi import Headers as ServerHeaders
+from granian.rsgi import HTTPProtocol, Scope
 
 from mainstay.backing.exposition import Meters
 from mainstay.backing.log import log, log_error
 from mainstay.doors.addresses import Addresses
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = Sequence[tuple[bytes, bytes]]
 
 BODY_SECONDS = 10.0
@@ -36,37 +35,62 @@ class Response:
     cache: bytes = b"no-store"
 
 
+class RequestHeaders:
+    """The headers of a request, by lower-case name; of one that was sent twice, the first."""
+
+    __slots__ = ("_headers",)
+
+    def __init__(self, headers: ServerHeaders) -> None:
+        self._headers = headers
+
+    @overload
+    def get(self, name: bytes) -> bytes | None: ...
+    @overload
+    def get(self, name: bytes, default: bytes) -> bytes: ...
+    def get(self, name: bytes, default: bytes | None = None) -> bytes | None:
+        """The value, or the default where there is none."""
+        text = name.decode()
+        value = self._headers.get(text)
+        if value is not None:
+            return cast("str", value).encode()
+        # The server hides values that are not ASCII: they are there, and equal to nothing.
+        return _NOT_ASCII if text in self._headers else default
+
+
+_NOT_ASCII = b"\0"
+
+
 class Request:
     """One request as a door sees it."""
 
-    __slots__ = ("_receive", "headers", "id", "method", "path", "query", "scope")
+    __slots__ = ("_protocol", "headers", "id", "method", "path", "peer", "query")
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
-        self.scope = scope
-        self._receive = receive
+    def __init__(self, scope: Scope, protocol: HTTPProtocol) -> None:
+        self._protocol = protocol
         self.id = "req_" + secrets.token_hex(10)
-        self.method: str = scope["method"]
-        self.path: str = scope["path"]
-        self.query: bytes = scope["query_string"]
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.method = scope.method
+        self.path = scope.path
+        self.query = scope.query_string.encode()
+        self.headers = RequestHeaders(scope.headers)
+        # Who is at the other end of the connection: the client, or a proxy.
+        self.peer = scope.client
 
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
         body = bytearray()
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                while True:
-                    message = await self._receive()
-                    if message["type"] == "http.disconnect":
-                        # Whoever has only closed their side still hears the answer.
-                        raise Interrupted(400, "The body ended before it was whole.")
-                    body += message.get("body", b"")
+                async for part in self._protocol:
+                    body += part
                     if len(body) > limit:
                         raise Interrupted(413, f"The body is larger than {limit} bytes.")
-                    if not message.get("more_body", False):
-                        return bytes(body)
         except TimeoutError:
             raise Interrupted(408, "The body did not arrive in time. Send it again.") from None
+        announced = self.headers.get(b"content-length")
+        if announced is not None and int(announced) != len(body):
+            # Whoever has only closed their side still hears the answer.
+            raise Interrupted(400, "The body ended before it was whole.")
+        return bytes(body)
 
 
 class Interrupted(Exception):
@@ -84,7 +108,7 @@ Starting = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The ASGI application: finds the door, measures, and lets nothing but an answer out."""
+    """The application as the server sees it: finds the door, measures, and lets nothing but an answer out."""
 
     # The doors by the beginning of the path, as its first two segments or its first: `/api/v1`, `/healthz`.
     doors: Mapping[str, Door]
@@ -96,14 +120,17 @@ class Front:
     # Paths that answer whatever the Host: a load balancer's probe knows no name.
     nameless: frozenset[str] = field(default=frozenset({"/healthz"}))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or one life of the process."""
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["type"] == "http":
-            await self._answer(Request(scope, receive), send)
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The server process begins."""
+        loop.run_until_complete(self.start())
 
-    async def _answer(self, request: Request, send: Send) -> None:
+    def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The server process ends."""
+        loop.run_until_complete(self.stop())
+
+    async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
+        """Answer one request."""
+        request = Request(scope, protocol)
         began = time.perf_counter()
         try:
             response = await self._respond(request)
@@ -113,7 +140,6 @@ class Front:
             # The one place where a bug becomes an answer: told to the log, never to the client.
             log_error("fault", fault, request=request.id, method=request.method, path=request.path)
             response = error(500, OUR_FAULT)
-        await _send(request, response, send)
         seconds = time.perf_counter() - began
         self.meters.observe(response.route, response.status, seconds)
         if response.status != HTTPStatus.OK or request.method not in _READS:
@@ -124,8 +150,9 @@ class Front:
                 path=request.path,
                 status=response.status,
                 ms=round(seconds * 1000, 1),
-                address=self.addresses.of_client(request.scope, request.headers),
+                address=self.addresses.of_client(request.peer, request.headers),
             )
+        _send(request, response, protocol)
 
     async def _respond(self, request: Request) -> Response:
         headers = request.headers
@@ -143,17 +170,6 @@ class Front:
         door = self.doors.get(path[:second] if second > 0 else path)
         return door or (self.doors.get(path[:first]) if first > 0 else None) or self.nowhere
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        while True:
-            message = await receive()
-            if message["type"] == "lifespan.startup":
-                await self.start()
-                await send({"type": "lifespan.startup.complete"})
-            elif message["type"] == "lifespan.shutdown":
-                await self.stop()
-                await send({"type": "lifespan.shutdown.complete"})
-                return
-
 
 _READS = {"GET", "HEAD"}
 
@@ -163,13 +179,15 @@ def error(status: int, text: str, headers: Headers = (), route: int = 0) -> Resp
     return Response(status, orjson.dumps({"error": text}), headers, route)
 
 
-async def _send(request: Request, response: Response, send: Send) -> None:
+def _send(request: Request, response: Response, protocol: HTTPProtocol) -> None:
     headers = [
-        (b"content-type", response.content_type),
-        (b"content-length", b"%d" % len(response.body)),
-        (b"x-request-id", request.id.encode()),
-        (b"cache-control", response.cache),
-        *response.headers,
+        ("content-type", response.content_type.decode()),
+        ("x-request-id", request.id),
+        ("cache-control", response.cache.decode()),
+        *((name.decode(), value.decode("latin-1")) for name, value in response.headers),
     ]
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
+    if request.method == "HEAD":
+        headers.append(("content-length", str(len(response.body))))
+        protocol.response_empty(response.status, headers)
+    else:
+        protocol.response_bytes(response.status, headers, response.body)

@@ -97,12 +97,19 @@ def standing(rows: Handle, actor: Actor) -> Actor:
     if is_id(actor.credential, links.PREFIX):
         return actor_of_invitation(rows, actor.credential)
     if actor.client is None:
-        return actor_of_person(rows, actor.credential, actor.door)
+        return _still_here(rows, actor)
     by_id, gone = (_KEY_BY_ID, NoSuchKey) if is_id(actor.credential, "key") else (_CONNECTION_BY_ID, NoSuchToken)
     row = rows.one(by_id, id=actor.credential)
     if row is None:
         raise gone
     return _through(row, actor.door)
+
+
+def _still_here(rows: Handle, actor: Actor) -> Actor:
+    try:
+        return actor_of_person(rows, actor.credential, actor.door)
+    except NotFound:
+        raise Unauthenticated("You are no longer a person of this organisation.") from None
 
 
 class NoSuchKey(Unauthenticated):

@@ -10,9 +10,9 @@ from datetime import datetime
 from mainstay.backing.database import EVERY, Database, Handle
 from mainstay.identity import links, sessions
 from mainstay.identity.links import Kind
+from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, SHORTEST, is_password
 from mainstay.kernel import outbox
-from mainstay.kernel.reaction import LINK, mail
 from mainstay.kernel.refusal import Fault, Invalid, Unauthenticated
 from mainstay.values.moments import moment_text
 

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from mainstay.backing.database import EVERY, Database, Handle
 from mainstay.identity import connections
 from mainstay.identity.clients import Client
+from mainstay.identity.mails import mail
 from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
 from mainstay.kernel import outbox
 from mainstay.kernel.context import Letter
-from mainstay.kernel.reaction import mail
 from mainstay.kernel.refusal import Refusal
 from mainstay.values.moments import moment_text
 

@@ -20,7 +20,6 @@ class Request:
     id: str
     # The versions that `If-Match` allows; None when it was not sent.
     versions: frozenset[int] | None = None
-    # The idempotency key of the one who asks.
     replay_key: str | None = None
 
 

@@ -2,6 +2,7 @@
 
 from pydantic import Field, SecretStr
 
+from mainstay.backing.database import Clash
 from mainstay.business.organisation import store as organisations
 from mainstay.business.people import store
 from mainstay.business.people.model import PersonOut
@@ -95,7 +96,11 @@ def _own_account(ctx: Context, email: str, password: str) -> str:
     known = look_up(ctx.rows, email)
     if known.account is None:
         check_new_password("password", password)
-        return accounts.insert(ctx, email, password)
+        try:
+            return accounts.insert(ctx, email, password)
+        except Clash:
+            # At the same moment, by an invitation of another organisation.
+            raise Conflict("This address has just got a sign-in. Use its password.") from None
     try:
         return prove(known, password)
     except NotSignedIn:
@@ -103,7 +108,10 @@ def _own_account(ctx: Context, email: str, password: str) -> str:
 
 
 def _join(ctx: Context, name: str, email: str, role: Role, password: SecretStr) -> One[PersonOut]:
-    account = accounts.find(ctx, email) or accounts.insert(ctx, email, password.get_secret_value())
+    account = accounts.find(ctx, email)
+    if account is None:
+        check_new_password("password", password.get_secret_value())
+        account = accounts.insert(ctx, email, password.get_secret_value())
     values = {"name": name, "email": email, "role": role, "status": "active", "account_id": account}
     known = store.find_by_email(ctx, email)
     if known is None:

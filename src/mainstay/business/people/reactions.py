@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from mainstay.business.organisation import store as organisations
 from mainstay.identity import links
 from mainstay.identity.links import Kind
+from mainstay.identity.mails import LINK, mail
 from mainstay.kernel.context import Letter
-from mainstay.kernel.reaction import LINK, Happening, mail
+from mainstay.kernel.reaction import Happening
 
 _INVITATION = """\
 Hello {name},

@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     adding.command("demo", "make a demo organisation, or its keys anew", demo)
     adding.whole("migrate", "bring the database to the newest schema")
     worker = adding.whole("worker", "empty the outbox, without serving")
-    worker.add_argument("--end-with-parent", action="store_true", help=argparse.SUPPRESS)
+    worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
     adding.whole("openapi", "print the OpenAPI description of the HTTP API")
     adding.whole("version", "print the version")
     _add_organisation(adding)

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from mainstay.doors.http import Headers, Response
+from mainstay.doors.http import Headers, RequestHeaders, Response
 from mainstay.doors.json import NotJson, decode
 
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -67,7 +67,7 @@ def fault(status: int, code: int, message: str, id_: Id = None, headers: Headers
     return _response(status, {"jsonrpc": "2.0", "id": id_, "error": error}, headers)
 
 
-def read_call(headers: Mapping[bytes, bytes], body: bytes) -> Call:
+def read_call(headers: RequestHeaders, body: bytes) -> Call:
     """The call in a body, or the answer to what is none."""
     try:
         message = decode(body)
@@ -104,7 +104,7 @@ def _checked_id(message: dict[str, Any], *, modern: bool) -> Id:
     return id_
 
 
-def _check_envelope(call: Call, headers: Mapping[bytes, bytes], meta: object) -> None:
+def _check_envelope(call: Call, headers: RequestHeaders, meta: object) -> None:
     """What a modern request must carry, and that its headers say the same as its body."""
     if not isinstance(meta, dict) or _VERSION not in meta or _CAPABILITIES not in meta:
         text = f"params._meta must be an object with {_VERSION} and {_CAPABILITIES}."
@@ -128,7 +128,7 @@ def _unsupported(version: str, id_: Id) -> Response:
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
 
-def _text(headers: Mapping[bytes, bytes], name: bytes) -> str | None:
+def _text(headers: RequestHeaders, name: bytes) -> str | None:
     """A header's value; what does not fit a header comes in base64."""
     value = headers.get(name)
     if value is None:

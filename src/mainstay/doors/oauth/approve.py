@@ -13,7 +13,7 @@ from mainstay.backing.database import EVERY, Clash
 from mainstay.doors.http import Interrupted, Request, Response
 from mainstay.doors.oauth.answers import OAuthError
 from mainstay.doors.oauth.authorize import Asked, Authorization
-from mainstay.doors.pages.door import apology
+from mainstay.doors.pages.door import apology_page
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import Visitor, Visitors
@@ -39,7 +39,7 @@ class Approval:
     async def __call__(self, request: Request) -> Response:
         """Show the screen, or take the answer."""
         if request.method not in {"GET", "HEAD", "POST"}:
-            return apology(request, 405, "This address is not used in that way.", ((b"allow", b"GET, HEAD, POST"),))
+            return apology_page(405, "This address is not used in that way.", ((b"allow", b"GET, HEAD, POST"),))
         try:
             asked = await self.authorization.read(request)
             visitor = await self.visitors.visitor(request)
@@ -47,7 +47,7 @@ class Approval:
                 return await self.visitors.sign_in_first(request)
             return await self._signed_in(request, asked, visitor)
         except (WrongForm, Interrupted) as wrong:
-            return apology(request, wrong.status, wrong.text)
+            return apology_page(wrong.status, wrong.text)
 
     async def _signed_in(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
         try:

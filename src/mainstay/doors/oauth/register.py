@@ -1,6 +1,5 @@
 """Dynamic client registration: RFC 7591."""
 
-import ipaddress
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from mainstay.backing.limits import Limits
-from mainstay.doors.addresses import Addresses
+from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.http import Interrupted, Request, Response
 from mainstay.doors.json import NotJson, decode
@@ -60,7 +59,7 @@ class Register:
         except NotJson as problem:
             raise OAuthError("invalid_client_metadata", f"The body is not valid JSON: {problem}.") from None
         metadata = read_metadata(given)
-        name = f"register {_neighbourhood(self.addresses.of_client(request.scope, request.headers))}"
+        name = f"register {neighbourhood(self.addresses.of_client(request.peer, request.headers))}"
         if not (await self.limits.take(name, REGISTRATIONS_AN_HOUR, 3600.0)).accepted:
             text = "Too many registrations from this address. Try again later."
             raise OAuthError("too_many_requests", text, 429, ((b"retry-after", b"60"),))
@@ -158,14 +157,3 @@ def is_redirect(address: str) -> bool:
     if parts.scheme == "http":
         return host in _LOOPBACK
     return parts.scheme not in _NEVER
-
-
-def _neighbourhood(address: str) -> str:
-    """Whom an address stands for: IPv6 hands out whole /64 networks to one household."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return address
-    return str(ipaddress.ip_network(f"{parsed}/64", strict=False))

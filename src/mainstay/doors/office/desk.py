@@ -19,7 +19,7 @@ from mainstay.kernel import context
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import admit
-from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, TooMany
+from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -32,6 +32,7 @@ _STATUSES: dict[type[Refusal], int] = {
     NotFound: 404,
     Conflict: 409,
     DeadLink: 410,
+    Stale: 409,
     Invalid: 422,
     # A form that did not sign anyone in: the page is shown again.
     NotSignedIn: 422,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mainstay.backing.database import EVERY
+from mainstay.doors.addresses import neighbourhood
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import notice, status_of, wrong
 from mainstay.doors.pages.render import render, see_other
@@ -63,8 +64,8 @@ class Threshold:
         return (await self.visitors.limits.take(name, limit, window)).accepted
 
     def address(self, request: Request) -> str:
-        """Where a request comes from."""
-        return self.visitors.addresses.of_client(request.scope, request.headers)
+        """Where a request comes from, as limits see it."""
+        return neighbourhood(self.visitors.addresses.of_client(request.peer, request.headers))
 
     async def welcome(self, request: Request, account: str, organisation: str | None, ticket: str) -> Response:
         """Begin a session for someone who has proved who they are, and lead them to where they wanted to go."""

@@ -83,6 +83,11 @@ def apology(request: Request, status: int, text: str, headers: Sequence[tuple[by
     """A page that says what is in the way; for programs, which do not ask for pages, the same in JSON."""
     if b"text/html" not in request.headers.get(b"accept", b""):
         return error(status, text, headers)
+    return apology_page(status, text, headers)
+
+
+def apology_page(status: int, text: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Response:
+    """The page itself, where whoever asks is a person for certain."""
     return render("apology.html", status, journey=True, headers=headers, title=_TITLES[status], text=text)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mainstay.backing.database import EVERY
 from mainstay.backing.limits import Limits
-from mainstay.doors.addresses import Addresses
+from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.pages.door import apology
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
@@ -16,6 +16,7 @@ from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.sessions import Membership, Session
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import Stage
+from mainstay.kernel.refusal import NotFound
 
 # A path longer than this is not remembered over a sign-in.
 LONGEST_PATH = 8_000
@@ -67,7 +68,7 @@ class Visitors:
 
     async def sign_in_first(self, request: Request) -> Response:
         """Send a visitor to sign in, and afterwards back to exactly what they asked for."""
-        address = self.addresses.of_client(request.scope, request.headers)
+        address = neighbourhood(self.addresses.of_client(request.peer, request.headers))
         verdict = await self.limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
         if not verdict.accepted:
             return apology(request, 429, "Wait a minute, then try again.", ((b"retry-after", b"60"),))
@@ -133,6 +134,7 @@ class Visitors:
         here = next((place for place in places if place.organisation == session.organisation), None)
         if here is None and places:
             here = places[0]
+        actor = self._actor(here) if here else None
         return Visitor(
             account=session.account,
             email=session.email,
@@ -140,13 +142,17 @@ class Visitors:
             # A form of one organisation is not taken for another one, chosen since in another window.
             csrf=csrf_token(secret, here.organisation if here else ""),
             memberships=places,
-            membership=here,
-            actor=self._actor(here) if here else None,
+            membership=here if actor else None,
+            actor=actor,
         )
 
-    def _actor(self, here: Membership) -> Actor:
-        with self.stage.database.reading(here.organisation) as rows:
-            return actor_of_person(rows, here.person, Door.OFFICE)
+    def _actor(self, here: Membership) -> Actor | None:
+        try:
+            with self.stage.database.reading(here.organisation) as rows:
+                return actor_of_person(rows, here.person, Door.OFFICE)
+        except NotFound:
+            # They left since their places were read.
+            return None
 
 
 _GUEST_LENGTH = 43

@@ -1,0 +1,82 @@
+"""What Mainstay is to reach: ratios within one run, because the numbers of one machine mean nothing on another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from statistics import median
+
+from bench.rounds import Round
+
+ORGANISATION = "Mainstay, organisation"
+TWO_WORKERS = "Mainstay, organisation, two workers"
+PEOPLE = "Mainstay, 25 of 100 people"
+PEOPLE_OF_MANY = "Mainstay, 25 of 50,000 people"
+REFERENCE_ORGANISATION = "reference, organisation"
+REFERENCE_PEOPLE = "reference, 25 of 100 people"
+CEILING = "ceiling, an empty answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A goal, and what was measured: the median of all rounds, and where the middle half of them lies."""
+
+    goal: str
+    bound: str
+    measured: float
+    low: float
+    high: float
+    met: bool
+    # The same by processor time instead of requests a second: other programs on the machine disturb it less.
+    by_cpu: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One measure over another: at least so much, or at most."""
+
+    text: str
+    over: str
+    under: str
+    least: float = 0.0
+    most: float = float("inf")
+    of: str = "load.rate"
+    # Whether both keep one core busy, so that processor time tells the same.
+    one_core: bool = True
+
+    def judge(self, rounds: Sequence[Round]) -> Verdict:
+        """Take the ratio within each round."""
+        ratios = sorted(self._ratios(rounds, self.of))
+        middle, quarter = median(ratios), len(ratios) // 4
+        bound = f"≥ {self.least:g}" if self.least else f"≤ {self.most:g}"
+        met = self.least <= middle <= self.most
+        by_cpu = 1 / median(self._ratios(rounds, "server_cpu")) if self.one_core else None
+        return Verdict(self.text, bound, middle, ratios[quarter], ratios[-1 - quarter], met, by_cpu)
+
+    def _ratios(self, rounds: Sequence[Round], of: str) -> list[float]:
+        value = attrgetter(of)
+        return [value(measured[self.over]) / value(measured[self.under]) for measured in rounds]
+
+
+RATIOS = (
+    Ratio("organisation: times the reference", ORGANISATION, REFERENCE_ORGANISATION, least=15),
+    Ratio("list: times the reference", PEOPLE, REFERENCE_PEOPLE, least=10),
+    Ratio("organisation: part of the ceiling", ORGANISATION, CEILING, least=0.30),
+    Ratio("list: part of the ceiling", PEOPLE, CEILING, least=0.15),
+    Ratio("two workers: times one", TWO_WORKERS, ORGANISATION, least=1.7, one_core=False),
+    Ratio("list: p50 with 50,000 people over 100", PEOPLE_OF_MANY, PEOPLE, most=1.5, of="load.p50", one_core=False),
+)
+
+_MOST_MEGABYTES = 100
+
+
+def judge_memory(megabytes: Sequence[float]) -> Verdict:
+    """The largest worker counts."""
+    largest = max(megabytes)
+    return Verdict(
+        "memory: the largest worker, in MB",
+        f"< {_MOST_MEGABYTES}",
+        largest,
+        min(megabytes),
+        largest,
+        largest < _MOST_MEGABYTES,
+    )

@@ -1,0 +1,88 @@
+"""The results: a table for people, JSON for what compares runs."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from bench.goals import RATIOS, Verdict, judge_memory
+from bench.processes import Memory
+from bench.rounds import CONNECTIONS, Measure, Round
+
+_PACKAGES = ("mainstay", "granian", "uvloop", "pydantic", "orjson", "starlette", "fastapi", "sqlalchemy", "aiosqlite")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that one run measured."""
+
+    rounds: Sequence[Round]
+    seconds: float
+    # Of every process of `mainstay serve`, with one worker and with two.
+    memory: Sequence[Memory]
+    # The part of the machine's processor time that other programs took meanwhile.
+    taken_by_others: float
+
+    def verdicts(self) -> list[Verdict]:
+        """Every goal."""
+        resident = [memory.resident for memory in self.memory if memory.works]
+        return [*(ratio.judge(self.rounds) for ratio in RATIOS), judge_memory(resident)]
+
+
+def show(outcome: Outcome) -> None:
+    """Print the tables."""
+    print(f"\n{'median of the rounds':38}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'CPU µs':>9}{'client':>9}")
+    for name in outcome.rounds[0]:
+        middle = _middle([measured[name] for measured in outcome.rounds])
+        print(
+            f"{name:38}{middle['rate']:11,.0f}{middle['p50']:9.2f}{middle['p99']:9.2f}"
+            f"{middle['server_cpu']:9.0f}{middle['client_cpu']:9.0f}"
+        )
+    print(f"\n{'memory after the load':38}{'RSS MB':>11}{'own MB':>9}")
+    for memory in outcome.memory:
+        print(f"{memory.process:38}{memory.resident:11.1f}{memory.own:9.1f}")
+    print(f"\n{'goals, by ratios within a round':38}{'measured':>11}{'middle half':>18}{'by CPU':>9}{'goal':>9}")
+    for verdict in outcome.verdicts():
+        spread = f"{verdict.low:.2f} to {verdict.high:.2f}"
+        by_cpu = f"{verdict.by_cpu:.2f}" if verdict.by_cpu else ""
+        mark = "" if verdict.met else "   MISSED"
+        print(f"{verdict.goal:38}{verdict.measured:11.2f}{spread:>18}{by_cpu:>9}{verdict.bound:>9}{mark}")
+    print(
+        f"\n{len(outcome.rounds)} rounds of {outcome.seconds:g} s each, {CONNECTIONS} connections, every answer 200;"
+        f" other programs took {outcome.taken_by_others:.0%} of the machine."
+    )
+
+
+def write(outcome: Outcome, path: Path) -> None:
+    """Keep everything as JSON."""
+    names = list(outcome.rounds[0])
+    kept = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {"cores": os.cpu_count(), "kernel": platform.release(), "python": platform.python_version()},
+        "packages": {package: version(package) for package in _PACKAGES},
+        "secondsEach": outcome.seconds,
+        "connections": CONNECTIONS,
+        "takenByOthers": outcome.taken_by_others,
+        "goals": [asdict(verdict) for verdict in outcome.verdicts()],
+        "medians": {name: _middle([measured[name] for measured in outcome.rounds]) for name in names},
+        "memory": [asdict(memory) for memory in outcome.memory],
+        "rounds": [{name: asdict(measure) for name, measure in measured.items()} for measured in outcome.rounds],
+    }
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(kept, indent=2) + "\n")
+
+
+def _middle(measures: Sequence[Measure]) -> dict[str, float]:
+    loads = [measure.load for measure in measures]
+    return {
+        "rate": median(load.rate for load in loads),
+        "p50": median(load.p50 for load in loads),
+        "p99": median(load.p99 for load in loads),
+        "client_cpu": median(load.client_cpu for load in loads),
+        "server_cpu": median(measure.server_cpu for measure in measures),
+    }

@@ -1,0 +1,86 @@
+"""Measuring in rounds: each contender for a short time, then all of them again.
+
+The speed of a machine can double or halve within seconds. What is compared is therefore measured side by side, ratios
+are taken within a round, and the median over the rounds stands.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.client import Load
+from bench.contenders.running import ROOT, Contender
+from bench.processes import cpu_seconds, family
+
+CONNECTIONS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """One address of one contender."""
+
+    name: str
+    contender: Contender
+    path: str
+    keys: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What an aim came to in one round."""
+
+    load: Load
+    # The contender's processor time for a request, in microseconds: other programs on the machine cannot lengthen it.
+    server_cpu: float
+
+
+Round = dict[str, Measure]
+
+
+class Field:
+    """All aims, to be measured again and again."""
+
+    def __init__(self, aims: Sequence[Aim]) -> None:
+        self._aims = aims
+        # Every key has its limit: the rotation goes on where the load before ended.
+        self._next_keys = dict.fromkeys((aim.keys for aim in aims), 0)
+
+    def round(self, seconds: float, *, backward: bool = False) -> Round:
+        """Each aim once, for this long; forth and back by turns, a machine that slows down favours nobody."""
+        order = self._aims[::-1] if backward else self._aims
+        measured = {aim.name: self._measure(aim, seconds) for aim in order}
+        return {aim.name: measured[aim.name] for aim in self._aims}
+
+    def _measure(self, aim: Aim, seconds: float) -> Measure:
+        pids = family(aim.contender.pid)
+        cpu = cpu_seconds(pids)
+        load = self._load(aim, seconds)
+        cpu = cpu_seconds(pids) - cpu
+        return Measure(load, cpu / load.all_requests * 1e6)
+
+    def _load(self, aim: Aim, seconds: float) -> Load:
+        cores = sorted(os.sched_getaffinity(0))
+        words: dict[str, Sequence[object]] = {
+            "--port": [aim.contender.port],
+            "--path": [aim.path],
+            "--keys": [aim.keys],
+            "--first": [self._next_keys[aim.keys]],
+            "--connections": [CONNECTIONS],
+            "--seconds": [seconds],
+            # The cores that the contender leaves free, or all where it leaves none.
+            "--cores": cores[aim.contender.workers :] or cores,
+        }
+        command = [sys.executable, "-m", "bench.client"]
+        for name, values in words.items():
+            command += [name, *map(str, values)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            log = aim.contender.log.read_text()[-2000:]
+            raise RuntimeError(f"{aim.name} could not be measured:\n{done.stderr}\nThe end of its log:\n{log}")
+        load = Load(**json.loads(done.stdout))
+        self._next_keys[aim.keys] = load.next_key
+        return load

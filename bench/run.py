@@ -1,0 +1,124 @@
+"""`make bench`: Mainstay beside a reference and a ceiling, in one run on one machine. `--quick` takes 40 seconds.
+
+It informs: a goal that is missed is marked. Only a run that could not measure fails.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+# The parts of the bench are found from the root, however this is started.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench import goals
+from bench.contenders.running import ROOT, Contender, mainstay, other, running
+from bench.processes import cpu_seconds, family, machine_seconds, memories
+from bench.report import Outcome, show, write
+from bench.rounds import Aim, Field, Round
+from bench.stock import Stock, make_stock
+
+RESULTS = ROOT / "bench" / "results" / "latest.json"
+
+_LEAST_ROUNDS = 3
+_ORGANISATION = "/api/v1/organisation"
+_PEOPLE = "/api/v1/people?limit=25"
+
+
+def main() -> None:
+    began = monotonic()
+    parser = argparse.ArgumentParser(description="Measure Mainstay against references in the same run.")
+    parser.add_argument("--quick", action="store_true", help="a rough look in about 40 seconds")
+    quick = parser.parse_args().quick
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # As an exception, so that everything that was started is ended.
+        signal.signal(number, lambda *_: sys.exit("The bench was ended."))
+    outcome = measure(0.5, began + 32) if quick else measure(1.0, began + 160)
+    show(outcome)
+    write(outcome, RESULTS)
+    print(f"Everything is in {RESULTS.relative_to(ROOT)}.")
+
+
+def measure(seconds: float, until: float) -> Outcome:
+    """Start everything, measure each aim for this long in rounds until this moment, and end everything."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="mainstay-bench-")))
+        _say("making the people and keys")
+        stock = make_stock(folder)
+        _say("starting the contenders")
+        data_of_two = shutil.copytree(stock.data, folder / "data-of-two")
+        plans = (
+            mainstay(stock.data, 1),
+            mainstay(data_of_two, 2),
+            other("reference", {"BENCH_DATABASE": str(stock.data / "mainstay.db")}),
+            other("ceiling", {}),
+        )
+        contenders = {plan.name: stack.enter_context(running(plan, folder)) for plan in plans}
+        aims = _aims(contenders, stock)
+        _check_answers(aims)
+        field = Field(aims)
+        _say("warming up")
+        field.round(seconds / 2)
+        began, before = monotonic(), _seconds_of_others(contenders)
+        rounds = list(_rounds(field, seconds, until))
+        others = (_seconds_of_others(contenders) - before) / (monotonic() - began) / (os.cpu_count() or 1)
+        memory = [found for name in ("mainstay-1", "mainstay-2") for found in memories(name, contenders[name].pid)]
+        return Outcome(rounds, seconds, memory, others)
+
+
+def _aims(contenders: Mapping[str, Contender], stock: Stock) -> list[Aim]:
+    """What is measured; neighbours are compared."""
+    one, two, reference = contenders["mainstay-1"], contenders["mainstay-2"], contenders["reference"]
+    return [
+        Aim(goals.REFERENCE_ORGANISATION, reference, _ORGANISATION, stock.small_keys),
+        Aim(goals.TWO_WORKERS, two, _ORGANISATION, stock.small_keys),
+        Aim(goals.ORGANISATION, one, _ORGANISATION, stock.small_keys),
+        Aim(goals.CEILING, contenders["ceiling"], "/", stock.small_keys),
+        Aim(goals.PEOPLE_OF_MANY, one, _PEOPLE, stock.large_keys),
+        Aim(goals.PEOPLE, one, _PEOPLE, stock.small_keys),
+        Aim(goals.REFERENCE_PEOPLE, reference, _PEOPLE, stock.small_keys),
+    ]
+
+
+def _check_answers(aims: list[Aim]) -> None:
+    """Whoever is asked the same must answer the same."""
+    answers: dict[tuple[str, Path], object] = {}
+    for aim in aims:
+        answer = json.loads(aim.contender.get(aim.path, aim.keys.read_text().split()[0]))
+        if answers.setdefault((aim.path, aim.keys), answer) != answer:
+            raise RuntimeError(f"{aim.name}: another answer than the others gave:\n{answer}")
+
+
+def _rounds(field: Field, seconds: float, until: float) -> Iterator[Round]:
+    number, longest = 0, 0.0
+    while number < _LEAST_ROUNDS or monotonic() + longest < until:
+        began = monotonic()
+        measured = field.round(seconds, backward=number % 2 == 1)
+        yield measured
+        number += 1
+        longest = max(longest, monotonic() - began)
+        rates = ", ".join(f"{measured[name].load.rate:,.0f}" for name in measured)
+        _say(f"round {number}: {rates} requests/s")
+
+
+def _seconds_of_others(contenders: Mapping[str, Contender]) -> float:
+    """The processor time that went neither to the contenders nor to the clients nor to this process."""
+    times = os.times()
+    own = times.user + times.system + times.children_user + times.children_system
+    pids = [pid for contender in contenders.values() for pid in family(contender.pid)]
+    return machine_seconds() - cpu_seconds(pids) - own
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The records that are measured: two organisations in one database, with as many keys as a load needs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.people import store
+from mainstay.business.people.joining import create_organisation
+from mainstay.identity.secrets import API_KEY, new_secret, secret_hash
+from mainstay.kernel.actor import Actor, operator
+from mainstay.kernel.context import Context, Request
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Stage
+from mainstay.main import open_stage
+from mainstay.settings import read_settings
+from mainstay.values.ids import new_id
+
+SMALL = 100
+LARGE = 50_000
+# A key may ask 600 times a minute. This many take turns, so that the limit judges every request and refuses none.
+KEYS = 1_000
+
+_ROLES = ("member", "member", "office", "subcontractor")
+_SKILLS = ("gas", "boilers", "roofing", "tiling", "electrics")
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """A data folder, and the files with the keys of its two organisations."""
+
+    data: Path
+    small_keys: Path
+    large_keys: Path
+
+
+def make_stock(folder: Path) -> Stock:
+    """Fill a new data folder below this one."""
+    stock = Stock(folder / "data", folder / "small.keys", folder / "large.keys")
+    stage = open_stage(replace(read_settings({}), data=stock.data))
+    try:
+        stock.small_keys.write_text("\n".join(_organisation(stage, SMALL)))
+        stock.large_keys.write_text("\n".join(_organisation(stage, LARGE)))
+    finally:
+        stage.database.close()
+    return stock
+
+
+def _organisation(stage: Stage, people: int) -> list[str]:
+    """An organisation with this many people; the keys of its owner."""
+    acting = operator(new_id("org"))
+    owner = _perform(
+        stage,
+        create_organisation,
+        acting,
+        name=f"Hartley & {people} Plumbing and Heating",
+        ownerName="Ruth Hartley",
+        ownerEmail="ruth@hartley.example",
+        password="a password for the bench",
+    )
+    _perform(
+        stage,
+        update_organisation,
+        acting,
+        legalName="Hartley & Daughters Ltd",
+        taxNumber="GB 417 2209 53",
+        address="Unit 4, Canal Yard\nSowerby Bridge\nHX6 2AG",
+        email="office@hartley.example",
+        phone="+44 1422 555 0142",
+    )
+    # One transaction for all of them: a commit for each would wait for the disk tens of thousands of times.
+    with stage.database.changing(acting.organisation) as rows:
+        ctx = Context(rows, acting, Request(new_id("req")), stage.clock)
+        for number in range(1, people):
+            store.insert(ctx, _person(number))
+        return [_insert_key(ctx, owner["id"]) for _ in range(KEYS)]
+
+
+def _person(number: int) -> dict[str, Any]:
+    return {
+        "name": f"Person Number {number}",
+        "email": f"person.{number}@hartley.example",
+        "phone": f"+44 7700 {number:06}",
+        "role": _ROLES[number % len(_ROLES)],
+        "status": "invited" if number % 10 == 0 else "active",
+        "skills": list(_SKILLS[: number % 4]),
+        "colour": "#0072c3",
+        "company_name": None,
+        "cost_rate": 24_5000 + number % 100,
+        "bill_rate": 62_0000,
+    }
+
+
+def _insert_key(ctx: Context, owner: str) -> str:
+    secret = new_secret(API_KEY)
+    ctx.rows.run(
+        "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
+        " VALUES (:organisation, :id, :person, 'Bench', 'read', :hash, :last_four, :at)",
+        id=new_id("key"),
+        person=owner,
+        hash=secret_hash(secret),
+        last_four=secret[-4:],
+        at=ctx.at,
+    )
+    return secret
+
+
+def _perform(stage: Stage, operation: Operation, acting: Actor, **given: str) -> dict[str, Any]:
+    answer = stage.perform(operation, acting, orjson.dumps(given), Request(new_id("req")))
+    result: dict[str, Any] = orjson.loads(answer.body)
+    return result

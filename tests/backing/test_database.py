@@ -1,0 +1,329 @@
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from engines import ENGINES
+from mainstay.backing import postgresql, sqlite
+from mainstay.backing.database import EVERY, Clash, Database, Unreachable
+from mainstay.backing.migrations.apply import migrate
+from mainstay.backing.postgresql import PostgresDatabase
+from mainstay.backing.sqlite import SqliteDatabase
+from mainstay.main import connect
+from mainstay.settings import Settings, read_settings
+from mainstay.values.ids import new_id
+
+TALLY = """
+CREATE TABLE tally (
+    organisation_id text NOT NULL,
+    id text NOT NULL,
+    amount bigint NOT NULL CHECK (amount >= 0),
+    PRIMARY KEY (organisation_id, id)
+);
+"""
+ORGANISATION = """
+INSERT INTO organisation
+    (id, name, country, currency, time_zone, subscription, created_at, created_by, updated_at, updated_by, version)
+VALUES (:organisation, 'x', 'GB', 'GBP', 'UTC', 'active', '', '', '', '', 1)
+"""
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def here(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """An installation with one table more."""
+    server = request.getfixturevalue("postgresql") if request.param == "postgresql" else None
+    data = tmp_path_factory.mktemp(f"database-{request.param}")
+    settings = replace(read_settings({}), data=data, database=server.new_database() if server else None)
+    database = connect(settings)
+    migrate(database)
+    with database.migrating() as schema:
+        schema.script(TALLY)
+    database.close()
+    return settings
+
+
+@pytest.fixture
+def database(here: Settings) -> Iterator[Database]:
+    """A way to it."""
+    database = connect(here)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def twin(here: Settings) -> Iterator[Database]:
+    """A second way to the same database, as another process has it."""
+    database = connect(here)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def org(database: Database) -> str:
+    """A new organisation with a tally of nought."""
+    organisation = new_id("org")
+    with database.changing(organisation) as rows:
+        rows.run(ORGANISATION)
+        rows.run("INSERT INTO tally (organisation_id, id, amount) VALUES (:organisation, 'a', 0)")
+    return organisation
+
+
+def amount(database: Database, organisation: str) -> int:
+    with database.reading(organisation) as rows:
+        row = rows.one("SELECT amount FROM tally WHERE organisation_id = :organisation AND id = 'a'")
+    assert row is not None
+    return int(row[0] or 0)
+
+
+def put(database: Database, organisation: str, value: int, *, keep: bool = True) -> None:
+    with database.changing(organisation, keep=keep) as rows:
+        rows.run("UPDATE tally SET amount = :value WHERE organisation_id = :organisation", value=value)
+
+
+def test_reading_sees_one_state_whatever_happens_meanwhile(database: Database, org: str) -> None:
+    asked = "SELECT amount FROM tally WHERE organisation_id = :organisation"
+    with database.reading(org) as rows:
+        assert rows.one(asked) == (0,)
+        put(database, org, 7)
+        assert rows.one(asked) == (0,)
+        assert rows.all(asked) == [(0,)]
+    assert amount(database, org) == 7
+
+
+def test_reading_cannot_write(database: Database, org: str) -> None:
+    refusals = (sqlite3.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
+    with pytest.raises(refusals), database.reading(org) as rows:
+        rows.run("UPDATE tally SET amount = 9 WHERE organisation_id = :organisation")
+    assert amount(database, org) == 0
+
+
+def test_reading_ends_well_after_a_fault(database: Database, org: str) -> None:
+    with pytest.raises((sqlite3.OperationalError, psycopg.errors.UndefinedTable)), database.reading(org) as rows:
+        rows.one("SELECT 1 FROM nowhere")
+    assert amount(database, org) == 0
+
+
+def test_a_change_that_fails_leaves_nothing(database: Database, org: str) -> None:
+    def fail(fault: type[BaseException]) -> None:
+        with database.changing(org) as rows:
+            rows.run("UPDATE tally SET amount = 9 WHERE organisation_id = :organisation")
+            raise fault
+
+    for fault in (ZeroDivisionError, KeyboardInterrupt):
+        with pytest.raises(fault):
+            fail(fault)
+        assert amount(database, org) == 0
+
+
+def test_a_change_that_is_not_to_be_kept_leaves_nothing(database: Database, org: str) -> None:
+    with database.changing(org, keep=False) as rows:
+        rows.run("UPDATE tally SET amount = 9 WHERE organisation_id = :organisation")
+        assert rows.one("SELECT amount FROM tally WHERE organisation_id = :organisation") == (9,)
+    assert amount(database, org) == 0
+    put(database, org, 3)
+    assert amount(database, org) == 3
+
+
+def test_a_change_tells_how_many_rows_there_were(database: Database, org: str) -> None:
+    with database.changing(org) as rows:
+        assert rows.run("UPDATE tally SET amount = 1 WHERE organisation_id = :organisation") == 1
+        assert rows.run("UPDATE tally SET amount = 1 WHERE organisation_id = :organisation AND id = 'b'") == 0
+
+
+def test_no_update_is_lost_among_many_threads_and_two_processes(database: Database, twin: Database, org: str) -> None:
+    def count(number: int) -> None:
+        with (database if number % 2 else twin).changing(org) as rows:
+            row = rows.one("SELECT amount FROM tally WHERE organisation_id = :organisation")
+            assert row is not None
+            rows.run(
+                "UPDATE tally SET amount = :value WHERE organisation_id = :organisation", value=int(row[0] or 0) + 1
+            )
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(count, range(160))]
+    assert amount(database, org) == 160
+
+
+def test_a_second_row_with_a_unique_value_clashes_and_leaves_nothing(database: Database, org: str) -> None:
+    insert = "INSERT INTO tally (organisation_id, id, amount) VALUES (:organisation, :id, 1)"
+
+    def insert_both() -> None:
+        with database.changing(org) as rows:
+            rows.run(insert, id="b")
+            rows.run(insert, id="a")
+
+    with pytest.raises(Clash):
+        insert_both()
+    with database.reading(org) as rows:
+        assert rows.all("SELECT id FROM tally WHERE organisation_id = :organisation") == [("a",)]
+    with database.changing(org) as rows:
+        assert rows.run(insert, id="b") == 1
+
+
+def test_another_broken_rule_is_no_clash(database: Database, org: str) -> None:
+    with pytest.raises((sqlite3.IntegrityError, psycopg.errors.CheckViolation)):
+        put(database, org, -1)
+
+
+def test_a_row_cannot_point_at_another_organisation_s(database: Database, org: str) -> None:
+    with (
+        pytest.raises((sqlite3.IntegrityError, psycopg.errors.ForeignKeyViolation)),
+        database.changing(org) as rows,
+    ):
+        rows.run(
+            "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
+            " VALUES (:organisation, 'k', 'nobody', 'x', 'read', :organisation, 'x', 'x')"
+        )
+
+
+def test_a_handle_binds_its_organisation_and_no_other(database: Database, org: str) -> None:
+    for handle in (database.reading(org), database.changing(org)):
+        with handle as rows:
+            assert rows.organisation == org
+            assert rows.one("SELECT CAST(:organisation AS text)") == (org,)
+            assert rows.one("SELECT CAST(:organisation AS text)", organisation="org_other") == (org,)
+            assert rows.all("SELECT CAST(:organisation AS text)", organisation="org_other") == [(org,)]
+    with database.reading(EVERY) as rows:
+        assert rows.one("SELECT CAST(:organisation AS text)") == ("*",)
+
+
+def test_signs_of_percent_and_odd_texts_survive(database: Database, org: str) -> None:
+    odd = "100% %s %(x)s :id ::text ' \" ; -- \\ ☂"
+    with database.reading(org) as rows:
+        assert rows.one("SELECT 7 % 4, 'a%', '50%% off', CAST(:odd AS text)", odd=odd) == (3, "a%", "50%% off", odd)
+        assert rows.one("SELECT 1 WHERE 'abc' LIKE 'a%'") == (1,)
+        assert rows.one("SELECT CAST(:a AS text), CAST(:a_b AS text)", a="1", a_b="2") == ("1", "2")
+
+
+def test_nothing_is_null_and_numbers_are_whole(database: Database, org: str) -> None:
+    with database.reading(org) as rows:
+        assert rows.one("SELECT CAST(:a AS text), CAST(:b AS bigint)", a=None, b=2**53 - 1) == (None, 2**53 - 1)
+        assert rows.one("SELECT 1 WHERE 1 = 2") is None
+        assert rows.all("SELECT 1 WHERE 1 = 2") == []
+
+
+@pytest.fixture
+def sqlite_path(tmp_path: Path) -> Path:
+    return tmp_path / "x.db"
+
+
+def test_sqlite_keeps_what_it_acknowledged_and_watches_its_keys(sqlite_path: Path) -> None:
+    database = SqliteDatabase(sqlite_path)
+    for handle in (database.reading(EVERY), database.changing(EVERY)):
+        with handle as rows:
+            pragmas = ("journal_mode", "synchronous", "foreign_keys", "trusted_schema")
+            assert [rows.one(f"PRAGMA {name}") for name in pragmas] == [("wal",), (2,), (1,), (0,)]
+    database.close()
+
+
+def test_sqlite_tells_when_another_holds_the_lock_for_too_long(
+    sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+    first, second = SqliteDatabase(sqlite_path), SqliteDatabase(sqlite_path)
+    with first.changing(EVERY):
+        with pytest.raises(Unreachable, match="locked"), second.changing(EVERY):
+            pass
+        with second.reading(EVERY) as rows:
+            assert rows.one("SELECT 1") == (1,)
+    with second.changing(EVERY) as rows:
+        assert rows.one("SELECT 1") == (1,)
+    first.close()
+    second.close()
+
+
+def test_sqlite_reads_a_script_statement_by_statement(sqlite_path: Path) -> None:
+    script = (
+        "-- a remark; with a semicolon\nCREATE TABLE a (x text);\n\n"
+        "CREATE TRIGGER t BEFORE DELETE ON a\nBEGIN\n    SELECT RAISE(ABORT, 'no; never');\nEND;\n"
+        "INSERT INTO a VALUES ('one;\ntwo')"
+    )
+    database = SqliteDatabase(sqlite_path)
+    with database.migrating() as schema:
+        schema.script(script)
+    with database.reading(EVERY) as rows:
+        assert rows.all("SELECT x FROM a") == [("one;\ntwo",)]
+    database.close()
+
+
+@pytest.fixture
+def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresDatabase]:
+    """An empty PostgreSQL database."""
+    database = PostgresDatabase(request.getfixturevalue("postgresql").new_database())
+    migrate(database)
+    yield database
+    database.close()
+
+
+def test_postgresql_lets_no_organisation_s_name_leak_to_the_next_user(postgres: PostgresDatabase) -> None:
+    def left_behind() -> list[object]:
+        with postgres._pool.connection() as connection:
+            named = connection.execute("SELECT current_setting('mainstay.organisation', true)").fetchone()
+            seen = connection.execute("SELECT count(*) FROM organisation").fetchone()
+            return [*(named or ()), *(seen or ())]
+
+    org = new_id("org")
+    with postgres.changing(org) as rows:
+        rows.run(ORGANISATION)
+    assert left_behind() == ["", 0]
+    with postgres.reading(EVERY) as rows:
+        assert rows.one("SELECT count(*) FROM organisation") == (1,)
+    assert left_behind() == ["", 0]
+    with pytest.raises(ZeroDivisionError), postgres.changing(org):
+        raise ZeroDivisionError
+    assert left_behind() == ["", 0]
+
+
+def test_postgresql_spares_casts(postgres: PostgresDatabase) -> None:
+    with postgres.reading(EVERY) as rows:
+        assert rows.one("SELECT '5'::int, :x::text, '1'::int::text", x="y") == (5, "y", "1")
+
+
+def test_postgresql_lets_two_organisations_change_at_once(postgres: PostgresDatabase) -> None:
+    orgs = new_id("org"), new_id("org")
+    for org in orgs:
+        with postgres.changing(org) as rows:
+            rows.run(ORGANISATION)
+    with postgres.changing(orgs[0]), postgres.changing(orgs[1]) as rows:
+        assert rows.one("SELECT id FROM organisation") == (orgs[1],)
+
+
+@pytest.mark.parametrize("name", ["", "org_x", "x'; DROP TABLE audit; --", "**", new_id("person")])
+def test_postgresql_takes_no_name_that_is_no_organisation_s(postgres: PostgresDatabase, name: str) -> None:
+    for handle in (postgres.reading(name), postgres.changing(name)):
+        with pytest.raises(ValueError, match="not an organisation"), handle:
+            pass
+
+
+def test_postgresql_away_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "POOL_WAIT_SECONDS", 0.05)
+    database = PostgresDatabase("postgresql://nobody@127.0.0.1:1/nowhere")
+    with pytest.raises(Unreachable), database.reading(EVERY):
+        pass
+    database.close()
+
+
+def test_postgresql_comes_back_by_itself(postgres: PostgresDatabase, request: pytest.FixtureRequest) -> None:
+    with postgres.reading(EVERY) as rows:
+        name = rows.one("SELECT current_database()")
+    with psycopg.connect(request.getfixturevalue("postgresql").superuser_url, autocommit=True) as superuser:
+        ended = superuser.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", name
+        ).fetchall()
+    assert ended
+
+    def answers() -> bool:
+        try:
+            with postgres.reading(EVERY) as rows:
+                return rows.one("SELECT 1") == (1,)
+        except Unreachable:
+            return False
+
+    # Each dead connection costs one attempt at most.
+    outcomes = [answers() for _ in range(len(ended) + 1)]
+    assert outcomes[0] is False
+    assert outcomes[-1] is True

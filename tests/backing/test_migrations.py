@@ -1,0 +1,136 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from engines import ENGINES
+from evidence import contents, tables
+from mainstay.backing.database import Database, Unreachable
+from mainstay.backing.migrations import apply
+from mainstay.backing.migrations.apply import NewerSchema, Step, is_current, migrate, steps_for
+from mainstay.main import connect
+from mainstay.settings import Settings
+
+PROCESS = """
+import sys
+from pathlib import Path
+from mainstay.backing.migrations.apply import migrate
+from mainstay.backing.postgresql import PostgresDatabase
+from mainstay.backing.sqlite import SqliteDatabase
+engine, place = sys.argv[1:]
+database = SqliteDatabase(Path(place)) if engine == "sqlite" else PostgresDatabase(place)
+print(flush=True)
+sys.stdin.read()
+print(*migrate(database))
+database.close()
+"""
+HALF = "CREATE TABLE half (x text);\nINSERT INTO half VALUES ('x');\nINSERT INTO nowhere VALUES ('x');\n"
+
+
+@pytest.fixture
+def empty(fresh_settings: Settings) -> Iterator[Database]:
+    """A database with nothing in it."""
+    database = connect(fresh_settings)
+    yield database
+    database.close()
+
+
+def test_steps_are_numbered_without_gaps_or_doubles_and_mean_the_same_on_both_engines() -> None:
+    names: dict[int, set[str]] = {}
+    for engine in ENGINES:
+        steps = steps_for(engine)
+        assert len({step.number for step in steps}) == len(steps)
+        for step in steps:
+            names.setdefault(step.number, set()).add(step.name)
+    assert sorted(names) == [*range(1, len(names) + 1)]
+    assert {len(of_number) for of_number in names.values()} == {1}
+
+
+def test_a_step_may_be_for_the_other_engine_only(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = steps_for(empty.engine)
+    later = Step(known[-1].number + 2, "later", "CREATE TABLE later (x text);")
+    monkeypatch.setattr(apply, "steps_for", lambda _: [*known, later])
+    assert migrate(empty)[-1] == "later"
+    assert migrate(empty) == []
+    assert is_current(empty)
+
+
+def test_an_empty_database_gets_every_step(empty: Database) -> None:
+    assert migrate(empty) == [step.name for step in steps_for(empty.engine)]
+    assert is_current(empty)
+    assert {"organisation", "person", "audit"} <= {*tables(empty)}
+
+
+def test_each_step_is_noted(empty: Database) -> None:
+    migrate(empty)
+    noted = contents(empty)["schema_step"]
+    assert [row[:2] for row in sorted(noted)] == [(step.number, step.name) for step in steps_for(empty.engine)]
+
+
+def test_a_second_time_nothing_is_left_to_do(empty: Database) -> None:
+    migrate(empty)
+    before = contents(empty)
+    assert migrate(empty) == []
+    assert contents(empty) == before
+
+
+def test_only_what_is_missing_is_applied(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = steps_for(empty.engine)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(apply, "steps_for", lambda _: known[:1])
+        assert migrate(empty) == [known[0].name]
+    assert not is_current(empty)
+    assert migrate(empty) == [step.name for step in known[1:]]
+
+
+def test_processes_that_start_at_once_apply_each_step_once(fresh_settings: Settings, tmp_path: Path) -> None:
+    engine = "postgresql" if fresh_settings.database else "sqlite"
+    place = fresh_settings.database or str(tmp_path / "x.db")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS, engine, place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    # Each tells when it is ready, and waits until all are.
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+    said = [process.communicate()[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4
+    assert sorted(name for names in said for name in names) == [step.name for step in steps_for(engine)]
+
+
+def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
+    empty: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = steps_for(empty.engine)
+    number = known[-1].number + 1
+    steps = [*known, Step(number, "half", HALF)]
+    monkeypatch.setattr(apply, "steps_for", lambda _: steps)
+    with pytest.raises((Unreachable, psycopg.errors.UndefinedTable)):
+        migrate(empty)
+    assert "half" not in tables(empty)
+    assert len(contents(empty)["schema_step"]) == len(known)
+    assert not is_current(empty)
+
+    steps[-1] = Step(number, "whole", "CREATE TABLE whole (x text);")
+    assert migrate(empty) == ["whole"]
+    assert "whole" in tables(empty)
+
+
+def test_a_newer_schema_is_refused_and_left_alone(empty: Database) -> None:
+    migrate(empty)
+    with empty.migrating() as schema:
+        schema.run("INSERT INTO schema_step (number, name, applied_at) VALUES (99, 'later', 'later')")
+    before = contents(empty)
+    with pytest.raises(NewerSchema, match=r"^The database has schema step 99; this Mainstay knows \d+\. Use a newer"):
+        migrate(empty)
+    assert contents(empty) == before

@@ -1,0 +1,44 @@
+import pytest
+
+from cast import Cast
+from evidence import trail
+from mainstay.business.organisation.operations import change_subscription, get_organisation, update_organisation
+from mainstay.kernel.actor import operator
+from mainstay.kernel.refusal import Invalid, Lapsed
+
+
+def test_a_lapsed_subscription_closes_changes_and_a_renewed_one_opens_them(cast: Cast) -> None:
+    assert cast.perform(change_subscription, operator(cast.organisation), status="inactive")["subscription"] == {
+        "status": "inactive"
+    }
+    with pytest.raises(Lapsed, match="records can be read but not changed"):
+        cast.perform(update_organisation, phone="1")
+
+    assert cast.perform(change_subscription, operator(cast.organisation), status="active")["subscription"] == {
+        "status": "active"
+    }
+    assert cast.perform(update_organisation, phone="1")["phone"] == "1"
+
+
+def test_the_trail_names_the_operator(cast: Cast) -> None:
+    cast.lapse()
+    entry = trail(cast)[-1]
+    assert entry["operation"] == "change_subscription"
+    assert entry["actor"] == {"person": None, "via": {"door": "cli", "client": None}}
+
+
+def test_another_organisation_does_not_lapse(cast: Cast, stranger: Cast) -> None:
+    cast.lapse()
+    assert stranger.perform(get_organisation)["subscription"] == {"status": "active"}
+
+
+def test_to_lapse_twice_makes_no_new_version(cast: Cast) -> None:
+    cast.lapse()
+    before = cast.perform(get_organisation)
+    cast.lapse()
+    assert cast.perform(get_organisation) == before
+
+
+def test_there_is_no_third_state(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^status: is not one of 'active' or 'inactive'$"):
+        cast.perform(change_subscription, operator(cast.organisation), status="paused")

@@ -1,0 +1,109 @@
+import pytest
+
+from cast import Cast
+from evidence import events, holder, trail
+from mainstay.business.organisation.operations import get_organisation, update_organisation
+from mainstay.kernel.context import Request
+from mainstay.kernel.refusal import Invalid, Stale
+from mainstay.kernel.rights import Role
+
+EVERY_FIELD: dict[str, object] = {
+    "name": "Beam & Sons",
+    "legalName": "Beam and Sons Limited",
+    "taxNumber": "GB 123",
+    "address": "1 High Street\nLeeds",
+    "email": "office@beam.example",
+    "phone": "+44 113 496 0000",
+    "country": "IE",
+    "currency": "EUR",
+    "timeZone": "Europe/Dublin",
+}
+MAY_BE_EMPTY = ("legalName", "taxNumber", "address", "email", "phone")
+
+
+def test_every_field_can_be_changed(cast: Cast) -> None:
+    changed = cast.perform(update_organisation, **EVERY_FIELD)
+
+    assert {name: changed[name] for name in EVERY_FIELD} == EVERY_FIELD
+    assert cast.perform(get_organisation) == changed
+
+
+def test_what_is_left_out_stays(cast: Cast) -> None:
+    before = cast.perform(update_organisation, **EVERY_FIELD)
+    after = cast.perform(update_organisation, phone="1")
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed - {"updatedAt", "updatedBy"} == {"phone", "version"}
+
+
+@pytest.mark.parametrize("name", MAY_BE_EMPTY)
+def test_null_clears(cast: Cast, name: str) -> None:
+    cast.perform(update_organisation, **EVERY_FIELD)
+    assert cast.perform(update_organisation, **{name: None})[name] is None
+
+
+@pytest.mark.parametrize("name", sorted(EVERY_FIELD.keys() - set(MAY_BE_EMPTY)))
+def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
+    with pytest.raises(Invalid, match=rf"^{name}: is not text$"):
+        cast.perform(update_organisation, **{name: None})
+
+
+def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
+    acting = holder(cast, cast.key(role=Role.ADMIN))
+    changed = cast.perform(update_organisation, acting, phone="1")
+
+    assert changed["version"] == 2
+    assert changed["createdBy"]["person"] is None
+    assert changed["updatedBy"] == {
+        "person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"},
+        "via": {"door": "api", "client": {"id": acting.credential, "name": "admin write"}},
+    }
+
+
+def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
+    cast.answer(update_organisation, request=Request("req_1"), phone="1", email=None)
+
+    entry = trail(cast)[-1]
+    assert entry["operation"] == "update_organisation"
+    assert entry["requestId"] == "req_1"
+    assert entry["given"] == {"phone": "1", "email": None}
+    assert entry["actor"]["person"]["id"] == cast.people[Role.OWNER]
+
+
+def test_nothing_different_makes_no_new_version(cast: Cast) -> None:
+    before = cast.perform(update_organisation, **EVERY_FIELD)
+    told = len(events(cast))
+
+    assert cast.perform(update_organisation, **EVERY_FIELD) == before
+    assert cast.perform(update_organisation) == before
+    assert len(events(cast)) == told
+
+
+def test_a_version_that_is_known_goes_on(cast: Cast) -> None:
+    answer = cast.answer(update_organisation, request=Request("req_1", versions=frozenset({1, 7})), phone="1")
+    assert answer.version == 2
+
+
+def test_an_outdated_version_is_refused_and_nothing_changes(cast: Cast) -> None:
+    with pytest.raises(Stale, match="has changed since it was read"):
+        cast.answer(update_organisation, request=Request("req_1", versions=frozenset({2})), phone="1")
+    assert cast.perform(get_organisation)["phone"] is None
+
+
+@pytest.mark.parametrize("name", ["id", "version", "subscription", "createdAt", "eventSequence", "event_sequence"])
+def test_what_is_not_one_s_to_change_is_refused(cast: Cast, name: str) -> None:
+    with pytest.raises(Invalid, match=rf"^{name}: is not known here$"):
+        cast.perform(update_organisation, **{name: "x"})
+
+
+def test_every_fault_is_told_at_once(cast: Cast) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(update_organisation, name="", country="XX", timeZone="Mars/Base")
+    assert refusal.value.text == (
+        "name: is empty; country: is not a country code such as GB; timeZone: is not a time zone such as Europe/Berlin"
+    )
+
+
+def test_another_organisation_stays_as_it_is(cast: Cast, stranger: Cast) -> None:
+    before = stranger.perform(get_organisation)
+    cast.perform(update_organisation, **EVERY_FIELD)
+    assert stranger.perform(get_organisation) == before

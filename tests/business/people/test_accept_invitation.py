@@ -1,0 +1,112 @@
+import pytest
+
+from cast import EMAILS, PASSWORD, Cast
+from evidence import last_event, trail
+from mainstay.backing.database import EVERY
+from mainstay.business.people.joining import accept_invitation
+from mainstay.business.people.operations import get_person, invite_person, remove_person, update_person
+from mainstay.identity import links
+from mainstay.identity.authenticate import actor_of_invitation
+from mainstay.identity.signing_in import DeadLink, look_up, prove
+from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.refusal import Invalid, Lapsed, NotFound
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+
+NAMED = {"name": "Nina Named", "password": "a password of Nina's"}
+
+
+def invited(cast: Cast, email: str | None = None) -> tuple[str, str, Actor]:
+    """Someone invited: their address, their id, and they themselves at the door with their link."""
+    address = email or f"{new_id('n').lower()}@new.example"
+    person = cast.perform(invite_person, name="Nina New", email=address, role="office")["id"]
+    with cast.stage.database.changing(cast.organisation) as rows:
+        link = links.make_invitation(rows, person, address, cast.stage.clock())
+    return address, person, at_the_door(cast, link)
+
+
+def at_the_door(cast: Cast, link: str) -> Actor:
+    with cast.stage.database.reading(cast.organisation) as rows:
+        return actor_of_invitation(rows, link)
+
+
+def test_someone_new_joins_with_a_password_of_their_own(cast: Cast) -> None:
+    email, person, actor = invited(cast)
+    joined = cast.perform(accept_invitation, actor, **NAMED)
+    assert (joined["id"], joined["status"], joined["name"], joined["role"]) == (
+        person,
+        "active",
+        "Nina Named",
+        "office",
+    )
+    with cast.stage.database.reading(EVERY) as rows:
+        assert prove(look_up(rows, email), NAMED["password"])
+
+
+def test_it_is_told_and_written_down_under_their_own_name(cast: Cast) -> None:
+    _, person, actor = invited(cast)
+    cast.perform(accept_invitation, actor, **NAMED)
+    event = last_event(cast)
+    assert (event["type"], event["data"]["object"]["id"]) == ("person.joined", person)
+    assert event["actor"] == {"person": {"id": person, "name": "Nina New"}, "via": {"door": "office", "client": None}}
+    entry = trail(cast)[-1]
+    assert (entry["operation"], entry["actor"]["person"]["id"]) == ("accept_invitation", person)
+    assert NAMED["password"] not in repr(entry)
+
+
+def test_whoever_has_an_account_shows_that_it_is_theirs(cast: Cast, stranger: Cast) -> None:
+    cast.perform(remove_person, personId=cast.people[Role.OFFICE], confirmed=True)
+    _, person, actor = invited(cast, EMAILS[Role.OFFICE])
+    with pytest.raises(Invalid, match="password: is not the password of the sign-in you already have"):
+        cast.perform(accept_invitation, actor, **NAMED)
+    assert cast.perform(accept_invitation, actor, name="Orla", password=PASSWORD)["id"] == person
+    assert stranger.perform(get_person, personId=stranger.people[Role.OFFICE])["name"] == "Orla Office"
+
+
+def test_a_short_password_is_refused_and_the_link_still_works(cast: Cast) -> None:
+    _, _, actor = invited(cast)
+    with pytest.raises(Invalid, match="password: has fewer than 10 characters"):
+        cast.perform(accept_invitation, actor, name="Nina", password="short")
+    assert cast.perform(accept_invitation, actor, **NAMED)["status"] == "active"
+
+
+def test_a_link_is_accepted_once(cast: Cast) -> None:
+    _, _, actor = invited(cast)
+    cast.perform(accept_invitation, actor, **NAMED)
+    with pytest.raises(NotFound):
+        cast.perform(accept_invitation, actor, **NAMED)
+
+
+def test_only_a_link_accepts_an_invitation(cast: Cast) -> None:
+    with pytest.raises(DeadLink):
+        cast.perform(accept_invitation, cast.actor(Role.OWNER, door=Door.OFFICE), **NAMED)
+
+
+def test_a_link_proves_no_other_mailbox_than_the_one_it_was_sent_to(cast: Cast) -> None:
+    # Or whoever invites themselves could make the account of another address.
+    _, person, actor = invited(cast)
+    cast.perform(update_person, personId=person, email="victim@bank.example")
+    with pytest.raises(NotFound):
+        cast.perform(accept_invitation, actor, **NAMED)
+    with cast.stage.database.reading(EVERY) as rows:
+        assert look_up(rows, "victim@bank.example").account is None
+
+
+def test_a_person_removed_before_they_came_stays_out(cast: Cast) -> None:
+    _, person, actor = invited(cast)
+    cast.perform(remove_person, personId=person, confirmed=True)
+    with pytest.raises(NotFound):
+        cast.perform(accept_invitation, actor, **NAMED)
+
+
+def test_a_link_is_of_its_own_organisation_only(cast: Cast, stranger: Cast) -> None:
+    _, _, actor = invited(cast)
+    with pytest.raises(NotFound), stranger.stage.database.reading(stranger.organisation) as rows:
+        actor_of_invitation(rows, actor.credential)
+
+
+def test_nobody_joins_while_the_subscription_is_inactive(cast: Cast) -> None:
+    _, _, actor = invited(cast)
+    cast.lapse()
+    with pytest.raises(Lapsed):
+        cast.perform(accept_invitation, actor, **NAMED)

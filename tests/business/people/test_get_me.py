@@ -1,0 +1,35 @@
+import pytest
+
+from cast import Cast
+from evidence import holder
+from mainstay.business.people.operations import get_me
+from mainstay.kernel.actor import operator
+from mainstay.kernel.refusal import NotFound
+from mainstay.kernel.rights import RIGHTS, Access, Role
+
+
+def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
+    acting = holder(cast, cast.key(Access.READ, Role.ADMIN))
+    me = cast.perform(get_me, acting)
+
+    assert me.pop("organisation")["id"] == cast.organisation
+    assert me == {
+        "object": "me",
+        "person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"},
+        "role": "admin",
+        "access": "read",
+        "client": {"id": acting.credential, "name": "admin read"},
+        "rights": sorted(RIGHTS[Role.ADMIN]),
+    }
+
+
+def test_a_person_by_themselves_has_no_client(cast: Cast) -> None:
+    me = cast.perform(get_me, Role.SUBCONTRACTOR)
+    assert me["client"] is None
+    assert {"me:read", "organisation:read"} <= {*me["rights"]}
+    assert "people:read" not in me["rights"]
+
+
+def test_the_operator_is_nobody_of_the_organisation(cast: Cast) -> None:
+    with pytest.raises(NotFound):
+        cast.perform(get_me, operator(cast.organisation))

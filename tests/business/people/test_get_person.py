@@ -1,0 +1,90 @@
+import pytest
+
+from cast import Cast
+from mainstay.business.people.operations import get_person, invite_person, remove_person, update_person
+from mainstay.kernel.refusal import Invalid, NotFound
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+
+COSTS = {"costRate": "32.50", "billRate": "85.1234"}
+
+
+def test_the_whole_record_is_answered(cast: Cast) -> None:
+    given = {
+        "name": "Nina New",
+        "email": "Nina@New.example",
+        "role": "subcontractor",
+        "phone": "1",
+        "skills": ["gas", "roofing"],
+        "colour": "#3366cc",
+        "companyName": "New & Co",
+        **COSTS,
+    }
+    made = cast.perform(invite_person, **given)
+    stamp = {
+        "person": {"id": cast.people[Role.OWNER], "name": "Olivia Owner"},
+        "via": {"door": "api", "client": None},
+    }
+    assert cast.perform(get_person, personId=made["id"]) == {
+        "object": "person",
+        "id": made["id"],
+        "createdAt": made["createdAt"],
+        "createdBy": stamp,
+        "updatedAt": made["createdAt"],
+        "updatedBy": stamp,
+        "version": 1,
+        "status": "invited",
+        **given,
+    }
+
+
+def test_what_is_not_known_is_null(cast: Cast) -> None:
+    person = cast.perform(get_person, personId=cast.people[Role.MEMBER])
+    assert [name for name in person if person[name] is None] == [
+        "phone",
+        "colour",
+        "companyName",
+        "costRate",
+        "billRate",
+    ]
+    assert person["skills"] == []
+
+
+def test_the_answer_carries_the_version(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], phone="1")
+    assert cast.answer(get_person, personId=cast.people[Role.MEMBER]).version == 2
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_those_who_may_see_costs_do(cast: Cast, role: Role) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], **COSTS)
+    person = cast.perform(get_person, role, personId=cast.people[Role.MEMBER])
+    assert {name: person[name] for name in COSTS} == COSTS
+
+
+def test_a_member_sees_no_costs_not_even_their_own(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], **COSTS)
+    answer = cast.answer(get_person, Role.MEMBER, personId=cast.people[Role.MEMBER])
+    assert b'"costRate":null,"billRate":null' in answer.body
+    assert not [cost for cost in COSTS.values() if cost.encode() in answer.body]
+
+
+def test_one_who_has_left_is_still_there(cast: Cast) -> None:
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "left"
+
+
+@pytest.mark.parametrize("identity", [new_id("person"), new_id("key"), "", "x" * 5000, "' OR 1=1 --", "%"])
+def test_an_unknown_id_is_not_found(cast: Cast, identity: str) -> None:
+    with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
+        cast.perform(get_person, personId=identity)
+
+
+def test_another_organisation_s_person_is_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
+    with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
+        cast.perform(get_person, personId=stranger.people[Role.OWNER])
+
+
+def test_the_id_is_required(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^personId: is required$"):
+        cast.perform(get_person)

@@ -1,0 +1,34 @@
+import pytest
+
+from cast import Cast
+from evidence import last_event
+from mainstay.business.people.operations import invite_again, invite_person
+from mainstay.kernel.refusal import Conflict, Forbidden, NotFound
+from mainstay.kernel.rights import Role
+
+
+def test_the_invitation_is_told_again(cast: Cast) -> None:
+    person = cast.perform(invite_person, name="Nina", email="nina@new.example", role="office")
+    first = last_event(cast)["id"]
+    assert cast.perform(invite_again, personId=person["id"]) == person
+    event = last_event(cast)
+    assert (event["type"], event["data"]["object"]["id"]) == ("person.invited", person["id"])
+    assert event["id"] != first
+
+
+def test_someone_who_is_here_is_not_invited_again(cast: Cast) -> None:
+    with pytest.raises(Conflict, match="Mia Member is not waiting for an invitation"):
+        cast.perform(invite_again, personId=cast.people[Role.MEMBER])
+
+
+def test_a_person_of_another_organisation_is_not_found(cast: Cast, stranger: Cast) -> None:
+    person = stranger.perform(invite_person, name="Nina", email="nina@new.example", role="office")
+    with pytest.raises(NotFound):
+        cast.perform(invite_again, personId=person["id"])
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_only_owners_and_admins_invite_again(cast: Cast, role: Role) -> None:
+    person = cast.perform(invite_person, name="Nina", email="nina@new.example", role="office")
+    with pytest.raises(Forbidden):
+        cast.perform(invite_again, role, personId=person["id"])

@@ -1,0 +1,136 @@
+import pytest
+
+from cast import EMAILS, Cast
+from evidence import events, holder, last_event, trail
+from mainstay.business.people.joining import add_person
+from mainstay.business.people.operations import get_person, invite_person, list_people, remove_person
+from mainstay.identity.authenticate import NoSuchKey
+from mainstay.kernel.actor import operator
+from mainstay.kernel.refusal import Conflict, Invalid
+from mainstay.kernel.rights import Role
+
+NINA: dict[str, object] = {"name": "Nina New", "email": "Nina@New.example", "role": "member"}
+
+
+def test_someone_is_invited(cast: Cast) -> None:
+    person = cast.perform(invite_person, **NINA)
+    assert (person["name"], person["email"], person["role"]) == ("Nina New", "Nina@New.example", "member")
+    assert (person["status"], person["version"]) == ("invited", 1)
+    assert cast.perform(get_person, personId=person["id"]) == person
+
+
+def test_the_record_names_the_person_and_the_key(cast: Cast) -> None:
+    acting = holder(cast, cast.key(role=Role.ADMIN))
+    person = cast.perform(invite_person, acting, **NINA)
+    assert person["createdBy"] == person["updatedBy"]
+    assert person["createdBy"] == {
+        "person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"},
+        "via": {"door": "api", "client": {"id": acting.credential, "name": "admin write"}},
+    }
+
+
+def test_the_event_carries_the_record(cast: Cast) -> None:
+    person = cast.perform(invite_person, **NINA)
+    event = last_event(cast)
+    assert event["type"] == "person.invited"
+    assert event["data"] == {"object": person, "previous": {}}
+    assert event["actor"] == person["createdBy"]
+    assert event["createdAt"] == person["createdAt"]
+
+
+def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
+    cast.perform(invite_person, **NINA)
+    entry = trail(cast)[-1]
+    assert entry["operation"] == "invite_person"
+    assert entry["given"] == NINA
+    assert entry["events"] == [last_event(cast)["id"]]
+
+
+@pytest.mark.parametrize("email", ["Nina@New.example", "nina@new.example", " NINA@NEW.EXAMPLE "])
+def test_an_address_that_is_known_is_refused_in_whatever_case(cast: Cast, email: str) -> None:
+    person = cast.perform(invite_person, **NINA)
+    told = len(events(cast))
+    with pytest.raises(Conflict, match=rf"is already a person of this organisation: Nina New \({person['id']}\)"):
+        cast.perform(invite_person, name="Other", email=email, role="office")
+    assert cast.perform(get_person, personId=person["id"]) == person
+    assert len(events(cast)) == told
+
+
+def test_addresses_are_folded_beyond_ascii(cast: Cast) -> None:
+    cast.perform(invite_person, name="N", email="straße@new.example", role="member")
+    with pytest.raises(Conflict):
+        cast.perform(invite_person, name="N", email="STRASSE@new.example", role="member")
+
+
+def test_the_same_address_may_be_a_person_of_another_organisation(cast: Cast, stranger: Cast) -> None:
+    cast.perform(invite_person, **NINA)
+    assert stranger.perform(invite_person, **NINA)["status"] == "invited"
+
+
+def test_one_who_left_comes_back_with_their_id_and_their_history(cast: Cast) -> None:
+    member = cast.people[Role.MEMBER]
+    before = cast.perform(remove_person, personId=member, confirmed=True)
+    back = cast.perform(invite_person, name="Mia Again", email=EMAILS[Role.MEMBER].upper(), role="office")
+
+    assert back["id"] == member
+    assert (back["status"], back["name"], back["role"]) == ("invited", "Mia Again", "office")
+    assert back["createdAt"] == before["createdAt"]
+    assert back["version"] == before["version"] + 1
+    assert last_event(cast)["type"] == "person.invited"
+    assert [person["id"] for person in cast.perform(list_people)["data"]].count(member) == 1
+
+
+def test_one_who_comes_back_revives_no_key(cast: Cast) -> None:
+    key = cast.key(role=Role.ADMIN)
+    cast.perform(remove_person, personId=cast.people[Role.ADMIN], confirmed=True)
+    cast.perform(invite_person, name="Adam Again", email=EMAILS[Role.ADMIN], role="admin")
+    cast.perform(
+        add_person,
+        operator(cast.organisation),
+        name="Adam Again",
+        email=EMAILS[Role.ADMIN],
+        role="admin",
+        password="never used",
+    )
+    with pytest.raises(NoSuchKey):
+        holder(cast, key)
+
+
+@pytest.mark.parametrize("role", ["admin", "office", "member", "subcontractor"])
+@pytest.mark.parametrize("by", [Role.OWNER, Role.ADMIN])
+def test_owners_and_admins_give_every_other_role(cast: Cast, by: Role, role: str) -> None:
+    assert cast.perform(invite_person, by, **NINA | {"role": role})["role"] == role
+
+
+def test_nobody_is_invited_as_owner(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^role: is not one of 'admin', 'office', 'member' or 'subcontractor'$"):
+        cast.perform(invite_person, **NINA | {"role": "owner"})
+
+
+def test_every_missing_field_is_told(cast: Cast) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(invite_person)
+    assert refusal.value.text == "name: is required; email: is required; role: is required"
+
+
+@pytest.mark.parametrize("name", ["id", "status", "accountId", "account_id", "version", "organisationId"])
+def test_what_is_not_one_s_to_set_is_refused(cast: Cast, name: str) -> None:
+    with pytest.raises(Invalid, match=rf"^{name}: is not known here$"):
+        cast.perform(invite_person, **NINA, **{name: "active"})
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"costRate": "-1"}, "costRate: is not a decimal such as 85.50, from 0 and with at most four decimals"),
+        ({"skills": ["gas", ""]}, "skills.1: is empty"),
+        ({"skills": ["x"] * 51}, "skills: has more than 50 entries"),
+        ({"skills": None}, "skills: is not a list"),
+        ({"colour": "blue"}, "colour: is not of the right form"),
+        ({"email": "nobody"}, "email: is not of the right form"),
+    ],
+)
+def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(invite_person, **NINA | given)
+    assert refusal.value.text == text

@@ -1,0 +1,119 @@
+from collections.abc import Iterator
+from itertools import chain
+
+import pytest
+
+from cast import Cast
+from mainstay.business.people.operations import get_person, invite_person, list_people, remove_person, update_person
+from mainstay.kernel.refusal import Invalid
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+
+
+def ids(cast: Cast, **given: object) -> list[str]:
+    return [person["id"] for person in cast.perform(list_people, **given)["data"]]
+
+
+def pages(cast: Cast, limit: int, **given: object) -> Iterator[list[str]]:
+    behind: dict[str, object] = {}
+    while True:
+        page = cast.perform(list_people, limit=limit, **given, **behind)
+        found = [person["id"] for person in page["data"]]
+        yield found
+        if not page["hasMore"]:
+            return
+        behind = {"startingAfter": found[-1]}
+
+
+def test_everyone_is_listed_newest_first(cast: Cast) -> None:
+    answer = cast.perform(list_people)
+    assert answer["object"] == "list"
+    assert answer["hasMore"] is False
+    assert [person["id"] for person in answer["data"]] == [*cast.people.values()][::-1]
+
+
+def test_an_entry_is_the_record_itself(cast: Cast) -> None:
+    for person in cast.perform(list_people)["data"]:
+        assert person == cast.perform(get_person, personId=person["id"])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4, 5, 6, 100])
+def test_the_pages_together_are_the_whole_list(cast: Cast, limit: int) -> None:
+    found = [*pages(cast, limit)]
+    assert [*chain(*found)] == ids(cast)
+    assert {len(page) for page in found[:-1]} <= {limit}
+    assert found[-1]
+
+
+def test_without_a_limit_a_page_holds_25(cast: Cast) -> None:
+    for number in range(21):
+        cast.perform(invite_person, name="N", email=f"{number}@new.example", role="member")
+    page = cast.perform(list_people)
+    assert (len(page["data"]), page["hasMore"]) == (25, True)
+
+
+def test_those_who_left_are_listed_only_when_asked_for(cast: Cast) -> None:
+    left = cast.people[Role.MEMBER]
+    cast.perform(remove_person, personId=left, confirmed=True)
+    assert left not in ids(cast)
+    assert ids(cast, status="left") == [left]
+
+
+def test_the_status_narrows(cast: Cast) -> None:
+    invited = cast.perform(invite_person, name="N", email="n@new.example", role="member")["id"]
+    assert ids(cast, status="invited") == [invited]
+    assert ids(cast, status="active") == [*cast.people.values()][::-1]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_the_role_narrows(cast: Cast, role: Role) -> None:
+    assert ids(cast, role=role) == [cast.people[role]]
+
+
+def test_status_and_role_narrow_together(cast: Cast) -> None:
+    invited = cast.perform(invite_person, name="N", email="n@new.example", role="member")["id"]
+    assert ids(cast, role="member", status="invited") == [invited]
+    assert ids(cast, role="admin", status="invited") == []
+
+
+def test_a_filter_holds_on_the_next_page_too(cast: Cast) -> None:
+    invited = [
+        cast.perform(invite_person, name="N", email=f"{number}@new.example", role="member")["id"] for number in range(5)
+    ]
+    assert [*chain(*pages(cast, 2, status="invited"))] == invited[::-1]
+
+
+def test_a_member_sees_no_costs(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.ADMIN], costRate="47.11", billRate="98.76")
+    body = cast.answer(list_people, Role.MEMBER).body
+    assert b"47.11" not in body
+    assert b"98.76" not in body
+    assert b"47.11" in cast.answer(list_people, Role.OFFICE).body
+
+
+def test_another_organisation_s_people_are_not_listed(cast: Cast, stranger: Cast) -> None:
+    assert not {*ids(cast)} & {*stranger.people.values()}
+
+
+def test_another_organisation_s_id_is_only_a_place_in_the_order(cast: Cast, stranger: Cast) -> None:
+    assert ids(cast, startingAfter=stranger.people[Role.OWNER]) == ids(cast)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"limit": 0}, "limit: is below 1"),
+        ({"limit": 101}, "limit: is above 100"),
+        ({"limit": "2"}, "limit: is not a whole number"),
+        ({"limit": 2.5}, "limit: is not a whole number"),
+        ({"startingAfter": "person_1"}, "startingAfter: is not the id of a person"),
+        ({"startingAfter": new_id("key")}, "startingAfter: is not the id of a person"),
+        ({"status": "gone"}, "status: is not one of 'invited', 'active' or 'left'"),
+        ({"role": "boss"}, "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
+        ({"sort": "name"}, "sort: is not known here"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(list_people, **given)
+    assert refusal.value.text == text

@@ -1,0 +1,64 @@
+"""A real browser: Chromium, driven by Playwright, that must behave in front of our pages."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+Scheme = Literal["light", "dark"]
+WIDE, NARROW = (1280, 860), (390, 844)
+
+
+@contextmanager
+def open_chromium() -> Iterator[Browser]:
+    """Chromium, for as long as the block lasts."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("The browser tests need Chromium: install it, on Debian with `apt-get install chromium`.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def open_page(
+    browser: Browser, base_url: str, size: tuple[int, int] = WIDE, scheme: Scheme = "light"
+) -> Iterator[Page]:
+    """A page of a window of its own. Nothing it shows may fail, and no policy may be broken."""
+    context: BrowserContext = browser.new_context(
+        base_url=base_url, viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
+    )
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if "Security Policy" in message.text else None)
+    page.on("dialog", lambda dialog: complaints.append(f"a dialog opened: {dialog.message}"))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def check_page(page: Page) -> None:
+    """Nothing that axe finds fault with, and nothing that makes the page scroll sideways."""
+    found = Axe().run(page)["violations"]
+    told = [f"{page.url}: {fault['help']}: {[node['html'] for node in fault['nodes']]}" for fault in found]
+    assert told == []
+    width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert width <= 0, f"{page.url} is {width} pixels too wide"

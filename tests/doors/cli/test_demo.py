@@ -1,0 +1,58 @@
+"""`demo`: the same each time, with fresh keys, and only where no stranger can reach it."""
+
+from commanding import command
+from mainstay.identity.passwords import is_password
+from mainstay.kernel.perform import Stage
+from running import RunningServer
+from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+
+
+def test_the_demo_is_the_same_each_time_with_new_keys(server: RunningServer, stage: Stage) -> None:
+    first = command(server.settings, "demo", "--json").outcome
+    assert list(first) == ["organisation", "people", "keys"]
+    assert list(first["organisation"]) == ["id", "name"]
+    assert [person["role"] for person in first["people"]] == ["owner", "admin", "office", "member", "subcontractor"]
+    for person in first["people"]:
+        assert set(person) == {"id", "name", "email", "password", "role"}
+        with stage.database.reading("*") as rows:
+            row = rows.one("SELECT password_hash FROM account WHERE email = :email", email=person["email"])
+        assert row is not None
+        assert is_password(person["password"], str(row[0]))
+    assert list(first["keys"]) == ["readOnly", "readWrite"]
+    reading, writing = first["keys"].values()
+    assert server.request("GET", ORGANISATION, reading).json()["id"] == first["organisation"]["id"]
+    refused(server.request("POST", PEOPLE, reading, json=NEWCOMER), 403)
+    for key in (reading, writing):
+        assert server.request("GET", "/api/v1/me", key).json()["person"]["id"] == first["people"][0]["id"]
+
+    # Someone tries things out: many are invited, and one of the cast is removed.
+    for number in range(30):
+        invited = {**NEWCOMER, "email": f"invited{number}@demo.example"}
+        assert server.request("POST", PEOPLE, writing, json=invited).status_code == 201
+    path = f"{PEOPLE}/{first['people'][3]['id']}"
+    assert server.request("POST", f"{path}/remove", writing, json={"confirmed": True}).json()["status"] == "left"
+
+    second = command(server.settings, "demo", "--json").outcome
+    assert second["organisation"] == first["organisation"]
+    assert second["people"] == first["people"]
+    assert not set(second["keys"].values()) & set(first["keys"].values())
+    for key in first["keys"].values():
+        refused(server.request("GET", ORGANISATION, key), 401)
+    assert server.request("GET", path, second["keys"]["readWrite"]).json()["status"] == "active"
+
+
+def test_the_demo_tells_people_how_to_begin_where_no_stranger_can_come(server: RunningServer) -> None:
+    told = command(server.settings, "demo")
+    assert (told.code, told.errors) == (0, "")
+    assert f"{server.url}/api/v1/organisation" in told.output
+    assert "ruth@hartley.example" in told.output
+    [_, key, _] = [word for word in told.output.split() if word.startswith("svc_sk_")]
+    assert server.request("POST", PEOPLE, key, json={**NEWCOMER, "email": "told@demo.example"}).status_code == 201
+
+    for address in ("https://office.example", "http://localhost.office.example"):
+        refusal = command(server.settings, "demo", "--json", MAINSTAY_BASE_URL=address).refusal
+        assert refusal.endswith("it is made only for a base address on loopback.")
+        if server.settings.database:
+            # The address is looked at before the database: one engine is enough for the others.
+            break
+    assert server.request("GET", ORGANISATION, key).status_code == 200

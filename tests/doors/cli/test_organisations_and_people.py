@@ -1,0 +1,124 @@
+"""`organisation`, `person` and `subscription`, while the server runs."""
+
+from cast import Cast
+from commanding import at_once, command
+from mainstay.business.people.joining import add_person
+from mainstay.identity.passwords import is_password
+from mainstay.kernel.actor import operator
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import is_id
+from running import RunningServer
+from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+
+
+def kept_password(stage: Stage, email: str) -> str:
+    with stage.database.reading("*") as rows:
+        row = rows.one("SELECT password_hash FROM account WHERE email = :email", email=email)
+    assert row is not None
+    return str(row[0])
+
+
+def test_an_organisation_is_created_with_its_owner(server: RunningServer, stage: Stage) -> None:
+    names = ("--name", "Nagel & Sohn", "--owner-name", "Nina Nagel", "--owner-email", "Nina@nagel.example")
+    places = ("--country", "DE", "--currency", "EUR", "--time-zone", "Europe/Berlin")
+
+    made = command(server.settings, "organisation", "create", *names, *places, "--json").outcome
+
+    assert list(made) == ["organisation", "owner"]
+    assert list(made["organisation"]) == ["id", "name"]
+    assert list(made["owner"]) == ["id", "email", "password"]
+    assert is_id(made["organisation"]["id"], "org")
+    assert made["organisation"]["name"] == "Nagel & Sohn"
+    assert made["owner"]["email"] == "Nina@nagel.example"
+    assert is_password(made["owner"]["password"], kept_password(stage, "nina@nagel.example"))
+
+    # The server sees it at once; the organisation by its name, the person by an e-mail address in any case.
+    words = ("--organisation", "nagel & sohn", "--person", "NINA@nagel.example", "--access", "read", "--name", "Tests")
+    key = command(server.settings, "key", "create", *words, "--json").outcome["key"]
+    shown = server.request("GET", ORGANISATION, key).json()
+    assert (shown["id"], shown["name"]) == (made["organisation"]["id"], "Nagel & Sohn")
+    assert (shown["country"], shown["currency"], shown["timeZone"]) == ("DE", "EUR", "Europe/Berlin")
+    assert server.request("GET", "/api/v1/me", key).json()["person"]["id"] == made["owner"]["id"]
+
+
+def test_a_person_is_added_and_leaves(server: RunningServer, cast: Cast) -> None:
+    where = ("--organisation", cast.organisation)
+    who = ("--name", "Petra Plus", "--email", f"petra@{cast.organisation}.example", "--role", "admin")
+
+    added = command(
+        server.settings, "person", "add", *where, *who, "--password-stdin", "--json", typed="a chosen password\n"
+    ).outcome
+
+    assert list(added) == ["person", "password"]
+    assert list(added["person"]) == ["id", "name", "email", "role"]
+    assert (added["person"]["name"], added["person"]["role"]) == ("Petra Plus", "admin")
+    assert added["password"] == "a chosen password"
+    assert is_password("a chosen password", kept_password(cast.stage, f"petra@{cast.organisation.lower()}.example"))
+    path = f"{PEOPLE}/{added['person']['id']}"
+    assert server.request("GET", path, cast.key()).json()["status"] == "active"
+
+    left = command(server.settings, "person", "leave", *where, "--person", "petra plus", "--json").outcome
+
+    assert left == {"person": {"id": added["person"]["id"], "status": "left"}}
+    assert server.request("GET", path, cast.key()).json()["status"] == "left"
+
+
+def test_a_subscription_lapses_and_is_renewed(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    def subscription(word: str) -> object:
+        return command(server.settings, "subscription", word, cast.organisation, "--json").outcome
+
+    assert subscription("lapse") == {"organisation": cast.organisation, "status": "inactive"}
+    refused(server.request("POST", PEOPLE, key, json=NEWCOMER), 402)
+    assert server.request("GET", ORGANISATION, key).json()["subscription"] == {"status": "inactive"}
+
+    assert subscription("renew") == {"organisation": cast.organisation, "status": "active"}
+    assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
+
+
+def test_who_cannot_be_told_apart_or_is_not_there_is_refused(server: RunningServer, cast: Cast) -> None:
+    for number in range(2):
+        email = f"twin{number}@{cast.organisation}.example"
+        given = {"name": "Tina Twin", "email": email, "role": "admin", "password": "a long password"}
+        cast.perform(add_person, operator(cast.organisation), **given)
+
+    def key_of(person: str, organisation: str = cast.organisation) -> list[str]:
+        words = ("--organisation", organisation, "--person", person, "--access", "read", "--name", "Tests")
+        return ["key", "create", *words, "--json"]
+
+    ambiguous, clear, unknown, elsewhere = at_once(
+        server.settings,
+        key_of("tina twin"),
+        key_of(f"twin1@{cast.organisation}.example"),
+        key_of("nobody"),
+        key_of("Tina Twin", "Nobody & Sons"),
+    )
+
+    assert ambiguous.refusal == "More than one person is called 'tina twin'; use the id."
+    assert list(clear.outcome) == ["id", "key"]
+    assert unknown.refusal == "There is no person with that identifier."
+    assert elsewhere.refusal == "There is no organisation with that identifier."
+
+
+def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> None:
+    where = ("--organisation", cast.organisation)
+    who = ("--name", "Mia", "--email", "mia@cast.example", "--role", "member")
+    key = ("--person", cast.people[Role.OFFICE], "--name", "Till", "--access", "read")
+    nonsense = ("--name", " ", "--owner-name", "N", "--owner-email", "nonsense", "--country", "XX")
+
+    twice, only_owner, no_key, invalid, no_such_key = at_once(
+        server.settings,
+        ("person", "add", *where, *who),
+        ("person", "leave", *where, "--person", cast.people[Role.OWNER]),
+        ("key", "create", *where, *key),
+        ("organisation", "create", *nonsense),
+        ("key", "revoke", "key_1"),
+    )
+
+    assert twice.refusal.startswith("mia@cast.example is already a person of this organisation")
+    assert only_owner.refusal == "Olivia Owner is the only owner. Name another owner first."
+    assert no_key.refusal == "The role office may not do this (keys:manage). Ask an owner or admin."
+    assert [fault.split(":")[0] for fault in invalid.refusal.split("; ")] == ["name", "country", "ownerEmail"]
+    assert no_such_key.refusal == "There is no API key with that identifier."

@@ -1,0 +1,103 @@
+"""What every command shares, and the commands about the house as a whole. The engine does not matter here."""
+
+import socket
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from commanding import at_once, command
+from mainstay.catalogue import OPERATIONS
+from mainstay.doors.api.openapi import describe
+from mainstay.main import open_stage
+from mainstay.settings import Settings, read_settings
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Settings:
+    """An installation where nothing has happened yet."""
+    return replace(read_settings({}), data=tmp_path / "new" / "data")
+
+
+def test_a_command_makes_the_database_it_needs(embedded: Settings) -> None:
+    names = ("--name", "First", "--owner-name", "Ottilie", "--owner-email", "o@first.example")
+
+    made = command(embedded, "organisation", "create", *names, "--json").outcome
+
+    assert made["organisation"]["name"] == "First"
+    assert stat.S_IMODE(embedded.data.stat().st_mode) == 0o700
+    migrate, show, told = at_once(
+        embedded,
+        ("migrate", "--json"),
+        ("subscription", "show", "First", "--json"),
+        ("subscription", "show", "first"),
+    )
+    assert migrate.outcome == {"applied": []}
+    assert show.outcome == {"organisation": made["organisation"]["id"], "status": "active"}
+    assert (told.code, told.output) == (0, f"organisation: {made['organisation']['id']}\nstatus: active\n")
+
+
+def test_a_flag_goes_before_the_environment(embedded: Settings, tmp_path: Path) -> None:
+    applied = command(embedded, "migrate", "--data", str(tmp_path / "flagged"), "--json").outcome["applied"]
+
+    assert applied[0].startswith("0001")
+    assert applied == sorted(applied)
+    assert (tmp_path / "flagged" / "mainstay.db").exists()
+    assert not embedded.data.exists()
+    told = command(embedded, "serve", "--port", "eighty", MAINSTAY_PORT="8000").refusal
+    assert told == "MAINSTAY_PORT must be a whole number from 1 to 65535."
+
+
+def test_what_cannot_be_used_is_told_in_one_sentence(embedded: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+
+    wrong, no_folder, away = at_once(
+        embedded,
+        ("key", "list", "--organisation", "x", "--database", "mysql://x"),
+        ("demo", "--data", str(tmp_path / "file")),
+        ("demo", "--database", "postgresql://nobody@127.0.0.1:1/nothing"),
+    )
+
+    assert wrong.refusal == "MAINSTAY_DATABASE must begin with postgresql://."
+    assert no_folder.refusal.startswith("MAINSTAY_DATA is not a folder that can be used")
+    assert away.refusal.startswith("The database cannot be reached")
+
+
+def test_a_database_of_a_newer_mainstay_is_left_alone(embedded: Settings) -> None:
+    stage = open_stage(embedded)
+    with stage.database.changing("*") as rows:
+        rows.run("INSERT INTO schema_step (number, name, applied_at) VALUES (999, 'later', 'later')")
+    stage.database.close()
+
+    assert command(embedded, "demo").refusal.startswith("The database has schema step 999;")
+
+
+def test_wrong_usage_is_told_apart_from_a_refusal(embedded: Settings) -> None:
+    for ended in at_once(
+        embedded,
+        (),
+        ("nonsense",),
+        ("key", "create", "--organisation", "x"),
+        ("person", "add", "--organisation", "x", "--name", "y", "--email", "z", "--role", "king"),
+    ):
+        assert (ended.code, ended.output) == (2, "")
+        assert ended.errors.startswith("usage: mainstay")
+    assert not embedded.data.exists()
+
+
+def test_version_and_openapi_need_no_database(embedded: Settings) -> None:
+    assert list(command(embedded, "version", "--json").outcome) == ["version"]
+    printed = command(embedded, "openapi", MAINSTAY_BASE_URL="https://office.example")
+    assert (printed.code, printed.errors) == (0, "")
+    assert orjson.loads(printed.output) == orjson.loads(describe(OPERATIONS, "https://office.example"))
+    assert not embedded.data.exists()
+
+
+def test_serve_does_not_share_a_port_that_is_taken(embedded: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as taken:
+        port = taken.getsockname()[1]
+        told = command(embedded, "serve", "--port", str(port)).refusal
+
+    assert told == f"MAINSTAY_HOST and MAINSTAY_PORT cannot be 127.0.0.1 and {port}: Address already in use."

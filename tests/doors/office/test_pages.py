@@ -1,0 +1,110 @@
+"""What every page has: an address, headers, a calm answer where there is nothing."""
+
+import re
+
+import httpx2
+import pytest
+
+from cast import Cast
+from running import RunningServer
+from visiting import Visit, visit
+
+PUBLIC = ["/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/invitation/x", "/reset-password/x"]
+OFFICE = [
+    "/",
+    "/people",
+    "/people/invite",
+    "/settings",
+    "/settings/account",
+    "/settings/developer/keys",
+    "/settings/developer/mcp",
+]
+STRICT = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
+    " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+def check_headers(answer: httpx2.Response) -> None:
+    headers = answer.headers
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Content-Security-Policy"].startswith(STRICT)
+
+
+@pytest.mark.parametrize("path", OFFICE)
+def test_pages_of_the_office_are_closed_to_strangers_and_strict(server: RunningServer, cast: Cast, path: str) -> None:
+    closed = Visit(server).get(path)
+    assert closed.status_code == 303
+    assert closed.headers["Location"].startswith("/sign-in")
+    page = visit(server, cast).get(path)
+    assert page.status_code == 200, page.text
+    check_headers(page)
+    assert page.headers["Content-Security-Policy"] == f"{STRICT}; form-action 'self'"
+    assert page.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/forgot-password", "/nothing-here"])
+def test_pages_on_the_way_to_an_app_let_the_way_back_open(server: RunningServer, path: str) -> None:
+    page = Visit(server).get(path)
+    check_headers(page)
+    assert page.headers["Content-Security-Policy"] == STRICT
+    assert "Cross-Origin-Opener-Policy" not in page.headers
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, *OFFICE])
+def test_no_page_has_script_or_style_in_it(server: RunningServer, cast: Cast, path: str) -> None:
+    page = visit(server, cast).get(path).text
+    assert re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page) is None
+    assert re.findall(r"<script(?![^>]*\ssrc=)", page) == []
+
+
+def test_what_is_not_there_is_said_calmly(server: RunningServer) -> None:
+    page = Visit(server).get("/nothing-here")
+    assert page.status_code == 404
+    assert "There is nothing at this address." in page.text
+    told = server.request("GET", "/nothing-here", headers={"Accept": "application/json"})
+    assert (told.status_code, told.json()) == (404, {"error": "There is nothing at this address."})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"), [("POST", "/changelog", "GET, HEAD"), ("GET", "/sign-out", "POST")]
+)
+def test_a_page_used_in_another_way_is_405(server: RunningServer, method: str, path: str, allowed: str) -> None:
+    answer = server.request(method, path)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
+
+
+def test_head_is_get_without_a_body(server: RunningServer) -> None:
+    answer = server.request("HEAD", "/changelog")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert int(answer.headers["Content-Length"]) > 1000
+
+
+def test_style_and_script_are_kept_forever_under_an_address_of_their_content(server: RunningServer) -> None:
+    addresses = re.findall(r'"(/static/[0-9a-f]{16}/[a-z.]+)"', Visit(server).get("/sign-in").text)
+    assert {address.rpartition("/")[2] for address in addresses} == {"office.css", "office.js", "mark.svg"}
+    for address in addresses:
+        answer = server.request("GET", address)
+        assert answer.status_code == 200
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert server.request("GET", "/static/0000000000000000/office.css").status_code == 404
+    assert server.request("GET", "/static/../session.py").status_code == 404
+
+
+def test_the_changelog_is_public(server: RunningServer) -> None:
+    page = Visit(server).get("/changelog")
+    assert page.status_code == 200
+    assert "<strong>HTTP API</strong>" in page.text
+
+
+def test_only_areas_that_exist_are_in_the_navigation(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    navigation = re.search(r'<nav aria-label="Areas">(.*?)</nav>', visiting.get("/").text, re.DOTALL)
+    assert navigation
+    links = re.findall(r'href="([^"]+)"', navigation[1])
+    assert links == ["/", "/people", "/settings"]
+    assert {visiting.get(link).status_code for link in links} == {200}

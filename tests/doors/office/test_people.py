@@ -1,0 +1,175 @@
+import re
+
+import pytest
+
+from cast import Cast
+from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+from running import RunningServer
+from visiting import visit, words
+
+
+def new_address() -> str:
+    return f"{new_id('n').lower()}@new.example"
+
+
+def test_people_are_listed_with_role_and_status(server: RunningServer, cast: Cast) -> None:
+    cast.perform(invite_person, name="Nina New", email=new_address(), role="office")
+    visiting = visit(server, cast)
+    page = words(visiting.get("/people").text)
+    for name, role in (("Olivia Owner", "Owner"), ("Mia Member", "Member"), ("Nina New", "Office")):
+        assert re.search(rf"{name} \S+@\S+ {role}", page), page
+    assert "Nina New" in visiting.get("/people?status=invited").text
+    assert "Mia Member" not in visiting.get("/people?status=invited").text
+    assert "Nobody has left." in visiting.get("/people?status=left").text
+
+
+def test_a_filter_that_does_not_exist_is_refused(server: RunningServer, cast: Cast) -> None:
+    assert visit(server, cast).get("/people?status=asleep").status_code == 422
+
+
+def test_a_long_list_goes_on_behind_its_last_person(server: RunningServer, cast: Cast) -> None:
+    for number in range(26):
+        cast.perform(invite_person, name=f"Number {number:02}", email=new_address(), role="member")
+    visiting = visit(server, cast)
+    first = visiting.get("/people?status=invited").text
+    assert "Number 25" in first
+    assert "Number 00" not in first
+    onward = re.search(r'href="(/people\?startingAfter=[^"]+)"', first)
+    assert onward
+    second = visiting.get(onward[1].replace("&amp;", "&")).text
+    assert "Number 00" in second
+    assert "Number 25" not in second
+
+
+def test_someone_is_invited(server: RunningServer, cast: Cast) -> None:
+    email = new_address()
+    answer = visit(server, cast, Role.ADMIN).submit(
+        "/people/invite", name="Nina New", email=email, role="subcontractor", companyName="New & Daughters"
+    )
+    assert answer.headers["Location"] == "/people?done=invited"
+    person = cast.perform(list_people, status="invited")["data"][0]
+    assert (person["email"], person["role"], person["companyName"]) == (email, "subcontractor", "New & Daughters")
+    assert person["phone"] is None
+    assert person["createdBy"]["via"] == {"door": "office", "client": None}
+
+
+def test_what_is_wrong_is_said_beside_the_fields_and_nothing_typed_is_lost(server: RunningServer, cast: Cast) -> None:
+    answer = visit(server, cast).submit("/people/invite", name="", email="nope", role="owner", phone="0123")
+    assert answer.status_code == 422
+    page = words(answer.text)
+    for said in ("Name is empty.", "E-mail address is not of the right form.", "Role is not one of"):
+        assert said in page
+    assert 'value="nope"' in answer.text
+    assert 'value="0123"' in answer.text
+    assert answer.text.count('aria-invalid="true"') == 3
+
+
+def test_a_refusal_of_the_whole_is_said_above_the_form(server: RunningServer, cast: Cast) -> None:
+    answer = visit(server, cast).submit("/people/invite", name="Mia", email="mia@cast.example", role="member")
+    assert answer.status_code == 409
+    assert "is already a person of this organisation" in words(answer.text)
+
+
+def details(person: str) -> str:
+    return f"/people/{person}"
+
+
+def test_a_person_is_changed(server: RunningServer, cast: Cast) -> None:
+    person = cast.people[Role.MEMBER]
+    answer = visit(server, cast).submit(
+        details(person),
+        name="Mia Moved",
+        email="mia@cast.example",
+        role="office",
+        skills="gas, , roofing",
+        billRate="85.50",
+    )
+    assert answer.headers["Location"] == f"{details(person)}?done=saved"
+    changed = cast.perform(get_person, personId=person)
+    assert (changed["name"], changed["role"], changed["skills"]) == ("Mia Moved", "office", ["gas", "roofing"])
+    assert (changed["billRate"], changed["costRate"]) == ("85.50", None)
+
+
+def test_a_change_on_an_old_page_is_refused(server: RunningServer, cast: Cast) -> None:
+    person = cast.people[Role.MEMBER]
+    visiting = visit(server, cast)
+    page = visiting.get(details(person)).text
+    cast.perform(update_person, personId=person, phone="0123")
+    answer = visiting.answer(page, details(person), name="Mia", email="mia@cast.example", role="member")
+    assert "The record has changed since it was read." in answer.text
+    assert cast.perform(get_person, personId=person)["phone"] == "0123"
+
+
+def test_an_owner_is_changed_without_a_role(server: RunningServer, cast: Cast) -> None:
+    person = cast.people[Role.OWNER]
+    visiting = visit(server, cast)
+    assert 'name="role"' not in visiting.get(details(person)).text
+    answer = visiting.submit(details(person), name="Olivia", email="olivia@cast.example")
+    assert answer.status_code == 303
+    assert cast.perform(get_person, personId=person)["role"] == "owner"
+
+
+def test_an_admin_does_not_change_an_owner(server: RunningServer, cast: Cast) -> None:
+    person = cast.people[Role.OWNER]
+    answer = visit(server, cast, Role.ADMIN).submit(details(person), name="Mine", email="olivia@cast.example")
+    assert answer.status_code == 403
+    assert "Only an owner may change or remove an owner." in answer.text
+
+
+def test_removing_shows_what_would_happen_and_then_does_it(server: RunningServer, cast: Cast) -> None:
+    person = cast.people[Role.ADMIN]
+    cast.key(role=Role.ADMIN)
+    visiting = visit(server, cast)
+    page = visiting.get(f"{details(person)}/remove").text
+    assert "Nothing has happened yet." in page
+    assert "API keys made by Adam Admin that stop working for good: 1." in words(page)
+    assert cast.perform(get_person, personId=person)["status"] == "active"
+    answer = visiting.submit(f"{details(person)}/remove")
+    assert answer.headers["Location"] == "/people?done=removed"
+    assert cast.perform(get_person, personId=person)["status"] == "left"
+    assert "has left the organisation" in visiting.get(details(person)).text
+
+
+def test_what_stands_against_removing_is_shown_without_a_button(server: RunningServer, cast: Cast) -> None:
+    # The visitor is an owner too, so the blocker is met by one who has left already.
+    person = cast.people[Role.MEMBER]
+    visiting = visit(server, cast)
+    visiting.submit(f"{details(person)}/remove")
+    page = visiting.get(f"{details(person)}/remove").text
+    assert "Mia Member has already left the organisation." in page
+    assert '<button class="danger"' not in page
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
+def test_others_see_people_but_no_buttons_and_no_forms(server: RunningServer, cast: Cast, role: Role) -> None:
+    visiting = visit(server, cast, role)
+    assert "Invite someone" not in visiting.get("/people").text
+    page = visiting.get(details(cast.people[Role.ADMIN])).text
+    assert "Save" not in page
+    assert "Remove Adam Admin" not in page
+    assert visiting.submit("/", "/people/invite", name="N", email=new_address(), role="member").status_code == 403
+    assert visiting.get(f"{details(cast.people[Role.ADMIN])}/remove").status_code == 403
+
+
+def test_a_subcontractor_has_no_area_for_people(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.SUBCONTRACTOR)
+    assert 'href="/people"' not in visiting.get("/").text
+    assert visiting.get("/people").status_code == 403
+
+
+def test_a_person_of_another_organisation_is_not_there(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    visiting = visit(server, cast)
+    foreign = details(stranger.people[Role.MEMBER])
+    unknown = details(new_id("person"))
+    assert [visiting.get(path).status_code for path in (foreign, unknown, f"{foreign}/remove")] == [404, 404, 404]
+
+
+def test_times_are_shown_where_the_organisation_is(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    fields = {"name": "Far Away", "country": "NZ", "currency": "NZD", "timeZone": "Pacific/Kiritimati"}
+    assert visiting.submit("/settings", **fields).status_code == 303
+    person = cast.perform(get_person, personId=cast.people[Role.MEMBER])
+    hour = (int(person["createdAt"][11:13]) + 14) % 24
+    assert f", {hour:02}:{person['createdAt'][14:16]}" in visiting.get(details(person["id"])).text

@@ -1,0 +1,219 @@
+import re
+import secrets
+from urllib.parse import quote
+
+import pytest
+
+from apps import hidden
+from cast import PASSWORD, Cast, assemble
+from mainstay.business.people.joining import add_person
+from mainstay.business.people.operations import remove_person
+from mainstay.kernel.actor import operator
+from mainstay.kernel.rights import Access, Role
+from mainstay.values.ids import new_id
+from running import RunningServer
+from visiting import Somebody, Visit, set_cookies, somebody, visit, words
+
+WRONG = "The e-mail address or the password is not right."
+
+
+def test_a_person_signs_in_and_out(server: RunningServer, cast: Cast) -> None:
+    visiting = Visit(server)
+    assert not visiting.is_inside
+    answer = visiting.submit("/sign-in", email=somebody(cast).email, password=PASSWORD)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert "Sara Someone" in visiting.get("/").text
+    kept = visiting.cookies["mainstay"]
+    answer = visiting.submit("/", "/sign-out")
+    assert answer.headers["Location"] == "/sign-in?done=signed-out"
+    assert "You are signed out." in visiting.get(answer.headers["Location"]).text
+    # The session itself is over, not only the cookie gone.
+    assert Visit(server).get("/", Cookie=f"mainstay={kept}").status_code == 303
+
+
+def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(server: RunningServer, cast: Cast) -> None:
+    answer = Visit(server).submit("/sign-in", email=somebody(cast).email, password=PASSWORD)
+    secret, *flags = set_cookies(answer)["mainstay"].split("; ")
+    assert len(secret) == 43
+    assert flags == ["Path=/", "HttpOnly", "SameSite=Lax"]
+
+
+def test_an_unknown_address_and_a_wrong_password_get_the_same_page(server: RunningServer, cast: Cast) -> None:
+    pages = []
+    for email in (somebody(cast).email, "n" + somebody(cast).email):
+        visiting = Visit(server)
+        answer = visiting.submit("/sign-in", email=email, password="wrong")
+        assert answer.status_code == 422
+        assert WRONG in answer.text
+        assert "mainstay" not in set_cookies(answer)
+        pages.append(answer.text.replace(email, "E").replace(hidden(answer.text, "csrf"), "C"))
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("email", ["", "x", "a@b", "\u0130@cast.example", "%00", "' OR 1=1 --", "x" * 5000])
+def test_strange_addresses_are_only_unknown(server: RunningServer, email: str) -> None:
+    assert Visit(server).submit("/sign-in", email=email, password=PASSWORD).status_code == 422
+
+
+def test_a_new_session_begins_at_every_sign_in(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    visiting = Visit(server)
+    # A cookie that someone else put there is not taken over.
+    visiting.cookies["mainstay"] = "planted" * 7
+    visiting.sign_in(person)
+    assert visiting.cookies["mainstay"] != "planted" * 7
+    assert visiting.is_inside
+
+
+def test_signing_in_again_ends_the_session_before(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    visiting = Visit(server)
+    page = visiting.get("/sign-in").text
+    visiting.sign_in(person)
+    earlier = visiting.cookies["mainstay"]
+    fields = {"csrf": hidden(page, "csrf"), "email": person.email, "password": PASSWORD}
+    assert visiting.post("/sign-in", fields).status_code == 303
+    assert visiting.cookies["mainstay"] != earlier
+    assert Visit(server).get("/", Cookie=f"mainstay={earlier}").status_code == 303
+
+
+def test_the_visitor_comes_back_to_exactly_what_they_asked_for(server: RunningServer, cast: Cast) -> None:
+    visiting = Visit(server)
+    wanted = "/people?status=left&x=%2F%2Fevil.example&y=a+b"
+    first = visiting.get(wanted)
+    ticket = first.headers["Location"]
+    assert re.fullmatch(r"/sign-in\?ticket=[\w-]{43}", ticket)
+    person = somebody(cast)
+    # A failed attempt keeps the way.
+    failed = visiting.submit(ticket, "/sign-in", email=person.email, password="wrong")
+    fields = {name: hidden(failed.text, name) for name in ("csrf", "ticket")}
+    answer = visiting.post("/sign-in", fields | {"email": person.email, "password": PASSWORD})
+    assert (answer.status_code, answer.headers["Location"]) == (303, wanted)
+    # The ticket is used up.
+    again = Visit(server).submit(ticket, "/sign-in", email=person.email, password=PASSWORD)
+    assert again.headers["Location"] == "/"
+
+
+@pytest.mark.parametrize("name", ["next", "ticket", "return_to", "redirect"])
+@pytest.mark.parametrize("address", ["https://evil.example", "//evil.example", "/\\evil.example"])
+def test_no_address_can_be_handed_to_the_sign_in(server: RunningServer, cast: Cast, name: str, address: str) -> None:
+    visiting = Visit(server)
+    path = f"/sign-in?{name}={quote(address)}"
+    answer = visiting.submit(path, path, email=somebody(cast).email, password=PASSWORD)
+    assert answer.headers["Location"] == "/"
+
+
+def test_a_path_that_browsers_take_for_another_site_is_not_gone_back_to(server: RunningServer) -> None:
+    answer = Visit(server).get("//evil.example/settings")
+    assert answer.status_code == 404
+
+
+def test_whoever_is_signed_in_does_not_sign_in_again(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    assert visiting.get("/sign-in").headers["Location"] == "/"
+    ticket = Visit(server).get("/people").headers["Location"]
+    assert visiting.get(ticket).headers["Location"] == "/people"
+
+
+def test_too_many_failures_for_an_account_are_refused_even_with_the_right_password(
+    server: RunningServer, cast: Cast
+) -> None:
+    person = somebody(cast)
+    for _ in range(20):
+        # From everywhere at once: the account is what is guarded.
+        assert Visit(server).submit("/sign-in", email=person.email, password="wrong").status_code == 422
+    answer = Visit(server).submit("/sign-in", email=person.email.upper(), password=PASSWORD)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
+    assert "There were too many attempts." in answer.text
+    assert Visit(server).submit("/sign-in", email=somebody(cast).email, password=PASSWORD).status_code == 303
+
+
+def test_an_unknown_address_is_limited_just_the_same(server: RunningServer) -> None:
+    email = f"{new_id('n').lower()}@nowhere.example"
+    answers = [Visit(server).submit("/sign-in", email=email, password="wrong").status_code for _ in range(21)]
+    assert answers == [422] * 20 + [429]
+
+
+def test_a_success_starts_the_count_anew(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    for _ in range(19):
+        Visit(server).submit("/sign-in", email=person.email, password="wrong")
+    Visit(server).sign_in(person)
+    assert Visit(server).submit("/sign-in", email=person.email, password="wrong").status_code == 422
+    Visit(server).sign_in(person)
+
+
+def test_a_key_opens_no_page_of_the_office(server: RunningServer, cast: Cast) -> None:
+    key = cast.key(Access.WRITE)
+    for path in ("/", "/people", "/settings/developer/keys"):
+        assert server.request("GET", path, key).status_code == 303
+        assert server.request("GET", path, headers={"Cookie": f"mainstay={key}"}).status_code == 303
+
+
+def test_the_cookie_opens_neither_the_api_nor_the_tool_server(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    cookie = visiting.cookies["mainstay"]
+    for headers in ({"Cookie": f"mainstay={cookie}"}, {"Authorization": f"Bearer {cookie}"}):
+        assert server.request("GET", "/api/v1/organisation", headers=headers).status_code == 401
+        assert server.request("POST", "/mcp", headers=headers, json={}).status_code == 401
+
+
+def test_a_person_who_leaves_is_out_at_once(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast, Role.OFFICE)
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    assert visiting.is_inside
+    cast.perform(remove_person, personId=person.id, confirmed=True)
+    page = visiting.get("/")
+    assert page.status_code == 403
+    assert "You are in no organisation" in page.text
+    assert visiting.answer(page.text, "/sign-out").status_code == 303
+    Visit(server).sign_in(Somebody(person.id, person.email))
+
+
+def test_one_account_works_in_several_organisations(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    other = assemble(cast.stage)
+    elsewhere = {"name": "Sara", "email": person.email, "role": "office", "password": PASSWORD}
+    other.perform(add_person, operator(other.organisation), **elsewhere)
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    for place, role in ((other, "Office"), (cast, "Owner"), (other, "Office")):
+        answer = visiting.submit("/", "/organisation", organisation=place.organisation)
+        assert answer.headers["Location"] == "/"
+        assert role in words(visiting.get("/").text)
+
+
+def test_nobody_switches_to_an_organisation_they_are_not_in(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    visiting = visit(server, cast)
+    answer = visiting.submit("/", "/organisation", organisation=stranger.organisation)
+    assert answer.status_code == 404
+    assert "There is no organisation with that identifier." in answer.text
+
+
+def test_a_form_of_one_organisation_is_not_taken_in_another(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    other = assemble(cast.stage)
+    elsewhere = {"name": "Sara", "email": person.email, "role": "owner", "password": PASSWORD}
+    other.perform(add_person, operator(other.organisation), **elsewhere)
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    visiting.submit("/", "/organisation", organisation=cast.organisation)
+    page = visiting.get("/settings/developer/keys").text
+    visiting.submit("/", "/organisation", organisation=other.organisation)
+    fields = {"csrf": hidden(page, "csrf"), "name": "Meant for the first", "access": "read"}
+    assert visiting.post("/settings/developer/keys", fields).status_code == 403
+    assert "Meant for the first" not in visiting.get("/settings/developer/keys").text
+
+
+def test_one_household_s_attempts_are_counted_together(server: RunningServer) -> None:
+    # Each address of an IPv6 network of 64 bits is free to whoever has one of them.
+    network = "2001:db8:" + ":".join(secrets.token_hex(2) for _ in range(2))
+    visiting = Visit(server)
+    for number in range(30):
+        came_from = {"X-Forwarded-For": f"{network}::{number:x}"}
+        page = visiting.get("/forgot-password").text
+        fields = {"csrf": hidden(page, "csrf"), "email": f"{number}@nowhere.example"}
+        assert visiting.post("/forgot-password", fields, **came_from).status_code == 200
+    answer = visiting.post("/forgot-password", fields, **{"X-Forwarded-For": f"{network}::ffff"})
+    assert answer.status_code == 429

@@ -1,0 +1,149 @@
+"""Which names the server answers to, which pages may call it, and who is believed about a client's address."""
+
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from cast import Cast
+from mainstay.doors.addresses import Addresses
+from mainstay.settings import read_settings
+from running import RunningServer, start_server
+from talking import ORGANISATION, head, refused, sentence, speak
+
+FOREIGN = [
+    "elsewhere.example",
+    "127.0.0.2",
+    "localhost.elsewhere.example",
+    "127.0.0.1.elsewhere.example",
+    "x@localhost",
+]
+LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "localhost:1", "127.0.0.1:65535", "[::1]:8000", "LocalHost:80"]
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server behind a proxy, with a name of its own. No database matters here, so it is the embedded one."""
+    settings = replace(read_settings({}), data=tmp_path_factory.mktemp("public") / "data", workers=1)
+    with start_server(
+        settings,
+        MAINSTAY_BASE_URL="https://Office.Example",
+        MAINSTAY_TRUSTED_PROXIES="127.0.0.1, 10.0.0.0/8,2001:db8::/32",
+    ) as running:
+        yield running
+
+
+def test_a_host_that_is_not_ours_is_misdirected(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    for host in FOREIGN:
+        for path in (ORGANISATION, "/api/v1/nowhere", "/", "/readyz"):
+            answer = server.request("GET", path, key, headers={"Host": host})
+            assert refused(answer, 421) == "This server does not answer under that name."
+    for host in LOOPBACK:
+        assert server.request("GET", ORGANISATION, key, headers={"Host": host}).status_code == 200
+
+
+def test_a_probe_needs_no_name(server: RunningServer) -> None:
+    assert server.request("GET", "/healthz", headers={"Host": "10.1.2.3:8000"}).status_code == 200
+    assert speak(server, b"GET /healthz HTTP/1.0\r\n\r\n").status == 200
+
+
+def test_a_request_without_a_host_is_not_for_us(server: RunningServer, cast: Cast) -> None:
+    heard = speak(server, f"GET {ORGANISATION} HTTP/1.0\r\nAuthorization: Bearer {cast.key()}\r\n\r\n".encode())
+
+    assert (heard.status, sentence(heard.body)) == (421, "This server does not answer under that name.")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://elsewhere.example",
+        "http://localhost.elsewhere.example",
+        "http://127.0.0.1.elsewhere.example:80",
+        "null",
+        "file://",
+        "localhost",
+        "chrome-extension://localhost",
+        "http://localhost@elsewhere.example",
+    ],
+)
+def test_on_a_loopback_base_a_page_of_another_site_may_not_call(server: RunningServer, cast: Cast, origin: str) -> None:
+    for key in (cast.key(), None):
+        answer = server.request("GET", ORGANISATION, key, headers={"Origin": origin})
+
+        assert refused(answer, 403) == "A page of another site may not call this server."
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost", "http://127.0.0.1:3000", "https://localhost:8443", "http://[::1]"]
+)
+def test_on_a_loopback_base_a_page_of_the_loopback_may_call(server: RunningServer, cast: Cast, origin: str) -> None:
+    assert server.request("GET", ORGANISATION, cast.key(), headers={"Origin": origin}).status_code == 200
+
+
+def test_a_public_server_answers_to_its_name_and_to_the_loopback(public: RunningServer) -> None:
+    for host in ("office.example", "OFFICE.example", *LOOPBACK):
+        refused(public.request("GET", ORGANISATION, headers={"Host": host}), 401)
+    for host in ("office.example.elsewhere.example", "example", "office.example:8000", *FOREIGN):
+        refused(public.request("GET", ORGANISATION, headers={"Host": host}), 421)
+
+
+def test_a_public_server_is_called_by_pages_of_any_site_and_asks_them_for_a_key(public: RunningServer) -> None:
+    refused(public.request("GET", ORGANISATION, headers={"Origin": "https://elsewhere.example"}), 401)
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        (None, "127.0.0.1"),
+        ("", "127.0.0.1"),
+        ("203.0.113.9", "203.0.113.9"),
+        ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
+        ("203.0.113.9, 10.1.2.3", "203.0.113.9"),
+        ("203.0.113.9,10.1.2.3 , 10.4.5.6", "203.0.113.9"),
+        ("10.1.2.3", "10.1.2.3"),
+        ("nonsense", "127.0.0.1"),
+        ("203.0.113.9, nonsense", "127.0.0.1"),
+        ("nonsense, 203.0.113.9", "203.0.113.9"),
+        ("nonsense, 10.1.2.3", "10.1.2.3"),
+        ("2001:db9::1, 2001:db8::7", "2001:db9::1"),
+    ],
+)
+def test_a_trusted_proxy_is_believed_about_whom_it_speaks_for(
+    public: RunningServer, forwarded: str | None, address: str
+) -> None:
+    assert _logged_address(public, forwarded) == address
+
+
+def test_without_trusted_proxies_nobody_is_believed() -> None:
+    nobody = Addresses("https://office.example", ())
+    assert nobody.of_client("127.0.0.1:5000", {b"x-forwarded-for": b"203.0.113.9"}) == "127.0.0.1"
+    assert nobody.of_client("[::1]:5000", {b"x-forwarded-for": b"203.0.113.9"}) == "::1"
+
+
+def test_a_trusted_proxy_is_believed(server: RunningServer) -> None:
+    assert _logged_address(server, "203.0.113.9") == "203.0.113.9"
+
+
+def _logged_address(server: RunningServer, forwarded: str | None) -> str:
+    headers = {} if forwarded is None else {"X_Forwarded_For": forwarded}
+    heard = speak(server, head("GET", ORGANISATION, **headers))
+    assert heard.status == 401
+    [line] = [line for line in _logged(server) if line.get("request") == heard.headers["x-request-id"]]
+    return str(line["address"])
+
+
+def _logged(server: RunningServer) -> list[dict[str, object]]:
+    return [orjson.loads(line) for line in server.log.read_text().splitlines()]
+
+
+def test_a_header_given_by_many_proxies_is_read_from_its_end() -> None:
+    addresses = Addresses("https://office.example", (ipaddress.ip_network("10.0.0.0/8"),))
+    many = b", ".join(b"10.%d.0.1" % number for number in range(200))
+
+    assert addresses.of_client("10.0.0.1:1", {b"x-forwarded-for": b"203.0.113.9, " + many}) == "203.0.113.9"
+    assert addresses.of_client("203.0.113.5:1", {b"x-forwarded-for": b"203.0.113.9"}) == "203.0.113.5"
+    assert addresses.of_client("", {b"x-forwarded-for": b"203.0.113.9"}) == ""

@@ -1,0 +1,278 @@
+"""What the body of a write may be."""
+
+import socket
+from collections.abc import Iterator
+
+import httpx2
+import orjson
+import pytest
+
+from cast import Cast
+from mainstay.kernel.rights import Role
+from running import RunningServer
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, chunked, head, hear, refused, sentence, speak
+
+LIMIT = 16_384
+
+
+def posted(server: RunningServer, key: str, body: bytes, **headers: str) -> httpx2.Response:
+    return server.request("POST", PEOPLE, key, headers=JSON | headers, content=body)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonp",
+        "application/json, text/plain",
+        "application/json; charset=iso-8859-1",
+        "text/json",
+        "application/problem+json",
+        "*/*",
+    ],
+)
+def test_a_write_that_is_not_json_by_its_header_is_refused(
+    server: RunningServer, cast: Cast, content_type: str | None
+) -> None:
+    key = cast.key()
+    headers = {} if content_type is None else {"Content-Type": content_type}
+
+    refused(server.request("POST", PEOPLE, key, headers=headers, content=orjson.dumps(NEWCOMER)), 415)
+    # With or without a body.
+    refused(server.request("PATCH", ORGANISATION, key, headers=headers), 415)
+    refused(
+        server.request("POST", f"{PEOPLE}/{cast.people[Role.MEMBER]}/remove", key, headers=headers, content=b""), 415
+    )
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+        "application/json;charset=UTF-8",
+        'application/json; charset="utf-8"',
+    ],
+)
+def test_json_may_be_spelled_in_every_usual_way(server: RunningServer, cast: Cast, content_type: str) -> None:
+    answer = server.request(
+        "POST", PEOPLE, cast.key(), headers={"Content-Type": content_type}, content=orjson.dumps(NEWCOMER)
+    )
+
+    assert answer.status_code == 201
+
+
+def test_16_384_bytes_pass_and_one_more_does_not(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    body = orjson.dumps(NEWCOMER)
+
+    assert refused(posted(server, key, body.ljust(LIMIT + 1)), 413) == "The body is larger than 16384 bytes."
+    assert posted(server, key, body.ljust(LIMIT)).status_code == 201
+
+
+def test_the_bytes_are_counted_when_nobody_says_how_many_there_are(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    body = orjson.dumps(NEWCOMER)
+
+    def in_pieces(size: int) -> Iterator[bytes]:
+        whole = body.ljust(size)
+        for start in range(0, size, 1000):
+            yield whole[start : start + 1000]
+
+    for size, status in ((LIMIT + 1, 413), (LIMIT, 201)):
+        answer = httpx2.post(
+            server.url + PEOPLE, headers=JSON | {"Authorization": f"Bearer {key}"}, content=in_pieces(size)
+        )
+        assert "content-length" not in answer.request.headers
+        assert answer.status_code == status
+
+
+def test_a_body_that_never_ends_is_refused_once_it_is_too_large(server: RunningServer, cast: Cast) -> None:
+    start = head("POST", PEOPLE, cast.key(), Content_Type="application/json", Transfer_Encoding="chunked")
+
+    # The last chunk is not sent: an answer shows that nobody waited for the end.
+    heard = speak(server, start, chunked(b" " * (LIMIT + 1), 4000).removesuffix(b"0\r\n\r\n"))
+
+    assert (heard.status, sentence(heard.body)) == (413, "The body is larger than 16384 bytes.")
+
+
+def test_a_content_length_that_lies_changes_nothing(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    body = orjson.dumps(NEWCOMER)
+
+    # More is announced than comes: refused as soon as too much is there, not waited for.
+    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="1000000")
+    heard = speak(server, start, body.ljust(LIMIT + 1))
+    assert (heard.status, sentence(heard.body)) == (413, "The body is larger than 16384 bytes.")
+
+    # Less is announced than comes: what is announced is the body, and it is not whole.
+    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="10")
+    heard = speak(server, start, body)
+    assert heard.status == 400
+    assert sentence(heard.body).startswith("The body is not valid JSON")
+
+    # Both ways to tell a length at once, which smugglers like, are not taken.
+    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="10", Transfer_Encoding="chunked")
+    assert 400 <= speak(server, start, chunked(body.ljust(LIMIT + 1), 4000)).status < 500
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
+
+
+def test_a_large_body_is_answered_rather_than_cut_off(server: RunningServer, cast: Cast) -> None:
+    refused(posted(server, cast.key(), b" " * 300_000), 413)
+
+
+def test_a_body_that_ends_too_soon_is_told_so_and_changes_nothing(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="500")
+
+    with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
+        line.sendall(start + orjson.dumps(NEWCOMER))
+        line.shutdown(socket.SHUT_WR)
+        heard = hear(line)
+
+    assert (heard.status, sentence(heard.body)) == (400, "The body ended before it was whole.")
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
+
+
+def test_a_client_that_hangs_up_in_the_middle_of_a_body_harms_nobody(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="500")
+
+    for _ in range(10):
+        with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
+            line.sendall(start + orjson.dumps(NEWCOMER))
+
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
+    assert '"fault"' not in server.log.read_text()
+
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
+
+
+def test_an_empty_body_is_not_json(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    assert refused(posted(server, key, b""), 400) == "The body is empty. Send a JSON object, {} at least."
+    refused(server.request("PATCH", ORGANISATION, key, headers=JSON), 400)
+    refused(posted(server, key, b"   "), 400)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b'{"name":"x"',
+        b"nonsense",
+        b"{'name':'x'}",
+        b'{"name":"x",}',
+        b'{"name":"x"}{}',
+        b'{"name":"x"} // more',
+        b'{"name":"\x01"}',
+        # not UTF-8
+        b'{"name":"\xff"}',
+        b'{"name":"\xed\xa0\x80"}',
+        '{"name":"x"}'.encode("utf-16"),
+        '{"name":"x"}'.encode("utf-16-le"),
+        b"\xef\xbb\xbf" + b'{"name":"x"}',
+        # too deep
+        b"[" * 33 + b"]" * 33,
+        b"[" * 8000,
+        b'{"a":' * 3000,
+        # no numbers
+        b'{"costRate":NaN}',
+        b'{"costRate":Infinity}',
+        b'{"costRate":-Infinity}',
+        b'{"costRate":1e999}',
+        b'{"costRate":-1e999}',
+        b'{"costRate":01}',
+        # too large for a double to keep
+        b'{"costRate":9007199254740992}',
+        b'{"costRate":-9007199254740992}',
+        b'{"costRate":' + b"9" * 5000 + b"}",
+        # twice
+        b'{"name":"x","name":"x"}',
+        b'{"skills":[{"a":1,"a":2}]}',
+        # half a character, and none
+        rb'{"name":"\ud800"}',
+        rb'{"name":"\udc00\ud800"}',
+        rb'{"\ud800":1}',
+        rb'{"name":"\u0000"}',
+        b'{"name":"\x00"}',
+    ],
+    ids=lambda body: repr(body[:24]),
+)
+def test_malformed_json_is_refused_on_both_engines_alike(server: RunningServer, cast: Cast, body: bytes) -> None:
+    assert refused(posted(server, cast.key(), body), 400).startswith("The body is not valid JSON: ")
+
+
+@pytest.mark.parametrize("body", [b"[]", b'"text"', b"5", b"null", b"true", b"[" * 32 + b"]" * 32])
+def test_json_that_is_not_an_object_is_invalid(server: RunningServer, cast: Cast, body: bytes) -> None:
+    assert refused(posted(server, cast.key(), body), 422) == "body: is not an object"
+
+
+def test_all_wrong_fields_are_named_at_once_with_semicolons_between(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    told = refused(posted(server, key, b'{"name":5,"role":"king","colour":"red","nonsense":1}'), 422)
+
+    faults = dict(fault.split(": ", 1) for fault in told.split("; "))
+    assert faults == {
+        "name": "is not text",
+        "email": "is required",
+        "role": "is not one of 'admin', 'office', 'member' or 'subcontractor'",
+        "colour": "is not of the right form",
+        "nonsense": "is not known here",
+    }
+    assert refused(posted(server, key, b"{}"), 422) == "name: is required; email: is required; role: is required"
+
+
+def test_what_is_decided_elsewhere_cannot_be_written(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    key = cast.key()
+    for field in ("id", "organisationId", "organisation_id", "status", "version", "createdAt", "createdBy", "object"):
+        answer = posted(server, key, orjson.dumps({**NEWCOMER, field: stranger.organisation}))
+        assert refused(answer, 422) == f"{field}: is not known here"
+
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+    assert refused(server.request("PATCH", path, key, json={"personId": "x"}), 422) == "personId: is not known here"
+    assert refused(server.request("PATCH", path, key, json={"person_id": "x"}), 422) == "person_id: is not known here"
+    assert refused(server.request("PATCH", path, key, json={"role": "owner"}), 422).startswith("role: is not one of")
+
+
+@pytest.mark.parametrize("confirmed", ["true", "yes", 1, 1.0, [True], None, "True"])
+def test_a_boolean_is_a_json_boolean_and_nothing_else(server: RunningServer, cast: Cast, confirmed: object) -> None:
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    told = refused(server.request("POST", f"{path}/remove", cast.key(), json={"confirmed": confirmed}), 422)
+
+    assert told == "confirmed: is not true or false"
+    assert server.request("GET", path, cast.key()).json()["status"] == "active"
+
+
+def test_a_foreign_id_and_an_unknown_id_are_told_apart_by_nothing(
+    server: RunningServer, cast: Cast, stranger: Cast
+) -> None:
+    key = cast.key()
+    foreign = stranger.people[Role.MEMBER]
+    unknown = foreign[:-1] + ("0" if foreign[-1] != "0" else "1")
+
+    for method, tail, body in (
+        ("GET", "", None),
+        ("PATCH", "", {"phone": "1"}),
+        ("POST", "/remove", {}),
+        ("POST", "/remove", {"confirmed": True}),
+    ):
+        first, second, third = (
+            server.request(method, f"{PEOPLE}/{identity}{tail}", key, json=body)
+            for identity in (foreign, unknown, "nonsense")
+        )
+        assert refused(first, 404) == "There is no person with that identifier."
+        assert first.content == second.content == third.content
+        for answer in (first, second):
+            for name in ("X-Request-Id", "RateLimit-Remaining", "Date"):
+                answer.headers.pop(name, None)
+        assert sorted(first.headers.items()) == sorted(second.headers.items())
+    assert server.request("GET", f"{PEOPLE}/{foreign}", stranger.key()).json()["status"] == "active"

@@ -1,0 +1,222 @@
+"""Who may come in by the HTTP API: keys, and nothing else."""
+
+import pytest
+
+from cast import EMAILS, PASSWORD, Cast
+from mainstay.business.people.joining import add_person
+from mainstay.business.people.operations import remove_person, update_person
+from mainstay.catalogue import OPERATIONS
+from mainstay.doors.api.routes import endpoints_of
+from mainstay.identity.keys import list_keys, revoke_key
+from mainstay.kernel.actor import operator
+from mainstay.kernel.rights import Access, Role
+from running import RunningServer
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, refused, sentence, speak
+
+NOT_VALID = "This API key is not valid. It may have been revoked."
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def test_the_organisation_is_the_one_the_key_belongs_to(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    for each in (cast, stranger):
+        answer = server.request("GET", ORGANISATION, each.key(Access.READ))
+
+        assert answer.status_code == 200
+        shown = answer.json()
+        assert shown["id"] == each.organisation
+        assert shown["subscription"] == {"status": "active"}
+        assert set(shown) == {
+            *("object", "id", "name", "legalName", "taxNumber", "address", "email", "phone", "country", "currency"),
+            *("timeZone", "subscription", "createdAt", "createdBy", "updatedAt", "updatedBy", "version"),
+        }
+        assert shown["object"] == "organisation"
+
+
+@pytest.mark.parametrize("path", ["/api/v1", "/api/v1/", ORGANISATION, PEOPLE, "/api/v1/openapi.json", "/api/v1/no/x"])
+def test_every_path_under_the_api_needs_a_key_whatever_the_method(server: RunningServer, path: str) -> None:
+    for method in METHODS:
+        answer = server.request(method, path)
+
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        if method != "HEAD":
+            assert refused(answer, 401) == NOT_VALID
+
+
+def test_a_malformed_or_unknown_key_is_refused(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    changed = key[:-1] + ("A" if key[-1] != "A" else "B")
+    wrong = [
+        "",
+        "Bearer",
+        "Bearer ",
+        key,
+        f"Basic {key}",
+        f"Token {key}",
+        f"Bearer{key}",
+        f"Bearer: {key}",
+        f"Bearer {changed}",
+        f"Bearer {key}x",
+        f"Bearer {key[:-1]}",
+        f"Bearer {key} {key}",
+        f"Bearer {key.upper()}",
+        f"Bearer {key.removeprefix('svc_sk_')}",
+        f"Bearer svc_at_{key.removeprefix('svc_sk_')}",
+        "Bearer svc_sk_" + "\u00e9" * 43,
+        "Bearer svc_sk_" + "'" * 43,
+        "Bearer " + "x" * 5000,
+    ]
+
+    for authorization in wrong:
+        heard = speak(server, head("GET", ORGANISATION, Authorization=authorization))
+
+        assert (heard.status, sentence(heard.body)) == (401, NOT_VALID), authorization
+        assert heard.headers["www-authenticate"] == "Bearer"
+
+
+def test_the_scheme_may_be_written_in_any_case(server: RunningServer, cast: Cast) -> None:
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        answer = server.request("GET", ORGANISATION, headers={"Authorization": f"{scheme} {cast.key()}"})
+
+        assert answer.status_code == 200
+
+
+def test_a_key_counts_in_the_header_only(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    for name in ("access_token", "key", "api_key", "token"):
+        refused(server.request("GET", f"{ORGANISATION}?{name}={key}"), 401)
+    refused(server.request("GET", ORGANISATION, headers={"Cookie": f"session={key}; key={key}"}), 401)
+    refused(server.request("GET", ORGANISATION, headers={"X-Api-Key": key}), 401)
+    refused(server.request("POST", PEOPLE, json={"key": key, **NEWCOMER}), 401)
+
+
+def test_a_revoked_key_is_refused_from_the_next_request_on_by_every_worker(server: RunningServer, cast: Cast) -> None:
+    revoked, kept = cast.key(), cast.key()
+    assert server.request("GET", ORGANISATION, revoked).status_code == 200
+    [_, identity] = [key["id"] for key in cast.perform(list_keys)["data"]]
+
+    cast.perform(revoke_key, keyId=identity)
+
+    # Each request has a connection of its own, so that both workers are asked.
+    for _ in range(20):
+        assert refused(server.request("GET", ORGANISATION, revoked), 401) == NOT_VALID
+    assert server.request("GET", ORGANISATION, kept).status_code == 200
+
+
+def test_a_key_ends_when_its_maker_leaves_and_does_not_come_back_with_them(server: RunningServer, cast: Cast) -> None:
+    key = cast.key(role=Role.ADMIN)
+    assert server.request("GET", ORGANISATION, key).status_code == 200
+
+    cast.perform(remove_person, personId=cast.people[Role.ADMIN], confirmed=True)
+    assert refused(server.request("GET", ORGANISATION, key), 401) == NOT_VALID
+
+    cast.perform(
+        add_person,
+        operator(cast.organisation),
+        name="Adam Admin",
+        email=EMAILS[Role.ADMIN],
+        role="admin",
+        password=PASSWORD,
+    )
+    refused(server.request("GET", ORGANISATION, key), 401)
+    assert server.request("GET", ORGANISATION, cast.key(role=Role.ADMIN)).status_code == 200
+
+
+@pytest.mark.parametrize("role", ["office", "member", "subcontractor"])
+def test_a_key_ends_when_its_maker_is_no_longer_owner_or_admin(server: RunningServer, cast: Cast, role: str) -> None:
+    key = cast.key(role=Role.ADMIN)
+
+    cast.perform(update_person, personId=cast.people[Role.ADMIN], role=role)
+    assert refused(server.request("GET", ORGANISATION, key), 401) == NOT_VALID
+
+    cast.perform(update_person, personId=cast.people[Role.ADMIN], role="admin")
+    refused(server.request("GET", ORGANISATION, key), 401)
+
+
+def test_a_key_has_the_rights_its_maker_has_now(server: RunningServer, cast: Cast) -> None:
+    key = cast.key(role=Role.OWNER)
+    second = cast.perform(
+        add_person,
+        operator(cast.organisation),
+        name="Otto Owner",
+        email="otto@cast.example",
+        role="owner",
+        password=PASSWORD,
+    )
+    path = f"{PEOPLE}/{second['id']}"
+    assert server.request("PATCH", path, key, json={"phone": "1"}).status_code == 200
+
+    cast.perform(update_person, personId=cast.people[Role.OWNER], role="admin")
+
+    assert server.request("GET", "/api/v1/me", key).json()["role"] == "admin"
+    assert refused(server.request("PATCH", path, key, json={"phone": "2"}), 403).startswith("Only an owner")
+
+
+def test_what_a_key_changes_carries_its_makers_name(server: RunningServer, cast: Cast) -> None:
+    answer = server.request("POST", PEOPLE, cast.key(role=Role.ADMIN), json=NEWCOMER)
+
+    stamp = answer.json()["createdBy"]
+    assert stamp["person"] == {"id": cast.people[Role.ADMIN], "name": "Adam Admin"}
+    assert stamp["via"]["door"] == "api"
+    assert stamp["via"]["client"]["name"] == "admin write"
+
+
+def test_a_read_only_key_may_call_every_get(server: RunningServer, cast: Cast) -> None:
+    key = cast.key(Access.READ)
+    gets = [endpoint for endpoint in endpoints_of(OPERATIONS) if endpoint.method == "GET"]
+    assert len(gets) >= 4
+
+    for endpoint in gets:
+        path = endpoint.path.replace("{personId}", cast.people[Role.OWNER])
+        assert "{" not in path
+        assert server.request("GET", f"/api/v1{path}", key).status_code == 200
+    assert server.request("GET", "/api/v1/openapi.json", key).status_code == 200
+
+
+def test_a_read_only_key_may_make_no_change_also_when_the_subscription_has_lapsed(
+    server: RunningServer, cast: Cast
+) -> None:
+    key = cast.key(Access.READ)
+    writes = [endpoint for endpoint in endpoints_of(OPERATIONS) if endpoint.method != "GET"]
+    assert len(writes) >= 4
+
+    for lapse in (False, True):
+        if lapse:
+            cast.lapse()
+        for endpoint in writes:
+            path = endpoint.path.replace("{personId}", cast.people[Role.MEMBER])
+            assert "read only" in refused(
+                server.request(endpoint.method, f"/api/v1{path}", key, headers=JSON, content=b"{}"), 403
+            )
+
+
+def test_a_lapsed_subscription_closes_writes_and_leaves_reads_open(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    cast.lapse()
+
+    assert "subscription" in refused(server.request("POST", PEOPLE, key, json=NEWCOMER), 402)
+    assert refused(server.request("PATCH", ORGANISATION, key, json={"name": "Other"}), 402)
+    for path in (ORGANISATION, PEOPLE, "/api/v1/me", f"{PEOPLE}/{cast.people[Role.OWNER]}"):
+        assert server.request("GET", path, key).status_code == 200
+    assert server.request("GET", ORGANISATION, key).json()["subscription"] == {"status": "inactive"}
+
+    cast.renew()
+    assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
+
+
+def test_the_header_may_name_the_keys_own_organisation_and_no_other(
+    server: RunningServer, cast: Cast, stranger: Cast
+) -> None:
+    key = cast.key()
+    assert server.request("GET", ORGANISATION, key, headers={"X-Organisation-Id": cast.organisation}).is_success
+
+    texts = {
+        refused(server.request("GET", ORGANISATION, key, headers={"X-Organisation-Id": other}), 404)
+        for other in (stranger.organisation, "org_00000000000000000000000000", "nonsense", "")
+    }
+    assert len(texts) == 1
+    made = server.request("POST", PEOPLE, key, headers={"X-Organisation-Id": stranger.organisation}, json=NEWCOMER)
+    refused(made, 404)
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
+    assert len(server.request("GET", PEOPLE, stranger.key()).json()["data"]) == 5

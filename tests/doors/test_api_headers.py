@@ -1,0 +1,106 @@
+"""The headers of every answer."""
+
+import re
+import socket
+
+from cast import Cast
+from mainstay.kernel.rights import Access, Role
+from running import RunningServer
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, hear
+
+
+def test_every_answer_has_an_id_of_its_own_and_is_kept_by_nobody(server: RunningServer, cast: Cast) -> None:
+    key, reading = cast.key(), cast.key(Access.READ)
+    answers = [
+        server.request("GET", ORGANISATION, key),
+        server.request("POST", PEOPLE, key, json=NEWCOMER),
+        server.request("GET", ORGANISATION),
+        server.request("GET", "/api/v1/nowhere", key),
+        server.request("PUT", PEOPLE, key),
+        server.request("PATCH", ORGANISATION, reading, json={}),
+        server.request("PATCH", ORGANISATION, key, content=b"{}"),
+        server.request("PATCH", ORGANISATION, key, headers=JSON, content=b"{"),
+        server.request("PATCH", ORGANISATION, key, headers=JSON, content=b" " * 20_000),
+        server.request("GET", f"{PEOPLE}?x=1", key),
+        server.request("GET", ORGANISATION, key, headers={"Host": "elsewhere.example"}),
+        server.request("GET", "/nowhere"),
+        server.request("GET", "/healthz"),
+        server.request("GET", "/readyz"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [
+        *(200, 201, 401, 404, 405, 403, 415, 400, 413, 422, 421, 404, 200, 200)
+    ]
+    for answer in answers:
+        assert re.fullmatch(r"req_[0-9a-f]{20}", answer.headers["X-Request-Id"])
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Content-Type"] == "application/json"
+    assert len({answer.headers["X-Request-Id"] for answer in answers}) == len(answers)
+
+
+def test_a_request_cannot_choose_its_id(server: RunningServer, cast: Cast) -> None:
+    answer = server.request("GET", ORGANISATION, cast.key(), headers={"X-Request-Id": "req_" + "0" * 20})
+
+    assert answer.headers["X-Request-Id"] != "req_" + "0" * 20
+
+
+def test_every_answer_to_a_key_tells_its_limit_and_what_is_left(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    requests = [
+        ("GET", ORGANISATION, None),
+        ("GET", "/api/v1/nowhere", None),
+        ("PUT", ORGANISATION, None),
+        ("PATCH", ORGANISATION, b"{"),
+        ("PATCH", ORGANISATION, b" " * 20_000),
+        ("PATCH", ORGANISATION, b'{"name":5}'),
+        ("HEAD", ORGANISATION, None),
+        ("GET", f"{PEOPLE}/nobody", None),
+        ("GET", "/api/v1/openapi.json", None),
+    ]
+
+    for used, (method, path, body) in enumerate(requests, start=1):
+        answer = server.request(method, path, key, headers=JSON if body else None, content=body)
+        assert answer.headers["RateLimit-Limit"] == "600"
+        assert answer.headers["RateLimit-Remaining"] == str(600 - used)
+
+
+def test_without_a_valid_key_there_is_no_limit_to_tell(server: RunningServer) -> None:
+    answer = server.request("GET", ORGANISATION)
+
+    assert "RateLimit-Limit" not in answer.headers
+    assert "RateLimit-Remaining" not in answer.headers
+
+
+def test_head_has_the_headers_of_get_and_no_body(server: RunningServer, cast: Cast) -> None:
+    key = cast.key(Access.READ)
+
+    for path in (ORGANISATION, PEOPLE, f"{PEOPLE}/{cast.people[Role.OWNER]}", "/api/v1/openapi.json", "/healthz"):
+        shown = server.request("GET", path, key)
+        heads = server.request("HEAD", path, key)
+        assert heads.status_code == 200
+        assert heads.content == b""
+        for name in ("Content-Length", "Content-Type", "ETag", "Cache-Control"):
+            assert heads.headers.get(name) == shown.headers.get(name)
+    assert server.request("HEAD", f"{PEOPLE}/nobody", key).status_code == 404
+    assert server.request("HEAD", f"{PEOPLE}/nobody", key).content == b""
+
+
+def test_a_connection_serves_one_request_after_another(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    asked = head("GET", ORGANISATION, key) + head("HEAD", ORGANISATION, key) + head("GET", "/api/v1/nowhere", key)
+
+    with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
+        line.sendall(asked)
+        received = b""
+        while received.count(b"HTTP/1.1 ") < 3 or not received.endswith(b"}"):
+            received += line.recv(65536)
+        assert re.findall(rb"HTTP/1\.1 (\d+)", received) == [b"200", b"200", b"404"]
+        line.sendall(head("GET", "/api/v1/me", key))
+        assert hear(line).json()["person"]["name"] == "Olivia Owner"
+
+
+def test_there_is_no_cross_origin_door_to_the_api(server: RunningServer, cast: Cast) -> None:
+    answer = server.request("GET", ORGANISATION, cast.key(), headers={"Origin": "http://localhost:3000"})
+
+    assert answer.status_code == 200
+    assert not [name for name in answer.headers if name.lower().startswith("access-control-")]

@@ -1,0 +1,93 @@
+"""600 requests a minute for each key, exact over all workers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+
+from cast import Cast, assemble
+from mainstay.identity.keys import list_keys, revoke_key
+from mainstay.kernel.rights import Access
+from mainstay.main import open_stage
+from mainstay.settings import Settings
+from running import RunningServer, start_server
+from talking import JSON, ORGANISATION, head, refused, sentence, speak
+
+CLIENTS = 20
+
+
+def ask(server: RunningServer, key: str, times: int) -> list[httpx2.Response]:
+    """Many requests at once, on many connections that every worker has some of."""
+
+    def client(share: int) -> list[httpx2.Response]:
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx2.Client(headers=headers, timeout=30) as connection:
+            return [connection.get(server.url + ORGANISATION) for _ in range(share)]
+
+    shares = [len(range(number, times, CLIENTS)) for number in range(CLIENTS)]
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        return [answer for answers in clients.map(client, shares) for answer in answers]
+
+
+def test_of_601_quick_requests_600_are_accepted(server: RunningServer, cast: Cast) -> None:
+    key, other = cast.key(Access.READ), cast.key()
+
+    answers = ask(server, key, 601)
+
+    accepted = [answer for answer in answers if answer.status_code == 200]
+    [limited] = [answer for answer in answers if answer.status_code != 200]
+    assert len(accepted) == 600
+    # Each accepted request was counted once: no two were told the same.
+    assert sorted(int(answer.headers["RateLimit-Remaining"]) for answer in accepted) == list(range(600))
+
+    _is_limited(limited)
+    _is_limited(server.request("GET", ORGANISATION, key))
+    assert server.request("GET", ORGANISATION, other).headers["RateLimit-Remaining"] == "599"
+
+    # 429 comes before everything but 401.
+    _is_limited(server.request("GET", "/api/v1/nowhere", key))
+    _is_limited(server.request("PUT", ORGANISATION, key))
+    _is_limited(server.request("PATCH", ORGANISATION, key, headers=JSON, content=b"{"))
+    _is_limited(server.request("GET", ORGANISATION, key, headers={"X-Organisation-Id": "another"}))
+    [_, exhausted] = cast.perform(list_keys)["data"]
+    cast.perform(revoke_key, keyId=exhausted["id"])
+    refused(server.request("GET", ORGANISATION, key), 401)
+
+
+def _is_limited(answer: httpx2.Response) -> None:
+    assert refused(answer, 429) == "More than 600 requests in a minute. Wait a minute, then go on."
+    assert answer.headers["Retry-After"] == "60"
+    assert answer.headers["RateLimit-Limit"] == "600"
+    assert answer.headers["RateLimit-Remaining"] == "0"
+
+
+def test_a_key_was_last_used_when_it_was(fresh_settings: Settings) -> None:
+    stage = open_stage(fresh_settings)
+    cast = assemble(stage)
+    used, unused = cast.key(), cast.key()
+    with start_server(fresh_settings) as server:
+        began = datetime.now(UTC)
+        for _ in range(10):
+            assert server.request("GET", ORGANISATION, used).status_code == 200
+        refused(server.request("GET", ORGANISATION, unused + "x"), 401)
+        # What the workers have seen and not yet written is written when they end.
+        assert server.stop() == 0
+
+    # Newest first: the unused one was made last.
+    idle, busy = cast.perform(list_keys)["data"]
+    stage.database.close()
+    assert idle["lastUsedAt"] is None
+    assert abs(datetime.fromisoformat(busy["lastUsedAt"]) - began) < timedelta(minutes=1)
+
+
+def test_a_body_that_does_not_arrive_in_10_seconds_is_waited_for_no_longer(server: RunningServer, cast: Cast) -> None:
+    if server.settings.database:
+        # The body is waited for before any database is asked: ten seconds once are enough.
+        return
+    start = head("PATCH", ORGANISATION, cast.key(), Content_Type="application/json", Content_Length="2")
+
+    heard = speak(server, start, b"{")
+
+    assert (heard.status, sentence(heard.body)) == (408, "The body did not arrive in time. Send it again.")
+    assert heard.headers["ratelimit-limit"] == "600"
+    assert server.request("GET", ORGANISATION, cast.key()).json()["version"] == 1

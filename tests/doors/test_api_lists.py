@@ -1,0 +1,141 @@
+"""Lists, and the parameters of every path."""
+
+import pytest
+
+from cast import Cast
+from mainstay.business.people.operations import invite_person, remove_person
+from mainstay.kernel.rights import Role
+from running import RunningServer
+from talking import JSON, ORGANISATION, PEOPLE, refused
+
+
+def invite(cast: Cast, count: int) -> list[str]:
+    return [
+        cast.perform(invite_person, name=f"Person {number}", email=f"p{number}@list.example", role="member")["id"]
+        for number in range(count)
+    ]
+
+
+def test_a_list_has_the_envelope_and_full_records(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    answer = server.request("GET", PEOPLE, key)
+
+    listed = answer.json()
+    assert list(listed) == ["object", "data", "hasMore"]
+    assert listed["object"] == "list"
+    assert listed["hasMore"] is False
+    assert "ETag" not in answer.headers
+    for person in listed["data"]:
+        assert server.request("GET", f"{PEOPLE}/{person['id']}", key).json() == person
+
+
+def test_an_empty_list_is_a_list(server: RunningServer, cast: Cast) -> None:
+    answer = server.request("GET", f"{PEOPLE}?status=left", cast.key())
+
+    assert answer.content == b'{"object":"list","data":[],"hasMore":false}'
+
+
+def test_pages_follow_each_other_from_the_newest_without_gap_or_repeat(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    expected = [*cast.people.values(), *invite(cast, 25)][::-1]
+    assert expected == sorted(expected, reverse=True)
+
+    for limit in (1, 7, 25, 29, 30, 100):
+        seen: list[str] = []
+        more = True
+        while more:
+            behind = f"&startingAfter={seen[-1]}" if seen else ""
+            page = server.request("GET", f"{PEOPLE}?limit={limit}{behind}", key).json()
+            assert 1 <= len(page["data"]) <= limit
+            seen += [person["id"] for person in page["data"]]
+            more = page["hasMore"]
+        assert seen == expected
+
+
+def test_without_a_limit_a_page_has_25(server: RunningServer, cast: Cast) -> None:
+    invite(cast, 21)
+
+    page = server.request("GET", PEOPLE, cast.key()).json()
+
+    assert (len(page["data"]), page["hasMore"]) == (25, True)
+
+
+def test_a_filter_narrows_the_list(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    [invited] = invite(cast, 1)
+    gone = cast.people[Role.SUBCONTRACTOR]
+    cast.perform(remove_person, personId=gone, confirmed=True)
+
+    def found(query: str) -> set[str]:
+        return {person["id"] for person in server.request("GET", f"{PEOPLE}?{query}", key).json()["data"]}
+
+    assert found("status=invited") == {invited}
+    assert found("status=left") == {gone}
+    assert found("role=member") == {invited, cast.people[Role.MEMBER]}
+    assert found("role=member&status=active") == {cast.people[Role.MEMBER]}
+    assert gone not in found("")
+
+
+def test_a_list_shows_nobody_of_another_organisation(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    listed = server.request("GET", f"{PEOPLE}?limit=100", cast.key()).json()["data"]
+    assert {person["id"] for person in listed} == set(cast.people.values())
+
+    # Another organisation's record is no place to start from either: nothing is told by it.
+    behind = server.request("GET", f"{PEOPLE}?startingAfter={stranger.people[Role.OWNER]}", cast.key())
+    assert {person["id"] for person in behind.json()["data"]} <= set(cast.people.values())
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ["0", "-1", "101", "1000000000000000000000", "x", "", "1.0", "1.5", "1e1", "1_0", "+5", "0x5", "%205", "%D9%A5"],
+)
+def test_a_malformed_limit_is_refused(server: RunningServer, cast: Cast, limit: str) -> None:
+    assert refused(server.request("GET", f"{PEOPLE}?limit={limit}", cast.key()), 422).startswith("limit: is ")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("startingAfter=", "startingAfter: is not the id of a person"),
+        ("startingAfter=person_1", "startingAfter: is not the id of a person"),
+        ("startingAfter=key_01M7FF7QPEW8W2APKVNX5RP16N", "startingAfter: is not the id of a person"),
+        ("startingAfter=%27%20OR%201=1", "startingAfter: is not the id of a person"),
+        ("starting_after=person_01M7FF7QPEW8W2APKVNX5RP16N", "starting_after: is not known here"),
+        ("status=gone", "status: is not one of 'invited', 'active' or 'left'"),
+        ("role=king", "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
+        ("role=Owner", "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
+        ("limit=5&limit=5", "limit: is given twice"),
+        ("limit=5&%6Cimit=6", "limit: is given twice"),
+        ("nonsense=1", "nonsense: is not known here"),
+        ("limit=5&page=2&sort=name", "page: is not known here; sort: is not known here"),
+        ("limit=0&status=gone", "limit: is below 1; status: is not one of 'invited', 'active' or 'left'"),
+        ("role=%FF", "role: is not valid text"),
+        ("role=%00", "role: is not valid text"),
+    ],
+)
+def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: str, told: str) -> None:
+    assert refused(server.request("GET", f"{PEOPLE}?{query}", cast.key()), 422) == told
+
+
+def test_an_unknown_parameter_is_refused_on_every_path(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    for query, told in (
+        ("x=1", "x: is not known here"),
+        ("x=1&x=2", "x: is given twice"),
+        ("x=1&y=2", "x: is not known here; y: is not known here"),
+        ("personId=1", "personId: is not known here"),
+    ):
+        for path in (ORGANISATION, "/api/v1/me", PEOPLE, member, "/api/v1/openapi.json"):
+            for method in ("GET", "HEAD"):
+                answer = server.request(method, f"{path}?{query}", key)
+                assert answer.status_code == 422
+            assert refused(server.request("GET", f"{path}?{query}", key), 422) == told
+        for method, path in (("PATCH", ORGANISATION), ("PATCH", member), ("POST", f"{member}/remove")):
+            assert refused(server.request(method, f"{path}?{query}", key, json={}), 422) == told
+    # A parameter of the list is none of the record, and what belongs into a body does not count in the query.
+    assert refused(server.request("GET", f"{member}?limit=5", key), 422) == "limit: is not known here"
+    assert refused(server.request("POST", f"{member}/remove?confirmed=true", key, headers=JSON, content=b"{}"), 422)
+    assert server.request("GET", member, key).json()["status"] == "active"

@@ -1,0 +1,185 @@
+"""Versions and replays: ETag with If-Match, and Idempotency-Key."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx2
+import pytest
+
+from cast import Cast
+from mainstay.kernel.rights import Access, Role
+from running import RunningServer
+from talking import NEWCOMER, ORGANISATION, PEOPLE, head, refused, speak
+
+
+def test_a_record_carries_its_version_as_etag(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    for number in range(1, 4):
+        shown = server.request("GET", path, key)
+        assert shown.json()["version"] == number
+        assert shown.headers["ETag"] == f'"{number}"'
+        changed = server.request("PATCH", path, key, json={"phone": str(number)})
+        assert changed.headers["ETag"] == f'"{number + 1}"'
+    assert server.request("GET", ORGANISATION, key).headers["ETag"] == '"1"'
+    assert server.request("POST", PEOPLE, key, json=NEWCOMER).headers["ETag"] == '"1"'
+
+
+def test_a_change_of_nothing_is_no_new_version(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    for body in ({}, {"name": "Mia Member"}, {"phone": None}):
+        assert server.request("PATCH", path, key, json=body).headers["ETag"] == '"1"'
+
+
+@pytest.mark.parametrize("match", ['"1"', "*", '"7", "1"', '"1","2"', '"nonsense", "1"'])
+def test_the_version_that_is_expected_lets_a_change_pass(server: RunningServer, cast: Cast, match: str) -> None:
+    for path in (ORGANISATION, f"{PEOPLE}/{cast.people[Role.MEMBER]}"):
+        answer = server.request("PATCH", path, cast.key(), headers={"If-Match": match}, json={"phone": "1"})
+
+        assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "match", ['"2"', '"0"', "1", 'W/"1"', "nonsense", '""', '"1', '"01x"', '"99999999999999999"', ""]
+)
+def test_another_version_stops_it(server: RunningServer, cast: Cast, match: str) -> None:
+    key = cast.key()
+    member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    for method, path, body in (
+        ("PATCH", ORGANISATION, {"phone": "1"}),
+        ("PATCH", member, {"phone": "1"}),
+        ("POST", f"{member}/remove", {"confirmed": True}),
+    ):
+        answer = server.request(method, path, key, headers={"If-Match": match}, json=body)
+        assert refused(answer, 412).startswith("The record has changed since it was read.")
+    assert server.request("GET", member, key).json()["version"] == 1
+    assert server.request("GET", ORGANISATION, key).json()["version"] == 1
+
+
+def test_of_many_changes_of_one_version_one_wins(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    def change(number: int) -> int:
+        headers = {"If-Match": '"1"'}
+        return server.request("PATCH", path, key, headers=headers, json={"phone": f"+{number}"}).status_code
+
+    with ThreadPoolExecutor(16) as clients:
+        statuses = sorted(clients.map(change, range(16)))
+
+    assert statuses == [200] + [412] * 15
+    assert server.request("GET", path, key).json()["version"] == 2
+
+
+def repeated(server: RunningServer, key: str, idempotency: str, body: object, path: str = PEOPLE) -> httpx2.Response:
+    return server.request("POST", path, key, headers={"Idempotency-Key": idempotency}, json=body)
+
+
+def test_a_repeated_write_gets_the_first_answer_again(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    first = repeated(server, key, "once", NEWCOMER)
+    server.request("PATCH", f"{PEOPLE}/{first.json()['id']}", key, json={"phone": "changed since"})
+    second = repeated(server, key, "once", NEWCOMER)
+
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.content == second.content
+    assert first.headers["ETag"] == second.headers["ETag"] == '"1"'
+    assert "Idempotent-Replayed" not in first.headers
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 6
+
+
+def test_many_repeats_at_once_do_it_once(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+
+    with ThreadPoolExecutor(16) as clients:
+        answers = list(clients.map(lambda _: repeated(server, key, "at once", NEWCOMER), range(16)))
+
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.content for answer in answers}) == 1
+    assert sum("Idempotent-Replayed" not in answer.headers for answer in answers) == 1
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 6
+
+
+def test_the_same_words_in_another_order_are_the_same_request(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    repeated(server, key, "order", NEWCOMER)
+
+    again = repeated(server, key, "order", dict(reversed(NEWCOMER.items())))
+
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
+def test_the_same_key_for_another_body_or_operation_is_refused(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    made = repeated(server, key, "taken", NEWCOMER)
+    headers = {"Idempotency-Key": "taken"}
+
+    other_body = repeated(server, key, "taken", {**NEWCOMER, "phone": "1"})
+    other_operation = server.request("PATCH", ORGANISATION, key, headers=headers, json={"name": "Other"})
+    remove = f"{PEOPLE}/{made.json()['id']}/remove"
+    other_path = repeated(server, key, "taken", {"confirmed": True}, remove)
+
+    for answer in (other_body, other_operation, other_path):
+        assert refused(answer, 422) == "Idempotency-Key: was used before for a different request"
+    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 6
+
+
+def test_an_idempotency_key_belongs_to_one_credential(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    for number, key in enumerate([cast.key(), cast.key(role=Role.ADMIN), stranger.key()]):
+        answer = repeated(server, key, "mine", {**NEWCOMER, "email": f"n{number}@new.example"})
+
+        assert answer.status_code == 201
+        assert "Idempotent-Replayed" not in answer.headers
+
+
+def test_a_refused_write_leaves_its_key_unused(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    refused(repeated(server, key, "later", {"name": "Nora"}), 422)
+    refused(repeated(server, key, "later", {**NEWCOMER, "email": "mia@cast.example"}), 409)
+
+    answer = repeated(server, key, "later", NEWCOMER)
+
+    assert answer.status_code == 201
+    assert "Idempotent-Replayed" not in answer.headers
+
+
+def test_a_replay_needs_every_right_that_the_write_needed(server: RunningServer, cast: Cast) -> None:
+    key, reading = cast.key(), cast.key(Access.READ)
+    repeated(server, key, "rights", NEWCOMER)
+
+    refused(repeated(server, reading, "rights", NEWCOMER), 403)
+    cast.lapse()
+    refused(repeated(server, key, "rights", NEWCOMER), 402)
+
+
+def test_an_idempotency_key_has_1_to_255_printable_characters(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    for wrong in ("", "x" * 256, "a\tb", "a\x80b"):
+        heard = speak(
+            server,
+            head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="2", Idempotency_Key=wrong),
+            b"{}",
+        )
+        assert heard.status == 422
+        assert b"Idempotency-Key: is not 1 to 255 printable characters" in heard.body
+
+    assert repeated(server, key, "x" * 255, NEWCOMER).status_code == 201
+
+
+def test_a_confirmed_act_is_replayed_and_a_preview_is_none(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}/remove"
+
+    preview = repeated(server, key, "remove", {}, path)
+    done = repeated(server, key, "remove", {"confirmed": True}, path)
+    again = repeated(server, key, "remove", {"confirmed": True}, path)
+
+    assert preview.json()["object"] == "preview"
+    assert done.json()["status"] == "left"
+    assert again.content == done.content
+    assert again.headers["Idempotent-Replayed"] == "true"

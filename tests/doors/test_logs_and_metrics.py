@@ -1,0 +1,146 @@
+"""What the operator sees: a log without secrets, and metrics of all workers on a listener of their own."""
+
+import re
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from cast import EMAILS, PASSWORD, Cast, assemble
+from commanding import command
+from engines import ENGINES
+from mainstay.kernel.rights import Access, Role
+from mainstay.main import open_stage
+from mainstay.settings import read_settings
+from running import RunningServer, start_server
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, speak
+
+# Planted where a client can put it, and searched for where it must not come to lie.
+PLANTED = "svc_sk_" + "planted" * 6 + "x"
+
+
+@dataclass
+class Watched:
+    """A server of its own, whose log and metrics nobody else fills."""
+
+    server: RunningServer
+    cast: Cast
+    metrics: str
+
+    def log(self) -> list[dict[str, Any]]:
+        return [orjson.loads(line) for line in self.server.log.read_text().splitlines()]
+
+    def logged(self, answer: httpx2.Response) -> list[dict[str, Any]]:
+        return [line for line in self.log() if line.get("request") == answer.headers["X-Request-Id"]]
+
+    def counted(self) -> dict[str, float]:
+        answer = httpx2.get(f"http://{self.metrics}/metrics")
+        assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def watched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        metrics = f"127.0.0.1:{free.getsockname()[1]}"
+    database = request.getfixturevalue("postgresql").new_database() if request.param == "postgresql" else None
+    folder = tmp_path_factory.mktemp("watched") / "data"
+    settings = replace(read_settings({}), data=folder, database=database, workers=2, metrics=metrics)
+    stage = open_stage(settings)
+    with start_server(settings) as server:
+        # The worker, which shows the metrics, starts beside the server.
+        with httpx2.Client(transport=httpx2.HTTPTransport(retries=10)) as client:
+            client.get(f"http://{metrics}/metrics", timeout=30)
+        yield Watched(server, assemble(stage), metrics)
+        assert server.stop() == 0
+    stage.database.close()
+
+
+def test_a_request_is_logged_with_its_id(watched: Watched) -> None:
+    key = watched.cast.key()
+    server = watched.server
+    made = server.request("POST", PEOPLE, key, json=NEWCOMER)
+    missed = server.request("GET", f"{PEOPLE}/nobody?", key)
+    strange = server.request("GET", ORGANISATION)
+
+    for answer, method, path in (
+        (made, "POST", PEOPLE),
+        (missed, "GET", f"{PEOPLE}/nobody"),
+        (strange, "GET", ORGANISATION),
+    ):
+        [line] = watched.logged(answer)
+        assert (line["event"], line["level"]) == ("request", "info")
+        assert (line["method"], line["path"], line["status"]) == (method, path, answer.status_code)
+        assert line["address"] == "127.0.0.1"
+        assert line["ms"] > 0
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["at"])
+    # The audit trail knows the same id.
+    with watched.cast.stage.database.reading(watched.cast.organisation) as rows:
+        found = rows.one(
+            "SELECT operation FROM audit WHERE organisation_id = :organisation AND request_id = :id",
+            id=made.headers["X-Request-Id"],
+        )
+    assert found == ("invite_person",)
+
+
+def test_metrics_count_over_all_workers(watched: Watched) -> None:
+    key = watched.cast.key()
+    watched.server.request("GET", "/nowhere")
+    series = 'mainstay_requests_total{route="get_organisation",status="2xx"}'
+    before = watched.counted().get(series, 0)
+
+    # Each on a connection of its own, so that both workers have their share.
+    for _ in range(40):
+        assert watched.server.request("GET", ORGANISATION, key).status_code == 200
+
+    # A request is counted once it is answered, which may be a moment after the client has the answer.
+    for _ in range(1000):
+        counted = watched.counted()
+        if counted[series] - before >= 40:
+            break
+    assert counted[series] - before == 40
+    assert counted["mainstay_up"] == 1
+    assert counted['mainstay_request_seconds_count{route="get_organisation"}'] >= 40
+    assert counted['mainstay_requests_total{route="none",status="4xx"}'] >= 1
+
+
+def test_no_secret_comes_into_the_log_the_metrics_or_the_database(watched: Watched) -> None:
+    server = watched.server
+    key, reading = watched.cast.key(), watched.cast.key(Access.READ)
+    server.request("GET", ORGANISATION, reading)
+    server.request("GET", ORGANISATION, PLANTED)
+    server.request("GET", f"/api/v1/people/{PLANTED}", key)
+    server.request("GET", f"/{PLANTED}?access_token={PLANTED}")
+    server.request("POST", PEOPLE, key, headers={"Cookie": f"session={PLANTED}"}, json={"password": PLANTED})
+    server.request(
+        "POST", PEOPLE, key, headers=JSON | {"Idempotency-Key": "x" * 300, "X-Secret": PLANTED}, content=b"{"
+    )
+    speak(server, head("GET", f"{ORGANISATION}?token={PLANTED}", key, Authorization_=PLANTED))
+    command(server.settings, "demo", "--json")
+
+    log = server.log.read_text()
+    assert log.count('"request"') > 5
+    for secret in (PLANTED.removeprefix("svc_sk_"), key.removeprefix("svc_sk_"), reading.removeprefix("svc_sk_")):
+        assert secret not in log
+    for secret in (PASSWORD, EMAILS[Role.OWNER]):
+        assert secret not in log
+    metrics = httpx2.get(f"http://{watched.metrics}/metrics").text
+    assert "planted" not in metrics
+    # In the database there are hashes.
+    with watched.cast.stage.database.reading("*") as rows:
+        for table in ("api_key", "audit", "event", "account", "replay", "outbox"):
+            for row in rows.all(f"SELECT * FROM {table}"):
+                text = repr(row)
+                assert key.removeprefix("svc_sk_") not in text
+                assert PASSWORD not in text
+
+
+def test_metrics_are_not_open_to_those_who_use_the_product(watched: Watched) -> None:
+    server = watched.server
+    assert server.request("GET", "/metrics").status_code == 404
+    assert httpx2.get(f"http://{server.settings.metrics}/").status_code == 404

@@ -1,0 +1,263 @@
+"""The worker: mail leaves after the commit, at least once, whatever dies; what is old goes."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from email import message_from_bytes
+from email.message import EmailMessage, Message
+from email.policy import default
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as Received
+
+from cast import Cast, assemble
+from mainstay.business.people.operations import invite_person
+from mainstay.kernel.context import Request
+from mainstay.kernel.outbox import LEASE, RETRIES
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.rights import Role
+from mainstay.main import open_stage, open_worker
+from mainstay.settings import Settings, environment_of
+from mainstay.values.moments import system_clock
+from mainstay.worker import Worker
+from running import RunningServer
+from talking import NEWCOMER, PEOPLE
+
+
+@dataclass
+class Clock:
+    """A clock that is set by hand."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class Inbox(Received):
+    """Keeps the mails that arrive at a real mail server."""
+
+    def __init__(self) -> None:
+        super().__init__(EmailMessage)
+        self.mails: list[Message] = []
+
+    def handle_message(self, message: Message) -> None:
+        self.mails.append(message)
+
+
+@contextmanager
+def mail_server(port: int) -> Iterator[Inbox]:
+    inbox = Inbox()
+    controller = Controller(inbox, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        yield inbox
+    finally:
+        controller.stop()
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@dataclass
+class Desk:
+    """An installation whose mails go to a port, with a clock that is set by hand."""
+
+    settings: Settings
+    clock: Clock
+    stage: Stage
+    cast: Cast
+
+    def invite(self, name: str = "Nora New") -> None:
+        self.cast.perform(
+            invite_person, **NEWCOMER | {"name": name, "email": f"{name.split(maxsplit=1)[0]}@new.example"}
+        )
+
+    def worker(self) -> Worker:
+        return open_worker(self.settings, self.stage)
+
+    def waiting(self) -> list[str]:
+        with self.stage.database.reading("*") as rows:
+            return [str(kind) for (kind,) in rows.all("SELECT kind FROM outbox ORDER BY id")]
+
+
+@pytest.fixture
+def desk(fresh_settings: Settings, port: int) -> Iterator[Desk]:
+    settings = replace(fresh_settings, smtp=f"smtp://127.0.0.1:{port}")
+    clock = Clock(system_clock())
+    stage = open_stage(settings, clock)
+    yield Desk(settings, clock, stage, assemble(stage))
+    stage.database.close()
+
+
+def work_off(worker: Worker) -> int:
+    """Do everything that is due; how much it was."""
+    steps = 0
+    while worker.step():
+        steps += 1
+        assert steps < 1000
+    return steps
+
+
+def test_an_invitation_is_mailed_into_the_folder_while_the_server_runs(server: RunningServer, cast: Cast) -> None:
+    address = f"nora@{cast.organisation.lower()}.example"
+
+    answer = server.request("POST", PEOPLE, cast.key(), json={**NEWCOMER, "email": address})
+
+    assert answer.status_code == 201
+    mail = _mail_to(server, address)
+    assert mail["Subject"].startswith("Olivia Owner invites you to Organisation ")
+    assert "Hello Nora New," in mail.get_content()
+    assert server.url in mail.get_content()
+
+
+def _mail_to(server: RunningServer, address: str) -> EmailMessage:
+    for _ in range(5_000):
+        for file in (server.settings.data / "outbox").glob("*.eml"):
+            mail = message_from_bytes(file.read_bytes(), policy=default)
+            if mail["To"] == address and isinstance(mail, EmailMessage):
+                return mail
+        # The server goes on working while it is asked; that is all the waiting there is.
+        assert server.request("GET", "/healthz").status_code == 200
+    pytest.fail("The mail did not arrive.")
+
+
+def test_an_invitation_leaves_through_the_mail_server(desk: Desk, port: int) -> None:
+    desk.invite()
+    with mail_server(port) as inbox:
+        work_off(desk.worker())
+
+    [mail] = inbox.mails
+    assert mail["To"] == "Nora@new.example"
+    assert "invites you" in mail["Subject"]
+    assert desk.waiting() == []
+
+
+def test_a_change_that_is_taken_back_mails_nobody(desk: Desk, port: int) -> None:
+    work_off(desk.worker())
+    taken = NEWCOMER | {"email": "mia@cast.example"}
+    with pytest.raises(Exception, match="already a person"):
+        desk.cast.perform(invite_person, **taken)
+
+    assert desk.waiting() == []
+    with mail_server(port) as inbox:
+        assert work_off(desk.worker()) == 0
+    assert inbox.mails == []
+
+
+def test_a_mail_that_fails_is_tried_again_later_and_holds_up_nobody(desk: Desk, port: int) -> None:
+    worker = desk.worker()
+    desk.invite()
+    # Nobody listens at the port: the mail fails, and with it nothing else.
+    assert work_off(worker) > 1
+    assert desk.waiting() == ["mail"]
+    assert work_off(worker) == 0
+
+    desk.clock.now += RETRIES[0] - timedelta(milliseconds=1)
+    assert work_off(worker) == 0
+    desk.clock.now += timedelta(milliseconds=1)
+    assert work_off(worker) == 1
+    assert desk.waiting() == ["mail"]
+
+    desk.clock.now += RETRIES[1]
+    with mail_server(port) as inbox:
+        assert work_off(worker) == 1
+        assert work_off(worker) == 0
+    assert [mail["To"] for mail in inbox.mails] == ["Nora@new.example"]
+    assert desk.waiting() == []
+
+
+def test_a_mail_that_never_leaves_is_parked_and_kept(desk: Desk) -> None:
+    worker = desk.worker()
+    desk.invite()
+    work_off(worker)
+
+    for wait in RETRIES:
+        desk.clock.now += wait
+        assert work_off(worker) == 1
+    desk.clock.now += timedelta(days=3650)
+    assert work_off(worker) == 0
+
+    with desk.stage.database.reading("*") as rows:
+        assert rows.all("SELECT kind, due_at, attempts FROM outbox") == [("mail", None, len(RETRIES) + 1)]
+
+
+def test_what_a_killed_worker_had_begun_is_done_by_the_next(desk: Desk, port: int) -> None:
+    desk.invite()
+    with socket.create_server(("127.0.0.1", port)) as silent:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mainstay", "worker"], env={**os.environ, **environment_of(desk.settings)}
+        )
+        # The worker has called the mail server, which does not answer: it is in the middle of it.
+        silent.settimeout(30)
+        line, _ = silent.accept()
+        process.kill()
+        process.wait(30)
+        line.close()
+    assert desk.waiting() == ["mail"]
+
+    with mail_server(port) as inbox:
+        desk.clock.now = system_clock()
+        assert work_off(desk.worker()) == 0
+        desk.clock.now += LEASE
+        assert work_off(desk.worker()) == 1
+    assert len(inbox.mails) == 1
+    assert desk.waiting() == []
+
+
+def test_two_workers_do_each_piece_of_work_once(desk: Desk, port: int) -> None:
+    for number in range(20):
+        desk.invite(f"Person{number} New")
+    workers = [desk.worker(), desk.worker()]
+
+    with mail_server(port) as inbox:
+        while sum(worker.step() for worker in workers):
+            pass
+
+    assert len(inbox.mails) == 20
+    assert len({mail["Message-ID"] for mail in inbox.mails}) == 20
+
+
+def count(desk: Desk, table: str) -> int:
+    with desk.stage.database.reading("*") as rows:
+        row = rows.one(f"SELECT count(*) FROM {table}")
+    assert row is not None
+    return int(row[0] or 0)
+
+
+def test_events_are_kept_for_30_days(desk: Desk) -> None:
+    kept = count(desk, "event")
+    assert kept >= 5
+
+    desk.clock.now += timedelta(days=30) - timedelta(seconds=5)
+    desk.worker().tidy()
+    assert count(desk, "event") == kept
+
+    desk.clock.now += timedelta(seconds=10)
+    desk.worker().tidy()
+    assert count(desk, "event") == 0
+
+
+def test_replays_are_kept_for_24_hours(desk: Desk) -> None:
+    request = Request("req_1", replay_key="once")
+    desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER)
+
+    desk.clock.now += timedelta(hours=24) - timedelta(seconds=1)
+    desk.worker().tidy()
+    assert count(desk, "replay") == 1
+    assert desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER).replayed
+
+    desk.clock.now += timedelta(seconds=2)
+    with pytest.raises(Exception, match="already a person"):
+        desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER)
+    desk.worker().tidy()
+    assert count(desk, "replay") == 0

@@ -1,0 +1,136 @@
+"""A furnished organisation, and for every operation of the catalogue an input that it takes there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from cast import PASSWORD, Cast, assemble
+from evidence import holder
+from mainstay.backing.database import EVERY
+from mainstay.business.people.operations import invite_person
+from mainstay.identity.connections import approve_connection
+from mainstay.kernel.actor import Actor
+from mainstay.kernel.context import Request
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.rights import Access, Role
+from mainstay.values.ids import new_id
+from recording import RecordingDatabase
+
+Given = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """An organisation with at least one record of each kind."""
+
+    cast: Cast
+    keys: dict[tuple[Role, Access], str]
+    key: str
+    invited: str
+    connections: dict[Role, str]
+
+    def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
+        """What a person of this role can do with the records here."""
+        return EXAMPLES[operation.name](self, role)
+
+    def through_key(self, role: Role, access: Access) -> Actor:
+        """An owner or admin, acting through a key."""
+        return holder(self.cast, self.keys[role, access])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A stage on which every change is taken back and every statement is written down."""
+
+    stage: Stage
+    database: RecordingDatabase
+    open: Exhibit
+    lapsed: Exhibit
+    foreign: Exhibit
+
+
+def open_trial(stage: Stage) -> Trial:
+    """Three organisations, one of them lapsed, to try things on."""
+    database = RecordingDatabase(stage.database, keep=False)
+    exhibits = [furnish(stage) for _ in range(3)]
+    exhibits[1].cast.lapse()
+    return Trial(replace(stage, database=database, ring=lambda: None), database, *exhibits)
+
+
+def furnish(stage: Stage) -> Exhibit:
+    """Make one."""
+    cast = assemble(stage)
+    keys = {(role, access): cast.key(access, role) for role in (Role.OWNER, Role.ADMIN) for access in Access}
+    # With an idempotency key, so that an answer is kept as well.
+    request = Request(new_id("req"), replay_key="kept")
+    cast.answer(invite_person, request=request, name="Ian Invited", email="ian@cast.example", role="office")
+    with stage.database.reading(cast.organisation) as rows:
+        row = rows.one("SELECT id FROM person WHERE organisation_id = :organisation AND status = 'invited'")
+    client = new_id("client")
+    with stage.database.changing(EVERY) as rows:
+        rows.run("INSERT INTO oauth_client (id, metadata, created_at) VALUES (:id, '{}', '2026')", id=client)
+    connections: dict[Role, str] = {
+        role: _connect(cast, role, client) for role in Role if role is not Role.SUBCONTRACTOR
+    }
+    assert row is not None
+    return Exhibit(cast, keys, holder(cast, keys[Role.OWNER, Access.READ]).credential, str(row[0]), connections)
+
+
+def _connect(cast: Cast, role: Role, client: str) -> str:
+    approved = cast.perform(approve_connection, role, **_approval(client))
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run(
+            "UPDATE connection SET started_at = created_at WHERE organisation_id = :organisation AND id = :id",
+            id=approved["id"],
+        )
+    return str(approved["id"])
+
+
+def _approval(client: str) -> Given:
+    return {
+        "clientId": client,
+        "clientName": "App",
+        "access": "read",
+        "redirectUri": "https://app.example/back",
+        "challenge": "x" * 43,
+    }
+
+
+def _client(exhibit: Exhibit) -> str:
+    with exhibit.cast.stage.database.reading(exhibit.cast.organisation) as rows:
+        row = rows.one("SELECT client_id FROM connection WHERE organisation_id = :organisation LIMIT 1")
+    assert row is not None
+    return str(row[0])
+
+
+def _member(exhibit: Exhibit, _role: Role) -> Given:
+    return {"personId": exhibit.cast.people[Role.MEMBER]}
+
+
+NINA: Given = {"name": "Nina New", "email": "nina@new.example", "role": "member"}
+# The address of an account that is there: hashing a password is slow on purpose.
+OLIVIA: Given = {"ownerName": "Olivia", "ownerEmail": "olivia@cast.example", "password": PASSWORD}
+
+EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
+    "get_organisation": lambda *_: {},
+    "update_organisation": lambda *_: {"phone": "1"},
+    "get_me": lambda *_: {},
+    "list_people": lambda *_: {},
+    "get_person": _member,
+    "invite_person": lambda *_: NINA,
+    "update_person": lambda exhibit, role: _member(exhibit, role) | {"phone": "1"},
+    "remove_person": lambda exhibit, role: _member(exhibit, role) | {"confirmed": True},
+    "invite_again": lambda exhibit, _: {"personId": exhibit.invited},
+    "accept_invitation": lambda *_: {"name": "Ian", "password": PASSWORD},
+    "create_key": lambda *_: {"name": "Till", "access": "read"},
+    "list_keys": lambda *_: {},
+    "revoke_key": lambda exhibit, _: {"keyId": exhibit.key},
+    "approve_connection": lambda exhibit, _: _approval(_client(exhibit)),
+    "list_connections": lambda *_: {},
+    "revoke_connection": lambda exhibit, role: {
+        "connectionId": exhibit.connections.get(role, exhibit.connections[Role.OWNER])
+    },
+    "create_organisation": lambda *_: {"name": "Another", **OLIVIA},
+    "add_person": lambda *_: {"name": "Ian", "email": "ian@cast.example", "role": "office", "password": PASSWORD},
+    "change_subscription": lambda *_: {"status": "active"},
+}

@@ -1,0 +1,150 @@
+"""Who may do what, written out by hand: whoever changes a right changes it here as well, on purpose."""
+
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from house.examples import Exhibit, Trial
+from mainstay.catalogue import OPERATIONS
+from mainstay.kernel.actor import Actor
+from mainstay.kernel.context import Request
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthenticated
+from mainstay.kernel.rights import Access, Role
+from mainstay.values.ids import new_id
+
+SUBCONTRACTOR = {"get_organisation", "get_me", "accept_invitation"}
+MEMBER = SUBCONTRACTOR | {
+    "list_people",
+    "get_person",
+    "approve_connection",
+    "list_connections",
+    "revoke_connection",
+}
+OFFICE = MEMBER
+ADMIN = OFFICE | {
+    "update_organisation",
+    "invite_person",
+    "invite_again",
+    "update_person",
+    "remove_person",
+    "create_key",
+    "list_keys",
+    "revoke_key",
+}
+OWNER = ADMIN | {"create_organisation", "add_person", "change_subscription"}
+ALLOWED = {
+    Role.OWNER: OWNER,
+    Role.ADMIN: ADMIN,
+    Role.OFFICE: OFFICE,
+    Role.MEMBER: MEMBER,
+    Role.SUBCONTRACTOR: SUBCONTRACTOR,
+}
+READS = {"get_organisation", "get_me", "list_people", "get_person", "list_keys", "list_connections"}
+OPEN_WHEN_LAPSED = {"revoke_key", "revoke_connection", "approve_connection", "change_subscription"}
+# Let in like the others, and refused then for a reason of their own: this organisation exists, this is no invitation.
+REFUSED_LATER = {"create_organisation", "accept_invitation"}
+
+OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+ROLE = pytest.mark.parametrize("role", list(Role))
+ACCESS = pytest.mark.parametrize("access", list(Access))
+
+
+def expected(name: str, role: Role, access: Access, *, lapsed: bool) -> str:
+    if name not in READS and access is Access.READ:
+        return "forbidden"
+    if name not in ALLOWED[role]:
+        return "forbidden"
+    if lapsed and name not in READS | OPEN_WHEN_LAPSED:
+        return "lapsed"
+    return "refused" if name in REFUSED_LATER else "done"
+
+
+def outcome(trial: Trial, operation: Operation, actor: Actor, given: dict[str, object]) -> str:
+    try:
+        trial.stage.perform(operation, actor, orjson.dumps(given), Request(new_id("req")))
+    except Forbidden:
+        return "forbidden"
+    except Lapsed:
+        return "lapsed"
+    except NotFound as refusal:
+        return refusal.text
+    except Refusal:
+        return "refused"
+    return "done"
+
+
+def exhibits(trial: Trial) -> list[tuple[Exhibit, bool]]:
+    return [(trial.open, False), (trial.lapsed, True)]
+
+
+def test_the_tables_name_operations_that_exist() -> None:
+    assert {operation.name for operation in OPERATIONS} == OWNER
+    assert READS | OPEN_WHEN_LAPSED | REFUSED_LATER <= OWNER
+
+
+@OPERATION
+@ROLE
+@ACCESS
+def test_a_person_can_do_what_the_table_says(trial: Trial, operation: Operation, role: Role, access: Access) -> None:
+    for exhibit, lapsed in exhibits(trial):
+        found = outcome(trial, operation, exhibit.cast.actor(role, access), exhibit.input(operation, role))
+        assert found == expected(operation.name, role, access, lapsed=lapsed)
+
+
+@OPERATION
+@ACCESS
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN])
+def test_a_key_can_do_what_its_maker_can(trial: Trial, operation: Operation, role: Role, access: Access) -> None:
+    for exhibit, lapsed in exhibits(trial):
+        found = outcome(trial, operation, exhibit.through_key(role, access), exhibit.input(operation, role))
+        assert found == expected(operation.name, role, access, lapsed=lapsed)
+
+
+def with_ids(exhibit: Exhibit, operation: Operation, role: Role, unknown: str | None = None) -> dict[str, object]:
+    """The input with the ids of records alone replaced; a client belongs to no organisation."""
+    given = exhibit.input(operation, role)
+    if unknown is None:
+        return given
+    return {name: unknown if name.endswith("Id") and name != "clientId" else value for name, value in given.items()}
+
+
+def takes_id(operation: Operation) -> bool:
+    return any(name.endswith("_id") and name != "client_id" for name in operation.input.model_fields)
+
+
+@pytest.mark.parametrize("operation", [*filter(takes_id, OPERATIONS)], ids=lambda operation: operation.name)
+@ROLE
+def test_a_foreign_record_is_as_unknown_as_one_that_never_was(trial: Trial, operation: Operation, role: Role) -> None:
+    for exhibit, lapsed in exhibits(trial):
+        actor = exhibit.cast.actor(role)
+        foreign = outcome(trial, operation, actor, with_ids(trial.foreign, operation, role))
+        unknown = outcome(trial, operation, actor, with_ids(trial.foreign, operation, role, new_id("person")))
+        assert foreign == unknown
+        let_in = expected(operation.name, role, Access.WRITE, lapsed=lapsed) == "done"
+        assert foreign.startswith("There is no ") == let_in
+
+
+ANSWERING = [operation for operation in OPERATIONS if operation.name not in REFUSED_LATER]
+
+
+@pytest.mark.parametrize("operation", ANSWERING, ids=lambda operation: operation.name)
+def test_no_answer_names_anything_of_another_organisation(trial: Trial, operation: Operation) -> None:
+    cast, foreign = trial.open.cast, trial.foreign
+    given = orjson.dumps(trial.open.input(operation))
+    body = trial.stage.perform(operation, cast.actor(Role.OWNER), given, Request("req_1")).body.decode()
+    hidden = [foreign.cast.organisation, foreign.key, foreign.invited]
+    hidden += [*foreign.cast.people.values(), *foreign.connections.values()]
+    assert [identity for identity in hidden if identity in body] == []
+
+
+def test_a_foreign_organisation_s_actor_does_not_help(trial: Trial) -> None:
+    # The organisation comes from the credential: a credential of one with the name of another opens nothing.
+    mine, theirs = trial.open.cast.actor(Role.OWNER), trial.foreign.cast.actor(Role.OWNER)
+    forged = replace(mine, organisation=theirs.organisation)
+    for operation in OPERATIONS:
+        if operation.name not in READS | REFUSED_LATER:
+            given = trial.foreign.input(operation)
+            with pytest.raises(Unauthenticated, match="no longer a person"):
+                trial.stage.perform(operation, forged, orjson.dumps(given), Request(new_id("req")))

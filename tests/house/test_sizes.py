@@ -1,0 +1,100 @@
+"""Small rooms: ceilings on files and functions, and words that name nothing are not used."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "mainstay"
+FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 50, 1000
+EMPTY_WORDS = {"util", "utils", "helper", "helpers", "manager", "service", "handler", "base", "common", "misc"}
+CODE = sorted(SOURCE.rglob("*.py"))
+ALL = CODE + sorted(path for folder in ("tests", "bench") for path in (ROOT / folder).rglob("*.py"))
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), str(path))
+
+
+def nodes(paths: list[Path]) -> Iterator[tuple[str, ast.AST]]:
+    for path in paths:
+        for node in ast.walk(parsed(path)):
+            yield str(path.relative_to(ROOT)), node
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+
+
+def test_there_is_something_to_measure() -> None:
+    assert len(CODE) > 50
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    assert {str(path): lines(path) for path in ALL if lines(path) > FILE_LINES} == {}
+
+
+def test_no_function_is_longer_than_50_lines() -> None:
+    long = {
+        f"{path}: {node.name}"
+        for path, node in nodes(CODE)
+        if isinstance(node, Function) and (node.end_lineno or 0) - node.lineno + 1 > FUNCTION_LINES
+    }
+    assert long == set()
+
+
+def test_the_kernel_stays_under_1000_lines() -> None:
+    assert sum(map(lines, (SOURCE / "kernel").glob("*.py"))) < KERNEL_LINES
+
+
+def test_words_that_name_nothing_name_no_file_and_no_class() -> None:
+    files = {str(path.relative_to(ROOT)) for path in CODE if words(path.stem) & EMPTY_WORDS}
+    folders = {folder.name for folder in SOURCE.rglob("*") if folder.is_dir() and words(folder.name) & EMPTY_WORDS}
+    classes = {
+        f"{path}: {node.name}"
+        for path, node in nodes(CODE)
+        if isinstance(node, ast.ClassDef) and words(node.name) & EMPTY_WORDS
+    }
+    assert files | folders | classes == set()
+
+
+def test_a_package_s_first_file_holds_one_docstring_and_nothing_else() -> None:
+    for path in SOURCE.rglob("__init__.py"):
+        (only,) = ast.parse(path.read_text()).body
+        assert isinstance(only, ast.Expr), path
+        assert isinstance(only.value, ast.Constant), path
+
+
+def test_nothing_is_imported_inside_a_function() -> None:
+    inside = {
+        f"{path}: {node.name}"
+        for path, node in nodes(ALL)
+        if isinstance(node, Function)
+        and any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node))
+    }
+    assert inside == set()
+
+
+def test_nothing_is_printed() -> None:
+    printing = {
+        path
+        for path, node in nodes(CODE)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    }
+    assert printing == set()
+
+
+def test_no_mark_is_left_for_later_and_no_check_is_silenced() -> None:
+    marks = re.compile("TO" + r"DO|FIX" + r"ME|XXX\b|# no" + "qa|type: " + "ignore")
+    # A form of number in a currency's name is no mark.
+    found = {str(path.relative_to(ROOT)) for path in CODE if marks.search(path.read_text())}
+    assert found == set()

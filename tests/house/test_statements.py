@@ -1,0 +1,124 @@
+"""Every statement says whose rows it is about, except a few that are named here."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from house.examples import Trial
+from mainstay.backing.database import EVERY
+from mainstay.catalogue import OPERATIONS
+from mainstay.doors.cli.operator import Operator
+from mainstay.identity.authenticate import actor_of_key
+from mainstay.kernel.actor import Actor, Door, operator
+from mainstay.kernel.context import Request
+from mainstay.kernel.refusal import NotFound, Refusal
+from mainstay.kernel.rights import Access, Role
+from mainstay.values.ids import new_id
+from recording import Statement
+
+COLUMNS = {
+    "sqlite": "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c"
+    " WHERE m.type = 'table' AND c.name = 'organisation_id'",
+    "postgresql": "SELECT table_name FROM information_schema.columns"
+    " WHERE table_schema = 'public' AND column_name = 'organisation_id'",
+}
+
+# A one-time link is found by its id, which nobody can guess, before it is known whom it is for.
+LINK = (
+    "SELECT id, email, organisation_id, person_id, account_id FROM one_time_link"
+    " WHERE id = :id AND kind = :kind AND expires_at > :now"
+)
+
+
+def tenant_tables(trial: Trial) -> set[str]:
+    with trial.stage.database.reading(EVERY) as rows:
+        return {str(name) for (name,) in rows.all(COLUMNS[trial.database.engine])} | {"organisation"}
+
+
+def unbound(statements: Iterable[Statement], tables: set[str]) -> set[str]:
+    """The statements about rows of organisations that do not say of which."""
+    about = re.compile(rf"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:{'|'.join(sorted(tables))})\b")
+    plain = {" ".join(statement.sql.split()) for statement in statements}
+    return {sql for sql in plain if about.search(sql) and not re.search(r":organisation\b", sql)}
+
+
+def perform_everything(trial: Trial) -> None:
+    exhibit = trial.open
+    actors: list[Actor] = [exhibit.cast.actor(role) for role in Role]
+    actors += [exhibit.through_key(Role.OWNER, Access.WRITE), operator(exhibit.cast.organisation)]
+    for actor in actors:
+        for operation in OPERATIONS:
+            request = Request(new_id("req"), replay_key=new_id("once"))
+            given = exhibit.input(operation, actor.role)
+            try:
+                trial.stage.perform(operation, actor, orjson.dumps(given), request)
+                if "confirmed" in given:
+                    trial.stage.perform(operation, actor, orjson.dumps(given | {"confirmed": False}), request)
+            except Refusal:
+                pass
+
+
+def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -> None:
+    assert {"organisation", "person", "event", "audit", "replay", "api_key"} <= tenant_tables(trial)
+
+
+def test_every_operation_binds_every_statement_to_its_organisation(trial: Trial) -> None:
+    trial.database.statements.clear()
+    perform_everything(trial)
+    assert len(trial.database.statements) > 200
+    assert unbound(trial.database.statements, tenant_tables(trial)) <= {LINK}
+
+
+def test_every_operation_stays_within_one_organisation_s_transaction(trial: Trial) -> None:
+    trial.database.statements.clear()
+    perform_everything(trial)
+    assert {statement.organisation for statement in trial.database.statements} == {trial.open.cast.organisation}
+
+
+def test_values_are_bound_and_never_written_into_a_statement(trial: Trial) -> None:
+    trial.database.statements.clear()
+    perform_everything(trial)
+    exhibit = trial.open
+    values = [exhibit.cast.organisation, exhibit.key, *exhibit.cast.people.values(), "nina@new.example", "Nina New"]
+    found = {value for value in values for statement in trial.database.statements if value in statement.sql}
+    assert found == set()
+
+
+def test_a_key_is_looked_up_across_organisations_by_its_hash_alone(trial: Trial) -> None:
+    trial.database.statements.clear()
+    with trial.stage.database.reading(EVERY) as rows:
+        actor_of_key(rows, trial.open.keys[Role.OWNER, Access.READ], Door.API)
+    (only,) = unbound(trial.database.statements, tenant_tables(trial))
+    assert only.endswith("AND k.hash = :hash")
+
+
+def test_the_operator_looks_up_organisations_and_keys_across_them(trial: Trial) -> None:
+    trial.database.statements.clear()
+    hands = Operator(trial.stage, "http://127.0.0.1:8000")
+    hands.in_organisation(trial.open.cast.organisation)
+    hands.organisation_of_key(trial.open.key)
+    hands.person(trial.open.cast.organisation, "Adam Admin")
+    assert len(unbound(trial.database.statements, tenant_tables(trial))) == 2
+
+
+def test_the_operator_finds_nobody_of_another_organisation(trial: Trial) -> None:
+    hands = Operator(trial.stage, "http://127.0.0.1:8000")
+    with pytest.raises(NotFound):
+        hands.person(trial.open.cast.organisation, trial.foreign.cast.people[Role.OWNER])
+
+
+def test_statements_are_put_together_from_constants_only() -> None:
+    # An f-string that becomes SQL takes in names of the same file, never a field of an input.
+    suspicious = re.compile(r"\{[^}]*\b(?:given|raw|request|secret|words)\b[^}]*\}")
+    sql = re.compile(r'f"[^"]*\b(?:SELECT|INSERT|UPDATE|DELETE)\b[^"]*"')
+    source = Path(__file__).parents[2] / "src"
+    found = [
+        f"{path.name}: {literal}"
+        for path in source.rglob("*.py")
+        for literal in sql.findall(path.read_text())
+        if suspicious.search(literal)
+    ]
+    assert found == []

@@ -1,0 +1,100 @@
+import pytest
+
+from cast import Cast
+from evidence import contents, events, holder, trail
+from mainstay.identity.authenticate import NoSuchKey
+from mainstay.identity.keys import create_key
+from mainstay.identity.secrets import secret_hash
+from mainstay.kernel.actor import Door, operator
+from mainstay.kernel.refusal import Forbidden, Invalid
+from mainstay.kernel.rights import Access, Role
+
+
+def test_the_key_is_shown_with_its_record(cast: Cast) -> None:
+    made = cast.perform(create_key, Role.ADMIN, name="Till", access="read")
+    key = made.pop("key")
+    assert key.startswith("svc_sk_")
+    assert made.pop("id").startswith("key_")
+    assert made.pop("createdAt")
+    assert made == {
+        "object": "apiKey",
+        "name": "Till",
+        "access": "read",
+        "personId": cast.people[Role.ADMIN],
+        "personName": "Adam Admin",
+        "lastFour": key[-4:],
+        "lastUsedAt": None,
+        "revokedAt": None,
+    }
+
+
+@pytest.mark.parametrize("access", list(Access))
+def test_the_key_acts_as_its_maker_with_the_access_it_was_made_for(cast: Cast, access: Access) -> None:
+    made = cast.perform(create_key, Role.ADMIN, name="Till", access=access)
+    actor = holder(cast, made["key"])
+    assert (actor.organisation, actor.role, actor.access) == (cast.organisation, Role.ADMIN, access)
+    assert (actor.credential, actor.client and actor.client.name) == (made["id"], "Till")
+    assert (actor.person and actor.person.id, actor.door) == (cast.people[Role.ADMIN], Door.API)
+
+
+def test_no_two_keys_are_alike(cast: Cast) -> None:
+    assert len({cast.key() for _ in range(20)}) == 20
+
+
+def test_only_the_hash_is_kept_and_no_table_holds_the_key(cast: Cast) -> None:
+    key = cast.key()
+    kept = str(contents(cast.stage.database))
+    assert secret_hash(key) in kept
+    assert key not in kept
+    assert key.removeprefix("svc_sk_") not in kept
+
+
+def test_the_audit_trail_tells_of_it_and_no_event_goes_out(cast: Cast) -> None:
+    told = len(events(cast))
+    cast.perform(create_key, Role.ADMIN, name="Till", access="read")
+    entry = trail(cast)[-1]
+    assert (entry["operation"], entry["given"]) == ("create_key", {"name": "Till", "access": "read"})
+    assert len(events(cast)) == told
+
+
+def test_the_operator_makes_no_key_of_nobody(cast: Cast) -> None:
+    with pytest.raises(Forbidden, match="A key is made by a person"):
+        cast.perform(create_key, operator(cast.organisation), name="Till", access="read")
+
+
+def test_it_is_offered_to_people_only() -> None:
+    assert create_key.offered == {Door.OFFICE, Door.CLI}
+    assert create_key.rest is None
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "name: is required; access: is required"),
+        ({"name": "x", "access": "admin"}, "access: is not one of 'read' or 'write'"),
+        ({"name": "", "access": "read"}, "name: is empty"),
+        ({"name": "x", "access": "read", "personId": "x"}, "personId: is not known here"),
+    ],
+)
+def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(create_key, **given)
+    assert refusal.value.text == text
+
+
+@pytest.mark.parametrize("secret", ["", "svc_sk_", "svc_sk_" + "x" * 43, "svc_at_" + "x" * 43, "x" * 50, "x" * 100_000])
+def test_what_is_no_key_opens_nothing(cast: Cast, secret: str) -> None:
+    with pytest.raises(NoSuchKey, match=r"^This API key is not valid\. It may have been revoked\.$"):
+        holder(cast, secret)
+
+
+def test_a_key_with_one_character_changed_opens_nothing(cast: Cast) -> None:
+    key = cast.key()
+    for other in (key[:-1], key + "A", key.upper(), key[:-1] + ("A" if key[-1] != "A" else "B"), f" {key}"):
+        with pytest.raises(NoSuchKey):
+            holder(cast, other)
+
+
+def test_the_hash_of_a_key_opens_nothing(cast: Cast) -> None:
+    with pytest.raises(NoSuchKey):
+        holder(cast, secret_hash(cast.key()))

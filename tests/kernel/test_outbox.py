@@ -1,0 +1,190 @@
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cast import Cast
+from evidence import contents, events
+from mainstay.backing.database import EVERY, Row
+from mainstay.business.people.operations import invite_person, remove_person
+from mainstay.kernel import outbox
+from mainstay.kernel.context import Context, Letter
+from mainstay.kernel.event import Event
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.outbox import LEASE, RETRIES, Work
+from mainstay.kernel.refusal import Conflict
+from mainstay.kernel.rights import Right, Role
+from mainstay.kernel.shapes import Input, One, Shown
+from mainstay.values.moments import moment_text
+
+NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+class Tell(Input):
+    times: int
+    fail: bool
+
+
+class ToldOut(Shown):
+    noun = "told"
+
+
+class ToldHappened(Event):
+    name = "told.happened"
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
+def tell(ctx: Context, given: Tell) -> One[ToldOut]:
+    """Tell of several things, and perhaps take them back."""
+    for _ in range(given.times):
+        ctx.record(ToldHappened(One(ToldOut, ())))
+    outbox.write(ctx)
+    ctx.events.clear()
+    ctx.letters.clear()
+    if given.fail:
+        raise Conflict("No.")
+    return One(ToldOut, ())
+
+
+@pytest.fixture
+def empty(alone: Cast) -> Cast:
+    """An organisation whose outbox was emptied."""
+    with alone.stage.database.changing(EVERY) as rows:
+        rows.run("DELETE FROM outbox")
+    return alone
+
+
+def waiting(cast: Cast) -> list[Row]:
+    return contents(cast.stage.database)["outbox"]
+
+
+def put(cast: Cast, kind: str, at: datetime) -> None:
+    with cast.stage.database.changing(cast.organisation) as rows:
+        outbox.put(rows, Letter(kind, {"kind": kind}), moment_text(at))
+
+
+def take(cast: Cast, at: datetime) -> Work | None:
+    with cast.stage.database.changing(EVERY) as rows:
+        return outbox.take(rows, at)
+
+
+def taken(cast: Cast, at: datetime) -> Work:
+    work = take(cast, at)
+    assert work is not None
+    return work
+
+
+def postpone(cast: Cast, work: Work, at: datetime) -> datetime | None:
+    with cast.stage.database.changing(EVERY) as rows:
+        return outbox.postpone(rows, work, at)
+
+
+def test_every_event_leaves_a_letter_with_its_id(empty: Cast) -> None:
+    empty.perform(invite_person, name="N", email="n@new.example", role="member")
+    work = taken(empty, empty.stage.clock() + timedelta(seconds=1))
+    assert (work.organisation, work.kind, work.attempts) == (empty.organisation, outbox.EVENT, 1)
+    assert work.payload == {"event": events(empty)[-1]["id"]}
+    assert take(empty, empty.stage.clock() + timedelta(seconds=1)) is None
+
+
+def test_a_refused_and_a_rehearsed_change_leave_no_letter(empty: Cast) -> None:
+    empty.perform(remove_person, personId=empty.people[Role.MEMBER])
+    with pytest.raises(Conflict):
+        empty.perform(tell, times=3, fail=True)
+    assert waiting(empty) == []
+
+
+def test_the_numbers_of_events_have_no_gaps_among_many_threads_and_changes_taken_back(cast: Cast) -> None:
+    begun = len(events(cast))
+    actor = cast.actor(Role.OWNER)
+
+    def act(number: int) -> bool:
+        try:
+            cast.perform(tell, actor, times=1 + number % 3, fail=number % 4 == 0)
+        except Conflict:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        kept = [*threads.map(act, range(48))]
+    told = sum(1 + number % 3 for number, was_kept in enumerate(kept) if was_kept)
+    found = events(cast)
+    assert [event["sequence"] for event in found] == [*range(1, begun + told + 1)]
+    assert len({event["id"] for event in found}) == begun + told
+    assert kept.count(False) == 12
+
+
+def test_what_has_been_due_the_longest_comes_first(empty: Cast) -> None:
+    put(empty, "second", NOW - timedelta(seconds=1))
+    put(empty, "first", NOW - timedelta(seconds=2))
+    put(empty, "third", NOW)
+    assert [taken(empty, NOW).kind for _ in range(3)] == ["first", "second", "third"]
+
+
+def test_what_is_due_at_the_same_time_comes_in_the_order_in_which_it_was_put(empty: Cast) -> None:
+    for number in range(5):
+        put(empty, str(number), NOW)
+    assert [taken(empty, NOW).kind for _ in range(5)] == ["0", "1", "2", "3", "4"]
+
+
+def test_what_is_not_yet_due_is_not_taken(empty: Cast) -> None:
+    put(empty, "later", NOW + timedelta(milliseconds=1))
+    assert take(empty, NOW) is None
+    assert take(empty, NOW + timedelta(milliseconds=1)) is not None
+
+
+def test_work_that_is_taken_falls_due_again_when_the_lease_runs_out(empty: Cast) -> None:
+    put(empty, "x", NOW)
+    first = taken(empty, NOW)
+    assert take(empty, NOW + LEASE - timedelta(milliseconds=1)) is None
+    again = taken(empty, NOW + LEASE)
+    assert (again.id, again.payload, first.attempts, again.attempts) == (first.id, first.payload, 1, 2)
+
+
+def test_work_that_is_done_is_gone(empty: Cast) -> None:
+    put(empty, "x", NOW)
+    put(empty, "y", NOW)
+    work = taken(empty, NOW)
+    with empty.stage.database.changing(work.organisation) as rows:
+        outbox.finish(rows, work)
+    assert [row[2] for row in waiting(empty)] == ["y"]
+
+
+def attempts(cast: Cast) -> Iterator[timedelta | None]:
+    now = NOW
+    while True:
+        work = taken(cast, now)
+        again = postpone(cast, work, now)
+        if again is None:
+            yield None
+            return
+        yield again - now
+        assert take(cast, again - timedelta(milliseconds=1)) is None
+        now = again
+
+
+def test_work_that_fails_waits_longer_each_time_and_is_parked_at_last(empty: Cast) -> None:
+    put(empty, "x", NOW)
+    assert [*attempts(empty)] == [*RETRIES, None]
+    assert take(empty, NOW + timedelta(days=1000)) is None
+    assert len(waiting(empty)) == 1
+
+
+def test_no_two_workers_take_the_same_work(empty: Cast) -> None:
+    for number in range(60):
+        put(empty, str(number), NOW)
+
+    def empty_it(_: int) -> list[str]:
+        mine = []
+        # A worker that met another at the same work comes away with nothing and looks again.
+        for _ in range(200):
+            work = take(empty, NOW)
+            if work is not None:
+                mine.append(work.kind)
+        return mine
+
+    with ThreadPoolExecutor(4) as threads:
+        shares = [*threads.map(empty_it, range(4))]
+    everything = [kind for share in shares for kind in share]
+    assert sorted(everything, key=int) == [str(number) for number in range(60)]

@@ -1,0 +1,112 @@
+"""What goes out is made from rows, past the models; here it is held to them."""
+
+from enum import EnumType
+from typing import Any, Literal, get_args, get_origin
+
+import orjson
+import pytest
+from pydantic import BaseModel
+
+from mainstay.backing.database import Row, Value
+from mainstay.business.people.model import MeOut
+from mainstay.catalogue import OPERATIONS
+from mainstay.kernel.shapes import One, Page, Record, Shown
+from mainstay.kernel.wire import PriceText, to_json
+
+TEXT = "Zoë “x” \\ </script>"
+SCALARS: dict[object, tuple[Value, object]] = {
+    PriceText: (325_000, "32.50"),
+    str: (TEXT, TEXT),
+    int: (7, 7),
+    bool: (1, True),
+}
+OUTPUTS = sorted({operation.output for operation in OPERATIONS}, key=lambda model: model.__name__)
+
+
+# Who asks is not kept anywhere: its model is made by hand.
+KEPT_IN_ROWS = [model for model in OUTPUTS if model is not MeOut]
+
+
+def kept_and_shown(kind: Any, *, empty: bool) -> tuple[Value, object]:
+    """A value as a store keeps it, and as it must be shown."""
+    if type(None) in get_args(kind):
+        if empty:
+            return None, None
+        kind = get_args(kind)[0]
+    if kind in SCALARS:
+        return SCALARS[kind]
+    if words := get_args(kind) if get_origin(kind) is Literal else kind if isinstance(kind, EnumType) else ():
+        word = str(next(iter(words)))
+        return word, word
+    shown = inner(kind, empty=empty)
+    return orjson.dumps(shown).decode(), shown
+
+
+def inner(kind: Any, *, empty: bool) -> object:
+    if get_origin(kind) is list:
+        return [] if empty else [kept_and_shown(get_args(kind)[0], empty=False)[1]] * 2
+    assert issubclass(kind, BaseModel)
+    return {name: kept_and_shown(field.annotation, empty=empty)[1] for name, field in kind.model_fields.items()}
+
+
+def sample(model: type[Shown], *, empty: bool) -> tuple[Row, dict[str, object]]:
+    """A row of such records, and the JSON it must become."""
+    row: list[Value] = []
+    shown: dict[str, object] = {"object": model.noun}
+    for name, field in model.model_fields.items():
+        if name != "object":
+            kept, shown[field.alias or name] = kept_and_shown(field.annotation, empty=empty)
+            row.append(kept)
+    return tuple(row), shown
+
+
+EMPTY_OR_FULL = pytest.mark.parametrize("empty", [True, False], ids=["empty", "full"])
+EVERY_OUTPUT = pytest.mark.parametrize("model", KEPT_IN_ROWS, ids=lambda model: model.__name__)
+
+
+@EVERY_OUTPUT
+@EMPTY_OR_FULL
+def test_a_row_becomes_the_record(model: type[Shown], *, empty: bool) -> None:
+    row, shown = sample(model, empty=empty)
+    assert orjson.loads(to_json(One(model, row))) == shown
+
+
+@EVERY_OUTPUT
+@EMPTY_OR_FULL
+def test_an_entry_of_a_page_is_byte_for_byte_the_record_itself(model: type[Shown], *, empty: bool) -> None:
+    row, _ = sample(model, empty=empty)
+    record = to_json(One(model, row))
+    page = to_json(Page(model, [row, row], has_more=True))
+    assert page == b'{"object":"list","data":[%s,%s],"hasMore":true}' % (record, record)
+
+
+@EVERY_OUTPUT
+@EMPTY_OR_FULL
+def test_the_model_reads_it_and_would_write_the_same(model: type[Shown], *, empty: bool) -> None:
+    row, _ = sample(model, empty=empty)
+    written = to_json(One(model, row))
+    assert to_json(model.model_validate_json(written, strict=True, extra="forbid")) == written
+
+
+@EVERY_OUTPUT
+def test_a_row_with_a_column_too_many_or_too_few_is_a_bug(model: type[Shown]) -> None:
+    row, _ = sample(model, empty=False)
+    for wrong in (row[:-1], (*row, None)):
+        with pytest.raises(ValueError, match="unpack"):
+            to_json(One(model, wrong))
+
+
+@pytest.mark.parametrize("model", [model for model in OUTPUTS if issubclass(model, Record)])
+def test_the_version_is_found_in_the_row(model: type[Record]) -> None:
+    row, shown = sample(model, empty=False)
+    assert One(model, row).version == shown["version"] == 7
+
+
+def test_an_empty_page_is_an_empty_list() -> None:
+    assert to_json(Page(OUTPUTS[0], [], has_more=False)) == b'{"object":"list","data":[],"hasMore":false}'
+
+
+def test_a_page_is_cut_out_of_one_row_more() -> None:
+    rows: list[Row] = [(1,), (2,), (3,)]
+    cut = [(len(page.rows), page.has_more) for page in (Page.cut(OUTPUTS[0], rows, limit) for limit in (2, 3, 4))]
+    assert cut == [(2, True), (3, False), (3, False)]

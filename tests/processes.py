@@ -1,0 +1,45 @@
+"""The processes of a running server, as the system sees them."""
+
+import os
+import select
+from contextlib import suppress
+from pathlib import Path
+
+from running import RunningServer
+
+PATIENCE_SECONDS = 30
+
+
+def processes_of(server: RunningServer) -> dict[int, str]:
+    """Every process that the server has started and that still lives, itself included, with its command."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            name, _, facts = (folder / "stat").read_text().rpartition(") ")
+            state, _, _, session, *_ = facts.split()
+            if int(session) == server.process.pid and state != "Z":
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(name.split()[0])] = command
+    return found
+
+
+def outbox_workers_of(server: RunningServer) -> list[int]:
+    """The process that empties the outbox, if it is there."""
+    return [pid for pid, command in processes_of(server).items() if " worker " in command]
+
+
+def server_processes_of(server: RunningServer) -> set[int]:
+    """The processes that answer requests."""
+    return {pid for pid, command in processes_of(server).items() if " serve" in command} - {server.process.pid}
+
+
+def wait_until_gone(pids: set[int]) -> None:
+    """Wait until none of these processes lives."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            handle = os.pidfd_open(pid)
+            try:
+                readable, _, _ = select.select([handle], [], [], PATIENCE_SECONDS)
+                assert readable, f"process {pid} lives on"
+            finally:
+                os.close(handle)

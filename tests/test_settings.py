@@ -1,0 +1,132 @@
+"""Settings: defaults, each wrong one named in a sentence, and the way they reach other processes."""
+
+import os
+import re
+from dataclasses import fields, replace
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, environment_of, read_settings
+
+
+def test_without_any_setting_there_are_defaults() -> None:
+    settings = read_settings({})
+
+    assert settings.data == Path("data")
+    assert settings.database is None
+    assert settings.redis is None
+    assert settings.base_url == "http://127.0.0.1:8000"
+    assert (settings.host, settings.port) == ("127.0.0.1", 8000)
+    assert settings.workers == os.cpu_count()
+    assert settings.smtp is None
+    assert settings.trusted_proxies == ()
+    assert settings.metrics is None
+
+
+def test_every_setting_has_a_meaning_and_no_other_has() -> None:
+    assert set(MEANINGS) == {field.name for field in fields(Settings)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("data", "/srv/mainstay", Path("/srv/mainstay")),
+        ("database", "postgresql://user@host/name", "postgresql://user@host/name"),
+        ("database", "postgres:///name?host=/run", "postgres:///name?host=/run"),
+        ("redis", "redis://host:6379/1", "redis://host:6379/1"),
+        ("redis", "rediss://:secret@host", "rediss://:secret@host"),
+        ("base_url", "https://Office.Example/", "https://office.example"),
+        ("base_url", "http://localhost:9000", "http://localhost:9000"),
+        ("base_url", "http://[::1]:9000", "http://[::1]:9000"),
+        ("host", "0.0.0.0", "0.0.0.0"),
+        ("host", "localhost", "127.0.0.1"),
+        ("host", "::1", "::1"),
+        ("port", "80", 80),
+        ("port", "65535", 65535),
+        ("workers", "1", 1),
+        ("smtp", "smtp://user:p%40ss@host:25", "smtp://user:p%40ss@host:25"),
+        ("smtp", "smtps://[::1]", "smtps://[::1]"),
+        ("trusted_proxies", "10.0.0.1", (ip_network("10.0.0.1/32"),)),
+        ("trusted_proxies", "10.0.0.0/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1/128"))),
+        ("metrics", "127.0.0.1:9100", "127.0.0.1:9100"),
+    ],
+)
+def test_a_setting_is_read_from_the_environment(name: str, text: str, value: object) -> None:
+    settings = read_settings({PREFIX + name.upper(): f" {text} "})
+
+    assert getattr(settings, name) == value
+
+
+def test_an_empty_setting_is_no_setting() -> None:
+    assert read_settings({PREFIX + name.upper(): " " for name in MEANINGS}) == read_settings({})
+
+
+def test_the_base_address_follows_host_and_port() -> None:
+    assert read_settings({"MAINSTAY_PORT": "81"}).base_url == "http://127.0.0.1:81"
+    assert read_settings({"MAINSTAY_HOST": "::1", "MAINSTAY_PORT": "81"}).base_url == "http://[::1]:81"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("database", "mysql://host/name"),
+        ("database", "name"),
+        ("redis", "host:6379"),
+        ("redis", "redis://"),
+        ("redis", "redis://host:port"),
+        ("redis", "redis://host:99999"),
+        ("base_url", "office.example"),
+        ("base_url", "ftp://office.example"),
+        ("base_url", "https://office.example/path"),
+        ("base_url", "https://office.example?x=1"),
+        ("base_url", "https://user@office.example"),
+        ("base_url", "https://office.example:99999"),
+        ("base_url", "https://"),
+        ("host", "office.example"),
+        ("host", "300.1.1.1"),
+        ("port", "0"),
+        ("port", "65536"),
+        ("port", "-1"),
+        ("port", "80.0"),
+        ("port", "eighty"),
+        ("workers", "0"),
+        ("workers", "513"),
+        ("workers", "many"),
+        ("smtp", "host"),
+        ("smtp", "smtp://"),
+        ("smtp", "smtp://user@:25"),
+        ("smtp", "smtp://host:port"),
+        ("smtp", "smtp://host:99999"),
+        ("trusted_proxies", "proxy.example"),
+        ("trusted_proxies", "10.0.0.1,"),
+        ("trusted_proxies", "10.0.0.1/8"),
+        ("metrics", "9100"),
+        ("metrics", ":9100"),
+        ("metrics", "127.0.0.1:"),
+        ("metrics", "127.0.0.1:port"),
+        ("metrics", "127.0.0.1:99999"),
+    ],
+)
+def test_a_wrong_setting_is_named_in_one_sentence(name: str, text: str) -> None:
+    with pytest.raises(WrongSetting) as caught:
+        read_settings({PREFIX + name.upper(): text})
+
+    sentence = str(caught.value)
+    assert re.fullmatch(rf"MAINSTAY_{name.upper()} must (be|begin with) [^\n]+\.", sentence)
+    assert "secret" not in sentence
+
+
+def test_another_process_reads_the_same_settings() -> None:
+    settings = replace(
+        read_settings({}),
+        data=Path("/srv/mainstay"),
+        database="postgresql://host/name",
+        base_url="https://office.example",
+        workers=3,
+        trusted_proxies=(ip_network("10.0.0.0/8"), ip_network("::1/128")),
+    )
+
+    assert read_settings(environment_of(settings)) == settings
+    assert read_settings(environment_of(read_settings({}))) == read_settings({})

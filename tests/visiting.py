@@ -1,0 +1,128 @@
+"""Someone with a browser, over plain HTTP: keeps cookies, and fills in forms as the pages show them."""
+
+import re
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.policy import default
+from html import unescape
+
+import httpx2
+
+from apps import from_somewhere, hidden
+from cast import PASSWORD, Cast
+from mainstay.business.people.joining import add_person
+from mainstay.kernel.actor import operator
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+from running import TLS, RunningServer
+
+_MAIL_LOOKS = 3000
+
+
+@dataclass(frozen=True)
+class Somebody:
+    """A person of the cast's organisation with an account of their own."""
+
+    id: str
+    email: str
+    password: str = PASSWORD
+
+
+class Visit:
+    """A browser of its own, at an address of its own."""
+
+    def __init__(self, server: RunningServer) -> None:
+        self.server = server
+        self.cookies: dict[str, str] = {}
+        self._headers = {"Accept": "text/html", "User-Agent": "Firefox/140 (Linux)", **from_somewhere()}
+
+    def get(self, path: str, **headers: str) -> httpx2.Response:
+        """Open a page; redirects are not followed."""
+        return self._request("GET", path, headers, None)
+
+    def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
+        """Send a form, as a page of the server would."""
+        return self._request("POST", path, {"Origin": self.server.url} | headers, fields)
+
+    def _request(
+        self, method: str, path: str, headers: dict[str, str], fields: dict[str, str] | None
+    ) -> httpx2.Response:
+        cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        answer = httpx2.request(
+            method,
+            self.server.url + path,
+            headers=self._headers | cookie | headers,
+            data=fields,
+            timeout=20,
+            verify=TLS,
+        )
+        for name, value in set_cookies(answer).items():
+            self.cookies[name] = value.partition(";")[0]
+        return answer
+
+    def submit(self, path: str, to: str | None = None, **fields: str) -> httpx2.Response:
+        """Open a page, and send a form of it with its token."""
+        page = self.get(path)
+        assert page.status_code == httpx2.codes.OK, page.text
+        return self.answer(page.text, to or path, **fields)
+
+    def answer(self, page: str, to: str, **fields: str) -> httpx2.Response:
+        """Send a form of a page that is open, with its token."""
+        known = {name: hidden(page, name) for name in ("csrf", "ticket", "version")}
+        return self.post(to, {name: value for name, value in known.items() if value} | fields)
+
+    def sign_in(self, somebody: Somebody) -> None:
+        """Sign in."""
+        answer = self.submit("/sign-in", email=somebody.email, password=somebody.password)
+        assert answer.status_code == httpx2.codes.SEE_OTHER, answer.text
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the office opens."""
+        return self.get("/").status_code == httpx2.codes.OK
+
+
+def somebody(cast: Cast, role: Role = Role.OWNER, name: str = "Sara Someone") -> Somebody:
+    """A new person of the cast's organisation."""
+    email = f"{new_id('s').lower()}@somebody.example"
+    person = cast.perform(add_person, operator(cast.organisation), name=name, email=email, role=role, password=PASSWORD)
+    return Somebody(str(person["id"]), email)
+
+
+def visit(server: RunningServer, cast: Cast, role: Role = Role.OWNER) -> Visit:
+    """A new person of the cast's organisation, signed in."""
+    visiting = Visit(server)
+    visiting.sign_in(somebody(cast, role))
+    return visiting
+
+
+def set_cookies(answer: httpx2.Response) -> dict[str, str]:
+    """The cookies that an answer sets: by name, everything behind it."""
+    return dict(cookie.split("=", 1) for cookie in answer.headers.get_list("Set-Cookie"))
+
+
+def words(page: str) -> str:
+    """What people read on a page."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def link_for(server: RunningServer, email: str, count: int = 1) -> str:
+    """The link in the newest of so many mails to an address, once the worker has sent them."""
+    for _ in range(_MAIL_LOOKS):
+        found = mails_to(server, email)
+        if len(found) == count:
+            link = re.search(r"https?://\S+/(?:invitation|reset-password)/\S+", found[-1])
+            assert link, found[-1]
+            return link[0].removeprefix(server.url)
+        server.request("GET", "/healthz")
+    raise AssertionError(f"{email} got {len(mails_to(server, email))} mails")
+
+
+def mails_to(server: RunningServer, email: str) -> list[str]:
+    """The texts of the mails to an address, in the order of their sending."""
+    letters = []
+    for file in sorted((server.settings.data / "outbox").glob("*.eml")):
+        letter = message_from_bytes(file.read_bytes(), policy=default)
+        if email in str(letter["To"]):
+            letters.append(str(letter.get_content()))
+    return letters
