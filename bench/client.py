@@ -58,7 +58,7 @@ def main() -> None:
     if given.cores:
         os.sched_setaffinity(0, given.cores)
     keys = given.keys.read_text().split()
-    requests = [_request(given.port, given.path, key) for key in keys]
+    requests = [_request(given, key) for key in keys]
     gc.disable()
     load = _measure(requests, given)
     print(json.dumps(asdict(load)))
@@ -133,14 +133,23 @@ def _is_whole(received: bytes) -> bool:
     return len(received) - head - 4 >= int(received[at : received.find(b"\r", at)])
 
 
-def _request(port: int, path: str, key: str) -> bytes:
-    head = (
-        f"GET {path} HTTP/1.1",
-        f"Host: 127.0.0.1:{port}",
-        "Accept: application/json",
+def _request(given: argparse.Namespace, key: str) -> bytes:
+    head = [
+        f"{'POST' if given.body else 'GET'} {given.path} HTTP/1.1",
+        f"Host: 127.0.0.1:{given.port}",
         f"Authorization: Bearer {key}",
-    )
-    return "\r\n".join((*head, "", "")).encode()
+    ]
+    if given.body:
+        # What every client of a tool server sends.
+        head += [
+            "Accept: application/json, text/event-stream",
+            "Content-Type: application/json",
+            "MCP-Protocol-Version: 2025-11-25",
+            f"Content-Length: {len(given.body)}",
+        ]
+    else:
+        head += ["Accept: application/json"]
+    return "\r\n".join((*head, "", given.body)).encode()
 
 
 def _cpu_seconds() -> float:
@@ -152,6 +161,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure one address of a server on this machine.")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--path", required=True)
+    parser.add_argument("--body", default="", help="what to post, in ASCII; without it, the address is read")
     parser.add_argument("--keys", type=Path, required=True, help="file of API keys, one a line; they take turns")
     parser.add_argument("--first", type=int, default=0, help="the key to begin with")
     parser.add_argument("--connections", type=int, default=32)

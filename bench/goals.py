@@ -14,6 +14,12 @@ PEOPLE_OF_MANY = "Mainstay, 25 of 50,000 people"
 REFERENCE_ORGANISATION = "reference, organisation"
 REFERENCE_PEOPLE = "reference, 25 of 100 people"
 CEILING = "ceiling, an empty answer"
+TOOLS_LIST = "Mainstay, tools/list"
+TOOLS_CALL = "Mainstay, tools/call"
+SDK_LIST = "MCP SDK, tools/list"
+SDK_CALL = "MCP SDK, tools/call"
+FAST_LIST = "FastMCP, tools/list"
+FAST_CALL = "FastMCP, tools/call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,10 @@ RATIOS = (
     Ratio("list: times the reference", PEOPLE, REFERENCE_PEOPLE, least=10),
     Ratio("organisation: part of the ceiling", ORGANISATION, CEILING, least=0.30),
     Ratio("list: part of the ceiling", PEOPLE, CEILING, least=0.15),
+    Ratio("tools/list: times the SDK", TOOLS_LIST, SDK_LIST, least=5),
+    Ratio("tools/call: times the SDK", TOOLS_CALL, SDK_CALL, least=5),
+    Ratio("tools/list: times FastMCP", TOOLS_LIST, FAST_LIST, least=10),
+    Ratio("tools/call: times FastMCP", TOOLS_CALL, FAST_CALL, least=10),
     Ratio("two workers: times one", TWO_WORKERS, ORGANISATION, least=1.7, one_core=False),
     Ratio("list: p50 with 50,000 people over 100", PEOPLE_OF_MANY, PEOPLE, most=1.5, of="load.p50", one_core=False),
 )

@@ -27,6 +27,8 @@ class Aim:
     contender: Contender
     path: str
     keys: Path
+    # What is posted; nothing where the address is read.
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Field:
         words: dict[str, Sequence[object]] = {
             "--port": [aim.contender.port],
             "--path": [aim.path],
+            "--body": [aim.body],
             "--keys": [aim.keys],
             "--first": [self._next_keys[aim.keys]],
             "--connections": [CONNECTIONS],

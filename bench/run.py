@@ -30,6 +30,10 @@ RESULTS = ROOT / "bench" / "results" / "latest.json"
 _LEAST_ROUNDS = 3
 _ORGANISATION = "/api/v1/organisation"
 _PEOPLE = "/api/v1/people?limit=25"
+_LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+_CALL = json.dumps(
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_organisation", "arguments": {}}}
+)
 
 
 def main() -> None:
@@ -40,7 +44,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         # As an exception, so that everything that was started is ended.
         signal.signal(number, lambda *_: sys.exit("The bench was ended."))
-    outcome = measure(0.5, began + 32) if quick else measure(1.0, began + 160)
+    outcome = measure(0.5, began + 32) if quick else measure(1.0, began + 200)
     show(outcome)
     write(outcome, RESULTS)
     print(f"Everything is in {RESULTS.relative_to(ROOT)}.")
@@ -59,6 +63,8 @@ def measure(seconds: float, until: float) -> Outcome:
             mainstay(data_of_two, 2),
             other("reference", {"BENCH_DATABASE": str(stock.data / "mainstay.db")}),
             other("ceiling", {}),
+            other("mcp_sdk", {}),
+            other("mcp_fast", {}),
         )
         contenders = {plan.name: stack.enter_context(running(plan, folder)) for plan in plans}
         aims = _aims(contenders, stock)
@@ -84,13 +90,21 @@ def _aims(contenders: Mapping[str, Contender], stock: Stock) -> list[Aim]:
         Aim(goals.PEOPLE_OF_MANY, one, _PEOPLE, stock.large_keys),
         Aim(goals.PEOPLE, one, _PEOPLE, stock.small_keys),
         Aim(goals.REFERENCE_PEOPLE, reference, _PEOPLE, stock.small_keys),
+        Aim(goals.SDK_LIST, contenders["mcp_sdk"], "/mcp", stock.small_keys, _LIST),
+        Aim(goals.TOOLS_LIST, one, "/mcp", stock.small_keys, _LIST),
+        Aim(goals.FAST_LIST, contenders["mcp_fast"], "/mcp", stock.small_keys, _LIST),
+        Aim(goals.SDK_CALL, contenders["mcp_sdk"], "/mcp", stock.small_keys, _CALL),
+        Aim(goals.TOOLS_CALL, one, "/mcp", stock.small_keys, _CALL),
+        Aim(goals.FAST_CALL, contenders["mcp_fast"], "/mcp", stock.small_keys, _CALL),
     ]
 
 
 def _check_answers(aims: list[Aim]) -> None:
-    """Whoever is asked the same must answer the same."""
+    """Whoever is asked the same must answer the same; the trivial tools of others have nothing to compare."""
     answers: dict[tuple[str, Path], object] = {}
     for aim in aims:
+        if aim.body:
+            continue
         answer = json.loads(aim.contender.get(aim.path, aim.keys.read_text().split()[0]))
         if answers.setdefault((aim.path, aim.keys), answer) != answer:
             raise RuntimeError(f"{aim.name}: another answer than the others gave:\n{answer}")

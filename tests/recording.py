@@ -67,6 +67,12 @@ class RecordingDatabase:
             yield RecordingHandle(rows, self.statements)
 
     @contextmanager
+    def glancing(self, organisation: str) -> Iterator[RecordingHandle]:
+        """See one state with one statement."""
+        with self.inner.glancing(organisation) as rows:
+            yield RecordingHandle(rows, self.statements)
+
+    @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[RecordingHandle]:
         """Change all or nothing."""
         with self.inner.changing(organisation, keep=keep and self.keep) as rows:

@@ -41,7 +41,7 @@ class Contender:
     log: Path
 
     def get(self, path: str, key: str) -> bytes:
-        """The body of one answer, which must be a 200."""
+        """The body of one answer to a reading, which must be a 200."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_START_SECONDS)
         try:
             connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})

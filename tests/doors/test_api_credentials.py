@@ -2,6 +2,7 @@
 
 import pytest
 
+from apps import register, signed_in
 from cast import EMAILS, PASSWORD, Cast
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import remove_person, update_person
@@ -91,6 +92,16 @@ def test_a_key_counts_in_the_header_only(server: RunningServer, cast: Cast) -> N
     refused(server.request("POST", PEOPLE, json={"key": key, **NEWCOMER}), 401)
 
 
+def test_an_access_token_and_an_office_session_open_no_path_of_the_api(server: RunningServer, cast: Cast) -> None:
+    person = signed_in(server, cast)
+    token = register(server).connect(person, cast.organisation, "write")["access_token"]
+    assert token.startswith("svc_at_")
+
+    for path in (ORGANISATION, "/api/v1/me", "/api/v1/nowhere"):
+        assert refused(server.request("GET", path, token), 401) == NOT_VALID
+        assert refused(server.request("GET", path, headers={"Cookie": person.cookie}), 401) == NOT_VALID
+
+
 def test_a_revoked_key_is_refused_from_the_next_request_on_by_every_worker(server: RunningServer, cast: Cast) -> None:
     revoked, kept = cast.key(), cast.key()
     assert server.request("GET", ORGANISATION, revoked).status_code == 200
@@ -132,6 +143,22 @@ def test_a_key_ends_when_its_maker_is_no_longer_owner_or_admin(server: RunningSe
 
     cast.perform(update_person, personId=cast.people[Role.ADMIN], role="admin")
     refused(server.request("GET", ORGANISATION, key), 401)
+
+
+@pytest.mark.parametrize("change", ["role = 'office'", "role = 'member'", "status = 'left'", "status = 'invited'"])
+def test_a_key_is_refused_by_what_its_maker_is_however_that_came_to_be(
+    server: RunningServer, cast: Cast, change: str
+) -> None:
+    key = cast.key(role=Role.ADMIN)
+
+    # Nobody has ended the key: the person's own row is enough.
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run(
+            f"UPDATE person SET {change} WHERE organisation_id = :organisation AND id = :id",
+            id=cast.people[Role.ADMIN],
+        )
+
+    assert refused(server.request("GET", ORGANISATION, key), 401) == NOT_VALID
 
 
 def test_a_key_has_the_rights_its_maker_has_now(server: RunningServer, cast: Cast) -> None:

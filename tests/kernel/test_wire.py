@@ -1,7 +1,8 @@
 """What goes out is made from rows, past the models; here it is held to them."""
 
+from dataclasses import is_dataclass
 from enum import EnumType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import orjson
 import pytest
@@ -45,8 +46,9 @@ def kept_and_shown(kind: Any, *, empty: bool) -> tuple[Value, object]:
 def inner(kind: Any, *, empty: bool) -> object:
     if get_origin(kind) is list:
         return [] if empty else [kept_and_shown(get_args(kind)[0], empty=False)[1]] * 2
-    assert issubclass(kind, BaseModel)
-    return {name: kept_and_shown(field.annotation, empty=empty)[1] for name, field in kind.model_fields.items()}
+    assert issubclass(kind, BaseModel) or is_dataclass(kind)
+    parts = {name: part for name, part in get_type_hints(kind).items() if get_origin(part) is not ClassVar}
+    return {name: kept_and_shown(part, empty=empty)[1] for name, part in parts.items()}
 
 
 def sample(model: type[Shown], *, empty: bool) -> tuple[Row, dict[str, object]]:

@@ -58,6 +58,9 @@ class Database(Protocol):
     def reading(self, organisation: str) -> AbstractContextManager[Handle]:
         """See one consistent state; change nothing."""
 
+    def glancing(self, organisation: str) -> AbstractContextManager[Handle]:
+        """See one state with one statement: as `reading`, without what only a second statement would need."""
+
     def changing(self, organisation: str, *, keep: bool = True) -> AbstractContextManager[Handle]:
         """Change all or nothing; nothing when it is not to be kept. An organisation's changes happen one by one."""
 

@@ -7,7 +7,7 @@ local to the transaction: a setting of the session would leak to the next user o
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 
 import psycopg
@@ -85,6 +85,10 @@ class PostgresDatabase:
         """See one consistent state; change nothing."""
         with self._transaction(_BEGIN_READING, organisation, "ROLLBACK") as handle:
             yield handle
+
+    def glancing(self, organisation: str) -> AbstractContextManager[PostgresHandle]:
+        """The organisation is named to the transaction, so there must be one."""
+        return self.reading(organisation)
 
     @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[PostgresHandle]:

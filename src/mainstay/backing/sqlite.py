@@ -7,7 +7,7 @@ write lock at the start, because a transaction that starts reading and then writ
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -69,6 +69,10 @@ class SqliteDatabase:
     def reading(self, organisation: str) -> "_Reading":
         """See one consistent state; change nothing."""
         return _Reading(self._reader(), organisation)
+
+    def glancing(self, organisation: str) -> AbstractContextManager[SqliteHandle]:
+        """One statement is a transaction by itself."""
+        return nullcontext(SqliteHandle(self._reader(), organisation))
 
     @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[SqliteHandle]:

@@ -33,6 +33,8 @@ class Response:
     content_type: bytes = b"application/json"
     # Whether and for how long it may be kept; nearly nothing may.
     cache: bytes = b"no-store"
+    # Whether the log need not tell of it: answered as it should be, with nothing changed.
+    quiet: bool = False
 
 
 class RequestHeaders:
@@ -142,7 +144,7 @@ class Front:
             response = error(500, OUR_FAULT)
         seconds = time.perf_counter() - began
         self.meters.observe(response.route, response.status, seconds)
-        if response.status != HTTPStatus.OK or request.method not in _READS:
+        if not response.quiet and (response.status != HTTPStatus.OK or request.method not in _READS):
             log(
                 "request",
                 request=request.id,

@@ -18,10 +18,9 @@ class Door(StrEnum):
     CLI = "cli"
 
 
-class Named(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Named:
     """A person, key or app as it is named beside what it did."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     name: str

@@ -1,13 +1,13 @@
 """`organisation`, `person` and `subscription`, while the server runs."""
 
-from cast import Cast
+from cast import EMAILS, PASSWORD, Cast
 from commanding import at_once, command
-from mainstay.business.people.joining import add_person
+from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.identity.passwords import is_password
 from mainstay.kernel.actor import operator
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Role
-from mainstay.values.ids import is_id
+from mainstay.values.ids import is_id, new_id
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
 
@@ -88,18 +88,25 @@ def test_who_cannot_be_told_apart_or_is_not_there_is_refused(server: RunningServ
         words = ("--organisation", organisation, "--person", person, "--access", "read", "--name", "Tests")
         return ["key", "create", *words, "--json"]
 
-    ambiguous, clear, unknown, elsewhere = at_once(
+    twins = f"Twins of {cast.organisation}"
+    for each in (new_id("org"), new_id("org")):
+        given = {"name": twins, "ownerName": "Tina Twin", "ownerEmail": EMAILS[Role.OWNER], "password": PASSWORD}
+        cast.perform(create_organisation, operator(each), **given)
+
+    ambiguous, clear, unknown, elsewhere, both = at_once(
         server.settings,
         key_of("tina twin"),
         key_of(f"twin1@{cast.organisation}.example"),
         key_of("nobody"),
         key_of("Tina Twin", "Nobody & Sons"),
+        ("subscription", "show", twins),
     )
 
     assert ambiguous.refusal == "More than one person is called 'tina twin'; use the id."
     assert list(clear.outcome) == ["id", "key"]
     assert unknown.refusal == "There is no person with that identifier."
     assert elsewhere.refusal == "There is no organisation with that identifier."
+    assert both.refusal == f"More than one organisation is called '{twins}'; use the id."
 
 
 def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> None:
@@ -122,3 +129,10 @@ def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> 
     assert no_key.refusal == "The role office may not do this (keys:manage). Ask an owner or admin."
     assert [fault.split(":")[0] for fault in invalid.refusal.split("; ")] == ["name", "country", "ownerEmail"]
     assert no_such_key.refusal == "There is no API key with that identifier."
+
+
+def test_someone_who_signs_in_already_gets_no_new_password(server: RunningServer, cast: Cast) -> None:
+    words = ("organisation", "create", "--name", "Second Firm", "--owner-name", "Olivia", "--json")
+    made = command(server.settings, *words, "--owner-email", EMAILS[Role.OWNER].upper()).outcome
+    assert made["owner"]["password"] is None
+    assert is_password(PASSWORD, kept_password(cast.stage, EMAILS[Role.OWNER]))

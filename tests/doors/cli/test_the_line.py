@@ -12,7 +12,7 @@ from commanding import at_once, command
 from mainstay.catalogue import OPERATIONS
 from mainstay.doors.api.openapi import describe
 from mainstay.main import open_stage
-from mainstay.settings import Settings, read_settings
+from mainstay.settings import MEANINGS, Settings, read_settings
 
 
 @pytest.fixture
@@ -87,8 +87,12 @@ def test_wrong_usage_is_told_apart_from_a_refusal(embedded: Settings) -> None:
     assert not embedded.data.exists()
 
 
-def test_version_and_openapi_need_no_database(embedded: Settings) -> None:
-    assert list(command(embedded, "version", "--json").outcome) == ["version"]
+def test_version_help_and_openapi_need_no_database(embedded: Settings) -> None:
+    version, help_ = at_once(embedded, ("version", "--json"), ("serve", "--help"))
+    assert list(version.outcome) == ["version"]
+    assert help_.code == 0
+    for name in MEANINGS:
+        assert f"--{name.replace('_', '-')} " in help_.output
     printed = command(embedded, "openapi", MAINSTAY_BASE_URL="https://office.example")
     assert (printed.code, printed.errors) == (0, "")
     assert orjson.loads(printed.output) == orjson.loads(describe(OPERATIONS, "https://office.example"))

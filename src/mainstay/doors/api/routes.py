@@ -51,6 +51,8 @@ class Routes:
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._root = _Node()
         self.endpoints = tuple(endpoints_of(operations))
+        # What has no parameters is found at one look.
+        self._fixed: dict[str, Found] = {}
         for endpoint in self.endpoints:
             node = self._root
             for segment in endpoint.path.split("/")[1:]:
@@ -59,9 +61,13 @@ class Routes:
             node.endpoints[endpoint.method] = endpoint
             if endpoint.method == "GET":
                 node.endpoints["HEAD"] = endpoint
+            if not endpoint.parameters:
+                self._fixed[endpoint.path] = Found(node.endpoints, {})
 
     def find(self, path: str) -> Found | None:
         """What is at a path below `/api/v1`."""
+        if found := self._fixed.get(path):
+            return found
         node = self._root
         values: list[str] = []
         for segment in path.split("/")[1:]:

@@ -22,7 +22,7 @@ Command = Callable[[Operator, Namespace], Outcome]
 def organisation_create(operator: Operator, words: Namespace) -> Outcome:
     """A new organisation with its owner."""
     organisation = actor.operator(new_id("org"))
-    password = _password(words)
+    known, password = operator.has_account(words.owner_email), _password(words)
     places = {"country": words.country, "currency": words.currency, "timeZone": words.time_zone}
     owner = operator.perform(
         create_organisation,
@@ -35,13 +35,13 @@ def organisation_create(operator: Operator, words: Namespace) -> Outcome:
     )
     return {
         "organisation": {"id": organisation.organisation, "name": words.name},
-        "owner": {"id": owner["id"], "email": owner["email"], "password": password},
+        "owner": {"id": owner["id"], "email": owner["email"], "password": None if known else password},
     }
 
 
 def person_add(operator: Operator, words: Namespace) -> Outcome:
     """A person who can sign in at once."""
-    password = _password(words)
+    known, password = operator.has_account(words.email), _password(words)
     person = operator.perform(
         add_person,
         operator.in_organisation(words.organisation),
@@ -50,7 +50,8 @@ def person_add(operator: Operator, words: Namespace) -> Outcome:
         role=words.role,
         password=password,
     )
-    return {"person": {name: person[name] for name in ("id", "name", "email", "role")}, "password": password}
+    shown = {name: person[name] for name in ("id", "name", "email", "role")}
+    return {"person": shown, "password": None if known else password}
 
 
 def person_leave(operator: Operator, words: Namespace) -> Outcome:

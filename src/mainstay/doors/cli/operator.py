@@ -56,6 +56,11 @@ class Operator:
             text,
         )
 
+    def has_account(self, email: str) -> bool:
+        """Whether someone signs in with this address already; then no password of ours is set."""
+        with self.stage.database.reading(EVERY) as rows:
+            return rows.one("SELECT 1 FROM account WHERE email = :email", email=email.casefold()) is not None
+
     def organisation_of_key(self, key: str) -> Actor:
         """The operator, acting in the organisation that a key belongs to."""
         return operator(self._one("API key", EVERY, "SELECT organisation_id FROM api_key WHERE id = :text", key))

@@ -111,7 +111,7 @@ class McpDoor:
             raise
         except Refusal as refusal:
             result = Result((refusal.text,), None, is_error=True)
-        return call.result(result.wire() | (self._modern() if call.modern else {}))
+        return call.result(result.wire() | (self._modern() if call.modern else {}), changed=operation.changes)
 
     def _initialized(self, call: Call) -> dict[str, Any]:
         asked = call.params.get("protocolVersion")

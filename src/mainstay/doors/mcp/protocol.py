@@ -44,9 +44,11 @@ class Call:
     params: dict[str, Any]
     modern: bool
 
-    def result(self, result: Mapping[str, Any]) -> Response:
-        """The answer."""
-        return _response(200, {"jsonrpc": "2.0", "id": self.id, "result": result})
+    def result(self, result: Mapping[str, Any], *, changed: bool = False) -> Response:
+        """The answer; that nothing was changed is not worth a line in the log."""
+        response = _response(200, {"jsonrpc": "2.0", "id": self.id, "result": result})
+        response.quiet = not changed
+        return response
 
     def refuse(self, code: int, message: str) -> Response:
         """The answer to a call that makes no sense."""
