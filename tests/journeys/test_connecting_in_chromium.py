@@ -1,0 +1,150 @@
+"""Connecting an app in a real browser: from the app through sign-in and approval back to it, and out again."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from agents import legacy, post
+from apps import App, register
+from cast import Cast
+from chromium import NARROW, WIDE, Scheme, check_page, open_chromium, open_page
+from running import RunningServer
+from visiting import Somebody, somebody
+
+MCP = "/settings/developer/mcp"
+
+
+class Callback:
+    """The app's own little server, which waits on loopback for the person to come back."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, str] = {}
+        callback = self
+
+        class Listening(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                query = parse_qs(urlsplit(self.path).query)
+                # The browser asks for an icon too.
+                callback.told |= {name: values[0] for name, values in query.items()}
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(b"<h1>Back in the app</h1>")
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Listening)
+        self.address = f"http://127.0.0.1:{self._server.server_port}/callback"
+
+    @contextmanager
+    def listening(self) -> Iterator["Callback"]:
+        thread = threading.Thread(target=self._server.serve_forever)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._server.shutdown()
+            self._server.server_close()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_chromium() as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def callback() -> Iterator[Callback]:
+    with Callback().listening() as listening:
+        yield listening
+
+
+def fill_in_sign_in(page: Page, person: Somebody) -> None:
+    page.get_by_label("E-mail address").fill(person.email)
+    page.get_by_label("Password").fill(person.password)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def connect(page: Page, app: App, person: Somebody) -> None:
+    """Where the app sends the person, up to the approval screen."""
+    page.goto(app.address())
+    fill_in_sign_in(page, person)
+    expect(page.get_by_role("heading", name="Connect")).to_contain_text("Kitchen planner")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
+def test_an_app_is_connected_seen_and_disconnected(
+    browser: Browser, server: RunningServer, cast: Cast, callback: Callback, size: tuple[int, int], scheme: Scheme
+) -> None:
+    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    with open_page(browser, server.url, size, scheme) as page:
+        connect(page, app, somebody(cast))
+        expect(page.get_by_text(urlsplit(callback.address).netloc)).to_be_visible()
+        check_page(page)
+        page.get_by_label("Read and write").check()
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_role("heading", name="Back in the app")).to_be_visible()
+        assert (callback.told["state"], callback.told["iss"]) == ("the state", server.url)
+        token = app.redeem(callback.told["code"]).json()["access_token"]
+        assert post(server, token, legacy("ping")).status_code == 200
+
+        page.goto(MCP)
+        row = page.get_by_role("row").filter(has_text="Kitchen planner")
+        expect(row).to_contain_text("Sara Someone")
+        expect(row).to_contain_text("Read and write")
+        row.get_by_text("tools offered").click()
+        expect(row).to_contain_text("invite_person")
+        row.get_by_label("Disconnect Kitchen planner").click()
+        row.get_by_role("button", name="Disconnect Kitchen planner").click()
+        expect(page.get_by_text("No apps connected")).to_be_visible()
+        assert post(server, token, legacy("ping")).status_code == 401
+
+
+def test_denying_leads_back_to_the_app(browser: Browser, server: RunningServer, cast: Cast, callback: Callback) -> None:
+    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    with open_page(browser, server.url) as page:
+        connect(page, app, somebody(cast))
+        page.get_by_role("button", name="Deny").click()
+        expect(page.get_by_role("heading", name="Back in the app")).to_be_visible()
+        assert callback.told["error"] == "access_denied"
+
+
+def test_it_works_in_a_popup_by_keyboard(
+    browser: Browser, server: RunningServer, cast: Cast, callback: Callback
+) -> None:
+    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    with open_page(browser, server.url) as page:
+        page.goto(callback.address)
+        with page.expect_popup() as opened:
+            page.evaluate("address => { window.popup = window.open(address, '', 'popup') }", app.address())
+        popup = opened.value
+        fill_in_sign_in(popup, somebody(cast))
+        popup.get_by_label("Read only").focus()
+        popup.keyboard.press("Tab")
+        popup.keyboard.press("Tab")
+        assert popup.evaluate("document.activeElement.value") == "approve"
+        popup.keyboard.press("Enter")
+        expect(popup.get_by_role("heading", name="Back in the app")).to_be_visible()
+        assert callback.told["code"].startswith("svc_ac_")
+        # The app that opened the popup still has it in hand.
+        assert page.evaluate("window.popup.closed") is False
+
+
+def test_it_works_without_javascript(browser: Browser, server: RunningServer, cast: Cast, callback: Callback) -> None:
+    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        page = context.new_page()
+        connect(page, app, somebody(cast))
+        page.get_by_role("button", name="Approve").click()
+        expect(page.get_by_role("heading", name="Back in the app")).to_be_visible()
+        assert app.redeem(callback.told["code"]).status_code == 200
+    finally:
+        context.close()
