@@ -12,7 +12,6 @@ from mainstay.identity.last_used import LastUsed
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.refusal import TooMany
-from mainstay.values.moments import moment_text
 
 REQUESTS_A_MINUTE = 600
 
@@ -44,7 +43,7 @@ class Entrance:
             # Only keys open the HTTP API; the tool server takes an app's tokens too.
             if door is Door.API:
                 return actor_of_key(rows, token, door)
-            return actor_of_bearer(rows, token, door, moment_text(now))
+            return actor_of_bearer(rows, token, door, now)
 
 
 class OverLimit(TooMany):

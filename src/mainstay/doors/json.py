@@ -32,15 +32,11 @@ def decode(body: bytes) -> Any:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         raise NotJson("it is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise NotJson("it begins with a byte order mark")
     _check_depth(body)
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_number,
-            parse_constant=_constant,
-        )
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise NotJson(f"{error.msg.lower()} at line {error.lineno}, column {error.colno}") from None
     # Only an escape can bring these in: the parser refuses control characters, UTF-8 refuses surrogates.
@@ -94,3 +90,9 @@ def _check_texts(value: Any) -> None:
     elif isinstance(value, list):
         for inner in value:
             _check_texts(inner)
+
+
+# Made once: `json.loads` would make one for each body.
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)

@@ -3,6 +3,8 @@
 Nothing is remembered between requests: a revocation, a departure or a lost role counts from the next request on.
 """
 
+from datetime import datetime
+
 from mainstay.backing.database import Handle, Row
 from mainstay.identity import links
 from mainstay.identity.connections import EFFECTIVE_ACCESS
@@ -11,6 +13,7 @@ from mainstay.kernel.actor import OPERATOR, Actor, Door, Named
 from mainstay.kernel.refusal import NotFound, Unauthenticated
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import is_id
+from mainstay.values.moments import moment_text
 
 # A key lives while its maker is here and may still make keys.
 _KEY = """
@@ -64,11 +67,11 @@ def actor_of_key(rows: Handle, secret: str, door: Door) -> Actor:
     return _through(row, door)
 
 
-def actor_of_bearer(rows: Handle, secret: str, door: Door, now: str) -> Actor:
+def actor_of_bearer(rows: Handle, secret: str, door: Door, now: datetime) -> Actor:
     """Who comes in with an API key or an access token, likewise."""
     if not is_secret(secret, ACCESS_TOKEN):
         return actor_of_key(rows, secret, door)
-    row = rows.one(_CONNECTION_BY_TOKEN, hash=secret_hash(secret), now=now)
+    row = rows.one(_CONNECTION_BY_TOKEN, hash=secret_hash(secret), now=moment_text(now))
     if row is None:
         raise NoSuchToken
     return _through(row, door)

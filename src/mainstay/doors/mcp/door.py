@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -149,6 +150,7 @@ def _check_headers(request: Request, actor: Actor) -> None:
         raise Interrupted(406, "Answers are application/json; the Accept header does not allow that.")
 
 
+@lru_cache(1024)
 def _accepts_json(accept: bytes | None) -> bool:
     """Whether an Accept header allows JSON; one that is missing does."""
     if accept is None:
