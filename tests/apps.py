@@ -63,10 +63,10 @@ def told(answer: httpx2.Response) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(answer.headers["Location"]).query).items()}
 
 
-def signed_in(server: RunningServer, cast: Cast, role: Role = Role.OWNER) -> Person:
-    """A person of the cast with a session of their own."""
+def signed_in(server: RunningServer, cast: Cast, role: Role = Role.OWNER, email: str | None = None) -> Person:
+    """A person of the cast, or the one with this address, with a session of their own."""
     with cast.stage.database.changing(EVERY) as rows:
-        row = rows.one("SELECT id FROM account WHERE email = :email", email=EMAILS[role])
+        row = rows.one("SELECT id FROM account WHERE email = :email", email=email or EMAILS[role])
         assert row
         secret = sessions.begin(rows, str(row[0]), cast.organisation, "a test", cast.stage.clock())
     return Person(server, f"mainstay={secret}")

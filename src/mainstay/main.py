@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
@@ -106,6 +107,8 @@ def application() -> Front:
     folder = DataFolder(settings.data)
     if parent := parent_process():
         end_with_parent(parent.pid or 0)
+    # Until the server listens for it, to be asked to end is to end: the parent's handler would only note it.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     stage = open_stage(settings)
     row = claim_row(folder.rows, process_rows(settings))
     _pin_to_core(row.number)

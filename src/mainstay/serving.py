@@ -78,10 +78,11 @@ class _KeptProcess:
         self._command = command
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Begin. Before any process is forked: one forked while this one starts would keep open what it starts by."""
+        self._keeper = threading.Thread(target=self._keep, args=[self._begin()], daemon=True)
         self._keeper.start()
 
     def stop(self) -> None:
@@ -90,12 +91,22 @@ class _KeptProcess:
         if self._process:
             with suppress(ProcessLookupError):
                 self._process.terminate()
-        self._keeper.join(GRACE_SECONDS)
+        if self._keeper:
+            self._keeper.join(GRACE_SECONDS)
 
-    def _keep(self) -> None:
-        while not self._stopping.is_set():
-            self._process = subprocess.Popen(self._command)
-            code = self._process.wait()
-            if not self._stopping.is_set():
-                log("worker ended", level="error", code=code)
-                self._stopping.wait(1.0)
+    def _keep(self, process: subprocess.Popen[bytes]) -> None:
+        while True:
+            code = process.wait()
+            if self._stopping.is_set():
+                return
+            log("worker ended", level="error", code=code)
+            if self._stopping.wait(1.0):
+                return
+            process = self._begin()
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        process = self._process = subprocess.Popen(self._command)
+        if self._stopping.is_set():
+            # Asked to end while it was being started.
+            process.terminate()
+        return process

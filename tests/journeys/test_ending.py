@@ -40,7 +40,7 @@ def test_asked_to_end_it_finishes_what_it_has_begun_and_leaves_nothing(fresh_set
             assert hear(line).status == 201
             line.close()
 
-        assert server.process.wait(30) == 0
+        assert server.process.wait(15) == 0
         crowd.join()
         wait_until_gone(running)
         assert processes_of(server) == {}
@@ -96,6 +96,14 @@ class _Crowd:
                 assert answer.status_code == 201, answer.text
                 self.acknowledged.add(email)
                 self._going.release()
+
+
+def test_asked_to_end_while_it_is_still_starting_it_ends(fresh_settings: Settings) -> None:
+    for _ in range(3):
+        # One process is ready; the others may be anywhere between their birth and their work.
+        with start_server(replace(fresh_settings, workers=4)) as server:
+            assert server.stop() == 0
+            assert processes_of(server) == {}
 
 
 @pytest.fixture
