@@ -31,7 +31,7 @@ def _demo(outcome: dict[str, Any], base_url: str) -> str:
     return f"""\
 {outcome["organisation"]["name"]} ({outcome["organisation"]["id"]})
 
-Sign-ins:
+Sign-ins, at {base_url}/sign-in:
 {people}
 Keys, shown this once:
   read only       {outcome["keys"]["readOnly"]}
