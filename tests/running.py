@@ -89,13 +89,13 @@ def start_server(settings: Settings, **environment: str) -> Iterator[RunningServ
 
 
 def _wait_until_ready(running: RunningServer) -> None:
-    with httpx2.Client(transport=httpx2.HTTPTransport(retries=10)) as client:
-        attempts = 0
-        while True:
-            attempts += 1
-            try:
+    with httpx2.Client(verify=TLS) as client:
+        for _ in range(1000):
+            with suppress(httpx2.TransportError):
                 if client.get(f"{running.url}/readyz", timeout=START_SECONDS).status_code == httpx2.codes.OK:
                     return
-            except httpx2.TransportError:
-                if attempts > 1000 or running.process.poll() is not None:
-                    raise RuntimeError(f"The server did not start:\n{running.log.read_text()}") from None
+            # Asked again soon, unless it has ended meanwhile.
+            with suppress(subprocess.TimeoutExpired):
+                running.process.wait(0.05)
+                break
+    raise RuntimeError(f"The server did not start:\n{running.log.read_text()}")
