@@ -40,9 +40,8 @@ class Machine:
     def names_of_one_bucket(self, how_many: int) -> list[str]:
         found: dict[int, list[str]] = {}
         for number in count():
-            digests = self.limits._digests.copy()
-            digests.update(str(number).encode())
-            names = found.setdefault(int.from_bytes(digests.digest()[:2]) % 1024, [])
+            _, bucket = self.limits._place(str(number))
+            names = found.setdefault(bucket, [])
             names.append(str(number))
             if len(names) == how_many:
                 return names

@@ -14,17 +14,17 @@ class Meters:
     """Counts the requests of these routes into tallies that were made for `meter_names(routes)`."""
 
     def __init__(self, tallies: Tallies, routes: Sequence[str]) -> None:
-        self._add = tallies.add
+        self._sums = tallies.own
         self._totals = tallies.totals
         self._routes = tuple(routes)
         self._firsts = [tallies.index(_names_of(route)[0]) for route in routes]
 
     def observe(self, route_index: int, status: int, seconds: float) -> None:
         """Count one answered request."""
-        first = self._firsts[route_index]
-        self._add(first + _STATUS_AT.get(status, _FAULT_AT))
-        self._add(first + _BUCKETS_AT + bisect_left(_BOUNDS, seconds))
-        self._add(first + _SUM_AT, seconds)
+        first, sums = self._firsts[route_index], self._sums
+        sums[first + _STATUS_AT.get(status, _FAULT_AT)] += 1.0
+        sums[first + _BUCKETS_AT + bisect_left(_BOUNDS, seconds)] += 1.0
+        sums[first + _SUM_AT] += seconds
 
     def text(self) -> str:
         """Everything counted so far by all processes."""

@@ -8,10 +8,10 @@ import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_UN, lockf
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mainstay.backing.mapped import hold, write_fresh
 
@@ -19,8 +19,7 @@ CAPACITY = 600
 WINDOW = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether a request may pass, and how many more may follow it at this moment."""
 
     accepted: bool
@@ -73,7 +72,8 @@ class MachineLimits:
         except (OSError, ValueError):
             os.close(self._file)
             raise
-        self._digests = hashlib.blake2b(key=self._map[len(_MARK) : _TABLE_AT], digest_size=_DIGEST)
+        # Names come again and again.
+        self._place = lru_cache(4096)(partial(_place, self._map[len(_MARK) : _TABLE_AT]))
         self._times = memoryview(self._map).cast("d")
         self._counts = memoryview(self._map).cast("Q")
         self._threads = threading.Lock()  # a lock on a file does not part the threads of one process
@@ -98,10 +98,7 @@ class MachineLimits:
         """Accept one request of this name, or refuse it."""
         if not 0 < limit <= CAPACITY:
             raise ValueError(f"A limit lies between 1 and {CAPACITY}.")
-        digests = self._digests.copy()
-        digests.update(name.encode())
-        digest = digests.digest()
-        bucket = (digest[0] << 8 | digest[1]) % _BUCKETS
+        digest, bucket = self._place(name)
         with self._threads:
             lockf(self._file, LOCK_EX, 1, bucket)
             try:
@@ -160,6 +157,12 @@ class MachineLimits:
             if newest < oldest:
                 oldest, chosen = newest, way
         return chosen
+
+
+def _place(key: bytes, name: str) -> tuple[bytes, int]:
+    """The digest of a name, and the bucket it belongs to."""
+    digest = hashlib.blake2b(name.encode(), key=key, digest_size=_DIGEST).digest()
+    return digest, (digest[0] << 8 | digest[1]) % _BUCKETS
 
 
 def _facts(bucket: int, way: int) -> int:

@@ -7,7 +7,7 @@ write lock at the start, because a transaction that starts reading and then writ
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -70,9 +70,9 @@ class SqliteDatabase:
         """See one consistent state; change nothing."""
         return _Reading(self._reader(), organisation)
 
-    def glancing(self, organisation: str) -> AbstractContextManager[SqliteHandle]:
+    def glancing(self, organisation: str) -> "_Glance":
         """One statement is a transaction by itself."""
-        return nullcontext(SqliteHandle(self._reader(), organisation))
+        return _Glance(self._reader(), organisation)
 
     @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[SqliteHandle]:
@@ -118,6 +118,20 @@ class SqliteDatabase:
             connection.execute(f"PRAGMA {pragma}")
         self._opened.append(connection)
         return connection
+
+
+class _Glance(SqliteHandle):
+    """A handle for one statement, which needs nothing around it."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> SqliteHandle:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
 
 
 class _Reading:

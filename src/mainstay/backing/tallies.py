@@ -28,7 +28,8 @@ class Tallies:
         whole = memoryview(self._map)
         begins = range(_LINE, len(whole), _stride(names))
         self._rows = [whole[begin : begin + len(names) * _WORD].cast("d") for begin in begins]
-        self._row = self._rows[row]
+        # The process's own row, to be added to by index.
+        self.own = self._rows[row]
         whole.release()
 
     @staticmethod
@@ -44,12 +45,8 @@ class Tallies:
         self._map.close()
 
     def index(self, name: str) -> int:
-        """The index to add by, for those who add often."""
+        """Where in a row this sum is."""
         return self._indices[name]
-
-    def add(self, which: int | str, amount: float = 1.0) -> None:
-        """Add to one sum, named or by its index."""
-        self._row[self._indices[which] if isinstance(which, str) else which] += amount
 
     def totals(self) -> dict[str, float]:
         """Every sum over all processes."""

@@ -12,7 +12,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 class SentHeaders(Protocol):
     """The headers of a request."""
 
-    def get(self, name: bytes, default: bytes, /) -> bytes:
+    def get(self, name: str, default: str, /) -> str:
         """The value, or the default where there is none."""
 
 
@@ -21,28 +21,28 @@ class Addresses:
 
     def __init__(self, base_url: str, trusted_proxies: tuple[Network, ...]) -> None:
         base = urlsplit(base_url)
-        self._host = base.netloc.lower().encode()
+        self._host = base.netloc.lower()
         self._loopback_base = _is_loopback(self._host)
         self._trusted = trusted_proxies
 
-    def is_ours(self, host: bytes) -> bool:
+    def is_ours(self, host: str) -> bool:
         """Whether a Host header names this server; any port of the loopback does."""
         return host == self._host or host.lower() == self._host or _is_loopback(host)
 
-    def is_welcome(self, origin: bytes) -> bool:
+    def is_welcome(self, origin: str) -> bool:
         """Whether a page of this origin may call.
 
         On a loopback base, only pages of the loopback: any other site could reach a developer's server by rebinding.
         """
         if not self._loopback_base:
             return True
-        scheme, _, host = origin.partition(b"://")
-        return scheme in {b"http", b"https"} and _is_loopback(host)
+        scheme, _, host = origin.partition("://")
+        return scheme in {"http", "https"} and _is_loopback(host)
 
     def of_client(self, peer: str, headers: SentHeaders) -> str:
         """The address of the client at a connection from ADDRESS:PORT: the nearest that is not a trusted proxy's."""
         nearest = peer.rpartition(":")[0].strip("[]")
-        forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+        forwarded = headers.get("x-forwarded-for", "").split(",")
         while self._is_trusted(nearest) and forwarded:
             candidate = forwarded.pop().strip()
             if not _is_address(candidate):
@@ -73,7 +73,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _is_loopback(host: bytes) -> bool:
-    name = host.decode("latin-1").lower()
+def _is_loopback(host: str) -> bool:
+    name = host.lower()
     without_port = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() else name
     return without_port in _LOOPBACK_NAMES

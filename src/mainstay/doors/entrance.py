@@ -25,18 +25,17 @@ class Entrance:
     last_used: LastUsed
     runner: Runner
 
-    async def enter(self, request: Request, door: Door) -> Actor:
-        """Who comes in, or a refusal. Only the header counts: a token in a query or a form is ignored."""
-        scheme, _, secret = request.headers.get(b"authorization", b"").partition(b" ")
-        token = secret.strip().decode("latin-1") if scheme.lower() == b"bearer" else ""
+    async def enter(self, request: Request, door: Door) -> tuple[Actor, Verdict]:
+        """Who comes in, counted against their limit, which a key has once for all doors; or a refusal.
+
+        Only the header counts: a token in a query or a form is ignored.
+        """
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        token = secret.strip() if scheme.lower() == "bearer" else ""
         now = self.stage.clock()
         actor = await self.runner.read(self._authenticate, token, door, now)
         self.last_used.note(actor.organisation, actor.credential, now)
-        return actor
-
-    async def count(self, actor: Actor) -> Verdict:
-        """Count the request against the credential's limit, which a key has once for all doors."""
-        return await self.limits.take(actor.credential, REQUESTS_A_MINUTE)
+        return actor, await self.limits.take(actor.credential, REQUESTS_A_MINUTE)
 
     def _authenticate(self, token: str, door: Door, now: datetime) -> Actor:
         with self.stage.database.glancing(EVERY) as rows:

@@ -3,20 +3,22 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import cast, overload
+from itertools import count
+from typing import overload
 
 import orjson
 from granian.rsgi import Headers as ServerHeaders
-from granian.rsgi import HTTPProtocol, Scope
+from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from mainstay.backing.exposition import Meters
 from mainstay.backing.log import log, log_error
 from mainstay.doors.addresses import Addresses
+from mainstay.doors.patience import Patience
 
-Headers = Sequence[tuple[bytes, bytes]]
+Headers = Sequence[tuple[str, str]]
 
 BODY_SECONDS = 10.0
 OUR_FAULT = "Something went wrong on our side; it is safe to try again."
@@ -30,9 +32,9 @@ class Response:
     body: bytes
     headers: Headers = ()
     route: int = 0
-    content_type: bytes = b"application/json"
+    content_type: str = "application/json"
     # Whether and for how long it may be kept; nearly nothing may.
-    cache: bytes = b"no-store"
+    cache: str = "no-store"
     # Whether the log need not tell of it: answered as it should be, with nothing changed.
     quiet: bool = False
 
@@ -46,30 +48,30 @@ class RequestHeaders:
         self._headers = headers
 
     @overload
-    def get(self, name: bytes) -> bytes | None: ...
+    def get(self, name: str) -> str | None: ...
     @overload
-    def get(self, name: bytes, default: bytes) -> bytes: ...
-    def get(self, name: bytes, default: bytes | None = None) -> bytes | None:
+    def get(self, name: str, default: str) -> str: ...
+    def get(self, name: str, default: str | None = None) -> str | None:
         """The value, or the default where there is none."""
-        text = name.decode()
-        value = self._headers.get(text)
+        value: str | None = self._headers.get(name)
         if value is not None:
-            return cast("str", value).encode()
+            return value
         # The server hides values that are not ASCII: they are there, and equal to nothing.
-        return _NOT_ASCII if text in self._headers else default
+        return _NOT_ASCII if name in self._headers else default
 
 
-_NOT_ASCII = b"\0"
+_NOT_ASCII = "\0"
 
 
 class Request:
     """One request as a door sees it."""
 
-    __slots__ = ("_protocol", "headers", "id", "method", "path", "peer", "query")
+    __slots__ = ("_patience", "_protocol", "headers", "id", "method", "path", "peer", "query")
 
-    def __init__(self, scope: Scope, protocol: HTTPProtocol) -> None:
+    def __init__(self, scope: Scope, protocol: HTTPProtocol, patience: Patience, identity: str) -> None:
         self._protocol = protocol
-        self.id = "req_" + secrets.token_hex(10)
+        self._patience = patience
+        self.id = identity
         self.method = scope.method
         self.path = scope.path
         self.query = scope.query_string.encode()
@@ -79,29 +81,38 @@ class Request:
 
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
-        body = bytearray()
+        announced = self.headers.get("content-length")
+        length = None if announced is None else int(announced)
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                async for part in self._protocol:
-                    body += part
-                    if len(body) > limit:
-                        raise Interrupted(413, f"The body is larger than {limit} bytes.")
+            with self._patience:
+                # One that is known to be small need not be counted piece by piece.
+                body = await (self._protocol() if length is not None and length <= limit else self._counted(limit))
         except TimeoutError:
             raise Interrupted(408, "The body did not arrive in time. Send it again.") from None
-        announced = self.headers.get(b"content-length")
-        if announced is not None and int(announced) != len(body):
+        except ProtocolClosed:
+            body = b""
+        if length is not None and length != len(body):
             # Whoever has only closed their side still hears the answer.
             raise Interrupted(400, "The body ended before it was whole.")
+        return body
+
+    async def _counted(self, limit: int) -> bytes:
+        body = bytearray()
+        async for part in self._protocol:
+            body += part
+            if len(body) > limit:
+                raise Interrupted(413, f"The body is larger than {limit} bytes.")
         return bytes(body)
 
 
 class Interrupted(Exception):
     """HTTP itself is in the way, before any operation is asked."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, headers: Headers = ()) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
+        self.headers = headers
 
 
 Door = Callable[[Request], Awaitable[Response]]
@@ -120,7 +131,11 @@ class Front:
     start: Starting
     stop: Starting
     # Paths that answer whatever the Host: a load balancer's probe knows no name.
-    nameless: frozenset[str] = field(default=frozenset({"/healthz"}))
+    nameless: frozenset[str] = frozenset({"/healthz"})
+    # Requests are named after the process, and numbered.
+    _name: str = field(default_factory=lambda: "req_" + secrets.token_hex(6))
+    _numbers: Iterator[int] = field(default_factory=count)
+    _patience: Patience = field(default_factory=lambda: Patience(BODY_SECONDS))
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """The server process begins."""
@@ -132,12 +147,12 @@ class Front:
 
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
-        request = Request(scope, protocol)
         began = time.perf_counter()
+        request = Request(scope, protocol, self._patience, f"{self._name}{next(self._numbers):08x}")
         try:
-            response = await self._respond(request)
+            response = self._unwelcome(request) or await self._door(request.path)(request)
         except Interrupted as interrupted:
-            response = error(interrupted.status, interrupted.text)
+            response = error(interrupted.status, interrupted.text, interrupted.headers)
         except Exception as fault:
             # The one place where a bug becomes an answer: told to the log, never to the client.
             log_error("fault", fault, request=request.id, method=request.method, path=request.path)
@@ -156,15 +171,15 @@ class Front:
             )
         _send(request, response, protocol)
 
-    async def _respond(self, request: Request) -> Response:
+    def _unwelcome(self, request: Request) -> Response | None:
         headers = request.headers
-        path = request.path
-        if path not in self.nameless:
-            if not self.addresses.is_ours(headers.get(b"host", b"")):
-                return error(421, "This server does not answer under that name.")
-            if (origin := headers.get(b"origin")) and not self.addresses.is_welcome(origin):
-                return error(403, "A page of another site may not call this server.")
-        return await self._door(path)(request)
+        if request.path in self.nameless:
+            return None
+        if not self.addresses.is_ours(headers.get("host", "")):
+            return error(421, "This server does not answer under that name.")
+        if (origin := headers.get("origin")) and not self.addresses.is_welcome(origin):
+            return error(403, "A page of another site may not call this server.")
+        return None
 
     def _door(self, path: str) -> Door:
         first = path.find("/", 1)
@@ -183,10 +198,10 @@ def error(status: int, text: str, headers: Headers = (), route: int = 0) -> Resp
 
 def _send(request: Request, response: Response, protocol: HTTPProtocol) -> None:
     headers = [
-        ("content-type", response.content_type.decode()),
+        ("content-type", response.content_type),
         ("x-request-id", request.id),
-        ("cache-control", response.cache.decode()),
-        *((name.decode(), value.decode("latin-1")) for name, value in response.headers),
+        ("cache-control", response.cache),
+        *response.headers,
     ]
     if request.method == "HEAD":
         headers.append(("content-length", str(len(response.body))))

@@ -4,6 +4,7 @@ Nothing is remembered between requests: a revocation, a departure or a lost role
 """
 
 from datetime import datetime
+from typing import cast
 
 from mainstay.backing.database import Handle, Row
 from mainstay.identity import links
@@ -131,27 +132,32 @@ class NoSuchToken(Unauthenticated):
 
 def _through(row: Row, door: Door) -> Actor:
     """A person who acts through a key or a connected app."""
-    organisation, client, client_name, access, person, name, role, subscription = map(str, row)
+    organisation, client, client_name, access, person, name, role, subscription = cast("tuple[str, ...]", row)
     return Actor(
         organisation,
-        Named(id=person, name=name),
-        Role(role),
-        Access(access),
-        subscribed=subscription == "active",
-        door=door,
-        credential=client,
-        client=Named(id=client, name=client_name),
+        Named(person, name),
+        _ROLES[role],
+        _ACCESSES[access],
+        subscription == "active",
+        door,
+        client,
+        Named(client, client_name),
     )
 
 
 def _themselves(rows: Handle, row: Row, door: Door, credential: str) -> Actor:
-    identity, name, role, subscription = map(str, row)
+    identity, name, role, subscription = cast("tuple[str, ...]", row)
     return Actor(
         rows.organisation,
-        Named(id=identity, name=name),
-        Role(role),
+        Named(identity, name),
+        _ROLES[role],
         Access.WRITE,
-        subscribed=subscription == "active",
-        door=door,
-        credential=credential,
+        subscription == "active",
+        door,
+        credential,
     )
+
+
+# Read at every request; calling the enum costs more.
+_ROLES = {role.value: role for role in Role}
+_ACCESSES = {access.value: access for access in Access}

@@ -36,17 +36,14 @@ class Operation:
     lists: bool
     right: Right
     effect: Effect
+    # Whether records may be different afterwards.
+    changes: bool
     rest: str | None
     offered: frozenset[Door]
     open_when_lapsed: bool
     # Whether someone outside is written to because of it.
     mails: bool
     function: Callable[[Context, Any], Result]
-
-    @property
-    def changes(self) -> bool:
-        """Whether records may be different afterwards."""
-        return self.effect is not Effect.READ
 
 
 G = TypeVar("G", bound=Input)
@@ -79,6 +76,7 @@ def operation(
             lists=get_origin(output) is Page,
             right=right,
             effect=effect,
+            changes=effect is not Effect.READ,
             rest=rest,
             offered=offered,
             open_when_lapsed=open_when_lapsed,

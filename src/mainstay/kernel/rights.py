@@ -1,9 +1,9 @@
 """Who may do what: one enum of rights, one table of roles."""
 
-from enum import StrEnum
+from mainstay.values.words import Word
 
 
-class Role(StrEnum):
+class Role(Word):
     """What a person is in an organisation."""
 
     OWNER = "owner"
@@ -13,14 +13,14 @@ class Role(StrEnum):
     SUBCONTRACTOR = "subcontractor"
 
 
-class Access(StrEnum):
+class Access(Word):
     """What a credential was made for; never more than its person may do."""
 
     READ = "read"
     WRITE = "write"
 
 
-class Right(StrEnum):
+class Right(Word):
     """What an operation asks for, as `area:verb`. Connecting an app for read or write is a right of its own."""
 
     ORGANISATION_READ = "organisation:read"

@@ -25,9 +25,9 @@ _STATUSES: dict[type[Refusal], int] = {
 }
 
 _HEADERS: dict[int, Headers] = {
-    401: ((b"www-authenticate", b"Bearer"),),
+    401: (("www-authenticate", "Bearer"),),
     # The contract's one value, whatever the limit.
-    429: ((b"retry-after", b"60"),),
+    429: (("retry-after", "60"),),
 }
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from mainstay.doors.api.answers import refused
 from mainstay.doors.api.inputs import body_input, conditions, no_parameters, query_input
-from mainstay.doors.api.routes import Endpoint, Found, Routes
+from mainstay.doors.api.routes import Routes
 from mainstay.doors.entrance import Entrance, OverLimit
-from mainstay.doors.http import Interrupted, Request, Response, error
+from mainstay.doors.http import Headers, Interrupted, Request, Response, error
 from mainstay.kernel import context
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import admit
 from mainstay.kernel.refusal import NotFound, Refusal
+from mainstay.kernel.replay import Answer
 
 PREFIX = "/api/v1"
 
@@ -27,10 +28,9 @@ class ApiDoor:
     async def __call__(self, request: Request) -> Response:
         """Answer a request under `/api/v1`."""
         try:
-            actor = await self.entrance.enter(request, Door.API)
+            actor, verdict = await self.entrance.enter(request, Door.API)
         except Refusal as refusal:
             return refused(refusal)
-        verdict = await self.entrance.count(actor)
         try:
             if not verdict.accepted:
                 raise OverLimit
@@ -38,58 +38,58 @@ class ApiDoor:
         except Refusal as refusal:
             response = refused(refusal)
         except Interrupted as interrupted:
-            response = error(interrupted.status, interrupted.text)
+            response = error(interrupted.status, interrupted.text, interrupted.headers)
         response.headers = (
             *response.headers,
-            (b"ratelimit-limit", b"%d" % verdict.limit),
-            (b"ratelimit-remaining", b"%d" % verdict.remaining),
+            ("ratelimit-limit", str(verdict.limit)),
+            ("ratelimit-remaining", str(verdict.remaining)),
         )
         return response
 
     async def _serve(self, request: Request, actor: Actor) -> Response:
-        named = request.headers.get(b"x-organisation-id")
-        if named is not None and named.decode("latin-1") != actor.organisation:
+        named = request.headers.get("x-organisation-id")
+        if named is not None and named != actor.organisation:
             raise NotFound("organisation")
         path = request.path[len(PREFIX) :]
         if path == "/openapi.json":
             return self._describe(request)
         found = self.routes.find(path)
         if found is None:
-            return error(404, "There is nothing at this address. GET /api/v1/openapi.json lists what there is.")
+            raise Interrupted(404, "There is nothing at this address. GET /api/v1/openapi.json lists what there is.")
         endpoint = found.endpoints.get(request.method)
         if endpoint is None:
-            return _not_allowed(found.endpoints)
+            raise _not_allowed(found.endpoints)
+        operation, perform, runner = endpoint.operation, self.entrance.stage.perform, self.entrance.runner
         try:
-            return await self._perform(request, actor, endpoint, found)
+            admit(operation, actor)
+            if operation.changes:
+                raw = await body_input(request, found.values)
+                answer = await runner.change(perform, operation, actor, raw, conditions(request))
+            else:
+                words = query_input(request, found.values)
+                answer = await runner.read(perform, operation, actor, words, context.Request(request.id))
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
+        return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)
 
     def _describe(self, request: Request) -> Response:
         if request.method not in _READS:
-            return _not_allowed(_READS)
+            raise _not_allowed(_READS)
         no_parameters(request)
         return Response(200, self.openapi)
-
-    async def _perform(self, request: Request, actor: Actor, endpoint: Endpoint, found: Found) -> Response:
-        operation = endpoint.operation
-        admit(operation, actor)
-        perform, runner = self.entrance.stage.perform, self.entrance.runner
-        if operation.changes:
-            raw = await body_input(request, found.values)
-            answer = await runner.change(perform, operation, actor, raw, conditions(request))
-        else:
-            words = query_input(request, found.values)
-            answer = await runner.read(perform, operation, actor, words, context.Request(request.id))
-        headers = []
-        if answer.version is not None:
-            headers.append((b"etag", b'"%d"' % answer.version))
-        if answer.replayed:
-            headers.append((b"idempotent-replayed", b"true"))
-        return Response(endpoint.status, answer.body, headers, endpoint.number)
 
 
 _READS = ("GET", "HEAD")
 
 
-def _not_allowed(methods: Iterable[str]) -> Response:
-    return error(405, "This method is not allowed here.", ((b"allow", ", ".join(sorted(methods)).encode()),))
+def _headers(answer: Answer) -> Headers:
+    headers = []
+    if answer.version is not None:
+        headers.append(("etag", f'"{answer.version}"'))
+    if answer.replayed:
+        headers.append(("idempotent-replayed", "true"))
+    return headers
+
+
+def _not_allowed(methods: Iterable[str]) -> Interrupted:
+    return Interrupted(405, "This method is not allowed here.", (("allow", ", ".join(sorted(methods))),))

@@ -14,7 +14,7 @@ from mainstay.kernel.refusal import Fault, Invalid
 BODY_LIMIT = 16_384
 LONGEST_KEY = 255
 
-_JSON = re.compile(rb'application/json *(; *charset="?utf-8"? *)?', re.IGNORECASE)
+_JSON = re.compile(r'application/json *(; *charset="?utf-8"? *)?', re.IGNORECASE)
 _VERSION = re.compile(r' *"(\d{1,15})" *')
 
 
@@ -45,7 +45,7 @@ def no_parameters(request: Request) -> None:
 
 async def body_input(request: Request, path_values: Mapping[str, str]) -> bytes:
     """The JSON of a write, with what stands in the path put into it."""
-    if not _JSON.fullmatch(request.headers.get(b"content-type", b"")):
+    if not _JSON.fullmatch(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
     body = await request.body(BODY_LIMIT)
     if not body:
@@ -64,20 +64,20 @@ async def body_input(request: Request, path_values: Mapping[str, str]) -> bytes:
 
 def conditions(request: Request) -> context.Request:
     """What the headers of a write ask for beside its input."""
-    key = request.headers.get(b"idempotency-key")
-    if key is not None and not (key and len(key) <= LONGEST_KEY and key.decode("latin-1").isprintable()):
+    key = request.headers.get("idempotency-key")
+    if key is not None and not (key and len(key) <= LONGEST_KEY and key.isprintable()):
         raise Invalid([Fault("Idempotency-Key", f"is not 1 to {LONGEST_KEY} printable characters")])
     versions = None
-    expected = request.headers.get(b"if-match", b"*").decode("latin-1")
+    expected = request.headers.get("if-match", "*")
     if expected.strip() != "*":
         # What is not a version of ours matches no record.
         versions = frozenset(int(match[1]) for match in map(_VERSION.fullmatch, expected.split(",")) if match)
-    return context.Request(request.id, versions, key.decode("latin-1") if key else None)
+    return context.Request(request.id, versions, key)
 
 
 def _text(piece: bytes) -> str | None:
     try:
-        text = unquote_to_bytes(piece).decode("utf-8")
+        text = (unquote_to_bytes(piece) if b"%" in piece else piece).decode("utf-8")
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text

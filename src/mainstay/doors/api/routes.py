@@ -23,12 +23,8 @@ class Endpoint:
     parameters: tuple[str, ...]
     # The number of this route for the meters; 0 is for requests that found none.
     number: int
-
-    @property
-    def status(self) -> int:
-        """201 where a record is made: a POST to a collection rather than to a record."""
-        makes = self.method == "POST" and not self.parameters
-        return 201 if makes else 200
+    # 201 where a record is made: a POST to a collection rather than to a record.
+    status: int
 
 
 @dataclass(slots=True)
@@ -93,5 +89,6 @@ def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:
         method, _, declared = (operation.rest or "").partition(" ")
         path = re.sub(r"{(\w+)}", lambda name: "{" + to_camel(name[1]) + "}", declared)
         parameters = tuple(re.findall(r"{(\w+)}", path))
-        endpoints.append(Endpoint(operation, method, path, parameters, number))
+        status = 201 if method == "POST" and not parameters else 200
+        endpoints.append(Endpoint(operation, method, path, parameters, number, status))
     return endpoints

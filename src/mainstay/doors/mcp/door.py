@@ -28,7 +28,7 @@ INSTRUCTIONS = (
     "answers with a preview and does nothing: show it to the person, then call again with confirmed: true."
 )
 
-_JSON = re.compile(rb"application/json *(;.*)?", re.IGNORECASE)
+_JSON = re.compile(r"application/json *(;.*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class McpDoor:
     tools: Tools
     server_info: dict[str, str]
     # The value of WWW-Authenticate, which leads a client to the sign-in.
-    challenge: bytes
+    challenge: str
     # The number of this route for the meters.
     number: int
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request to `/mcp`."""
         if request.method == "OPTIONS":
-            return preflight(request, b"POST")
+            return preflight(request, "POST")
         try:
             response = await self._answer(request)
         except Exception as problem:
@@ -59,15 +59,15 @@ class McpDoor:
 
     async def _answer(self, request: Request) -> Response:
         if request.method != "POST":
-            return fault(405, protocol.HTTP_FAULT, "Only POST is answered here.", headers=((b"allow", b"POST"),))
+            return fault(405, protocol.HTTP_FAULT, "Only POST is answered here.", headers=(("allow", "POST"),))
         try:
-            actor = await self.entrance.enter(request, Door.AGENT)
-            if not (await self.entrance.count(actor)).accepted:
-                return fault(429, protocol.TOO_MANY, OverLimit().text, headers=((b"retry-after", b"60"),))
+            actor, verdict = await self.entrance.enter(request, Door.AGENT)
+            if not verdict.accepted:
+                return fault(429, protocol.TOO_MANY, OverLimit().text, headers=(("retry-after", "60"),))
             _check_headers(request, actor)
             return await self._dispatch(request, actor, read_call(request.headers, await request.body(BODY_LIMIT)))
         except Unauthenticated as refusal:
-            headers = ((b"www-authenticate", self.challenge),)
+            headers = (("www-authenticate", self.challenge),)
             return fault(401, protocol.UNAUTHENTICATED, refusal.text, headers=headers)
         except Interrupted as interrupted:
             return fault(interrupted.status, protocol.HTTP_FAULT, interrupted.text)
@@ -140,22 +140,22 @@ class McpDoor:
 
 def _check_headers(request: Request, actor: Actor) -> None:
     """What can be decided before the body is read."""
-    named = request.headers.get(b"x-organisation-id")
-    if named is not None and named.decode("latin-1") != actor.organisation:
+    named = request.headers.get("x-organisation-id")
+    if named is not None and named != actor.organisation:
         text = "This token belongs to another organisation than X-Organisation-Id says. Nothing was done."
         raise NoCall(fault(403, protocol.OTHER_ORGANISATION, text))
-    if not _JSON.fullmatch(request.headers.get(b"content-type", b"")):
+    if not _JSON.fullmatch(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
-    if not _accepts_json(request.headers.get(b"accept")):
+    if not _accepts_json(request.headers.get("accept")):
         raise Interrupted(406, "Answers are application/json; the Accept header does not allow that.")
 
 
 @lru_cache(1024)
-def _accepts_json(accept: bytes | None) -> bool:
+def _accepts_json(accept: str | None) -> bool:
     """Whether an Accept header allows JSON; one that is missing does."""
     if accept is None:
         return True
-    for choice in accept.decode("latin-1").lower().split(","):
+    for choice in accept.lower().split(","):
         kind, *parameters = (part.strip() for part in choice.split(";"))
         refused = any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
         if kind in {"application/json", "application/*", "*/*"} and not refused:

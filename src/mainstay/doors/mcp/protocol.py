@@ -79,7 +79,7 @@ def read_call(headers: RequestHeaders, body: bytes) -> Call:
         raise NoCall(fault(400, INVALID_REQUEST, "Send one JSON-RPC request object; batches are not supported."))
     params = message.get("params", {})
     meta = params.get("_meta") if isinstance(params, dict) else None
-    version = _text(headers, b"mcp-protocol-version")
+    version = _text(headers, "mcp-protocol-version")
     modern = (version is not None and version not in LEGACY) or (isinstance(meta, dict) and _VERSION in meta)
     id_ = _checked_id(message, modern=modern)
     if version is not None and version not in SUPPORTED and not (isinstance(meta, dict) and _VERSION in meta):
@@ -111,12 +111,12 @@ def _check_envelope(call: Call, headers: RequestHeaders, meta: object) -> None:
     if not isinstance(meta, dict) or _VERSION not in meta or _CAPABILITIES not in meta:
         text = f"params._meta must be an object with {_VERSION} and {_CAPABILITIES}."
         raise NoCall(call.refuse(INVALID_PARAMS, text))
-    expected = {b"mcp-protocol-version": meta[_VERSION], b"mcp-method": call.method}
+    expected = {"mcp-protocol-version": meta[_VERSION], "mcp-method": call.method}
     if call.method == "tools/call" and call.params.get("name") is not None:
-        expected[b"mcp-name"] = call.params["name"]
+        expected["mcp-name"] = call.params["name"]
     for header, value in expected.items():
         if _text(headers, header) != value:
-            text = f"The header {header.decode()} does not say the same as the body."
+            text = f"The header {header} does not say the same as the body."
             raise NoCall(fault(400, HEADER_MISMATCH, text, call.id))
     if meta[_VERSION] not in MODERN:
         raise NoCall(_unsupported(meta[_VERSION], call.id))
@@ -130,12 +130,11 @@ def _unsupported(version: str, id_: Id) -> Response:
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
 
-def _text(headers: RequestHeaders, name: bytes) -> str | None:
+def _text(headers: RequestHeaders, name: str) -> str | None:
     """A header's value; what does not fit a header comes in base64."""
-    value = headers.get(name)
-    if value is None:
+    text = headers.get(name)
+    if text is None:
         return None
-    text = value.decode("latin-1")
     if encoded := _ENCODED.fullmatch(text):
         try:
             return base64.b64decode(encoded[1], validate=True).decode()

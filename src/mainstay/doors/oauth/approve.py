@@ -39,7 +39,7 @@ class Approval:
     async def __call__(self, request: Request) -> Response:
         """Show the screen, or take the answer."""
         if request.method not in {"GET", "HEAD", "POST"}:
-            return apology_page(405, "This address is not used in that way.", ((b"allow", b"GET, HEAD, POST"),))
+            return apology_page(405, "This address is not used in that way.", (("allow", "GET, HEAD, POST"),))
         try:
             asked = await self.authorization.read(request)
             visitor = await self.visitors.visitor(request)

@@ -19,9 +19,9 @@ BODY_LIMIT = 65_536
 async def read_form(request: Request) -> dict[str, str]:
     """The parameters of a POST."""
     if request.method != "POST":
-        raise OAuthError("invalid_request", "Only POST is answered here.", 405, ((b"allow", b"POST"),))
-    kind = request.headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-    if kind != b"application/x-www-form-urlencoded":
+        raise OAuthError("invalid_request", "Only POST is answered here.", 405, (("allow", "POST"),))
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
         raise OAuthError("invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
     try:
         body = await request.body(BODY_LIMIT)
@@ -64,7 +64,7 @@ class _Shown:
     def refusal(self) -> OAuthError:
         headers: Headers = ()
         if self.method == "client_secret_basic":
-            headers = ((b"www-authenticate", b'Basic realm="Mainstay"'),)
+            headers = (("www-authenticate", 'Basic realm="Mainstay"'),)
         return OAuthError("invalid_client", "The client is not known, or did not show who it is.", 401, headers)
 
 
@@ -90,8 +90,8 @@ async def authenticated_client(request: Request, form: dict[str, str], stage: St
 
 
 def _shown(request: Request, form: dict[str, str]) -> _Shown:
-    scheme, _, credentials = request.headers.get(b"authorization", b"").partition(b" ")
-    if scheme.lower() != b"basic":
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
         if "client_id" not in form:
             raise OAuthError("invalid_client", "The client is not known, or did not show who it is.", 401)
         secret = form.get("client_secret")

@@ -21,12 +21,12 @@ class WellKnown:
     async def __call__(self, request: Request) -> Response:
         """One of the documents, for any page of any origin."""
         if request.method == "OPTIONS":
-            return preflight(request, b"GET")
+            return preflight(request, "GET")
         document = self.documents.get(request.path)
         if document is None:
             return error(404, "There is nothing at this address.", ANYONE)
         if request.method not in {"GET", "HEAD"}:
-            return error(405, "This method is not allowed here.", ((b"allow", b"GET, HEAD"), *ANYONE))
+            return error(405, "This method is not allowed here.", (("allow", "GET, HEAD"), *ANYONE))
         return Response(200, document, ANYONE)
 
 

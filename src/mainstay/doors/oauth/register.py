@@ -43,7 +43,7 @@ class Register:
     async def __call__(self, request: Request) -> Response:
         """Keep a client that registers itself."""
         if request.method == "OPTIONS":
-            return preflight(request, b"POST")
+            return preflight(request, "POST")
         try:
             return await self._register(request)
         except OAuthError as problem:
@@ -53,7 +53,7 @@ class Register:
 
     async def _register(self, request: Request) -> Response:
         if request.method != "POST":
-            raise OAuthError("invalid_request", "Only POST is answered here.", 405, ((b"allow", b"POST"),))
+            raise OAuthError("invalid_request", "Only POST is answered here.", 405, (("allow", "POST"),))
         try:
             given = decode(await request.body(BODY_LIMIT))
         except NotJson as problem:
@@ -62,7 +62,7 @@ class Register:
         name = f"register {neighbourhood(self.addresses.of_client(request.peer, request.headers))}"
         if not (await self.limits.take(name, REGISTRATIONS_AN_HOUR, 3600.0)).accepted:
             text = "Too many registrations from this address. Try again later."
-            raise OAuthError("too_many_requests", text, 429, ((b"retry-after", b"60"),))
+            raise OAuthError("too_many_requests", text, 429, (("retry-after", "60"),))
         now = self.stage.clock()
         client, secret = await self.runner.change(clients.register, self.stage.database, metadata, now)
         answer = {"client_id": client.id, "client_id_issued_at": int(now.timestamp()), **shown(metadata)}

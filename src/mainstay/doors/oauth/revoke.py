@@ -22,7 +22,7 @@ class Revoke:
     async def __call__(self, request: Request) -> Response:
         """End the connection of a token; a token that is not known is no news."""
         if request.method == "OPTIONS":
-            return preflight(request, b"POST")
+            return preflight(request, "POST")
         try:
             form = await read_form(request)
             client = await authenticated_client(request, form, self.stage, self.runner)

@@ -26,7 +26,7 @@ class Token:
     async def __call__(self, request: Request) -> Response:
         """Exchange a code or a refresh token."""
         if request.method == "OPTIONS":
-            return preflight(request, b"POST")
+            return preflight(request, "POST")
         try:
             tokens = await self._exchange(request)
         except InvalidGrant as refusal:

@@ -43,7 +43,7 @@ class Threshold:
         """A page for someone who is not signed in. It may be part of the way to an app, so it is of the journey."""
         csrf, headers = self.visitors.guest(request)
         if isinstance(refusal, TooMany):
-            headers = (*headers, (b"retry-after", b"60"))
+            headers = (*headers, ("retry-after", "60"))
         told = {"notice": notice(request)} | wrong(refusal) | shown
         return render(template, status_of(refusal), journey=True, headers=headers, csrf=csrf, **told)
 
@@ -70,7 +70,7 @@ class Threshold:
     async def welcome(self, request: Request, account: str, organisation: str | None, ticket: str) -> Response:
         """Begin a session for someone who has proved who they are, and lead them to where they wanted to go."""
         earlier = await self.visitors.visitor(request)
-        browser = request.headers.get(b"user-agent", b"").decode("latin-1")
+        browser = request.headers.get("user-agent", "")
         secret, path = await self.runner.change(
             self._begin, account, organisation, browser, ticket, (earlier.account, earlier.session) if earlier else None
         )

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mainstay.doors.http import Interrupted, Request, Response, error
+from mainstay.doors.http import Headers, Interrupted, Request, Response, error
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.static import FILES
@@ -79,18 +79,18 @@ _TITLES = {
 }
 
 
-def apology(request: Request, status: int, text: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Response:
+def apology(request: Request, status: int, text: str, headers: Headers = ()) -> Response:
     """A page that says what is in the way; for programs, which do not ask for pages, the same in JSON."""
-    if b"text/html" not in request.headers.get(b"accept", b""):
+    if "text/html" not in request.headers.get("accept", ""):
         return error(status, text, headers)
     return apology_page(status, text, headers)
 
 
-def apology_page(status: int, text: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Response:
+def apology_page(status: int, text: str, headers: Headers = ()) -> Response:
     """The page itself, where whoever asks is a person for certain."""
     return render("apology.html", status, journey=True, headers=headers, title=_TITLES[status], text=text)
 
 
 def _not_allowed(request: Request, methods: Sequence[str]) -> Response:
-    allowed = ", ".join(sorted(methods)).encode()
-    return apology(request, 405, "This address is not used in that way.", ((b"allow", allowed),))
+    allowed = ", ".join(sorted(methods))
+    return apology(request, 405, "This address is not used in that way.", (("allow", allowed),))

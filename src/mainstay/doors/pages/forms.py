@@ -11,8 +11,8 @@ from mainstay.doors.http import Request
 LIMIT = 65_536
 CSRF_FIELD = "csrf"
 
-_FORM = re.compile(rb"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
-_OURS = {b"same-origin", b"none"}
+_FORM = re.compile(r"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
+_OURS = {"same-origin", "none"}
 
 
 class WrongForm(Exception):
@@ -27,7 +27,7 @@ class WrongForm(Exception):
 async def read_form(request: Request, base_url: str) -> dict[str, str]:
     """The fields of a form that a page of this server sent; who may send it is for `check_csrf`."""
     _check_origin(request, base_url)
-    if not _FORM.fullmatch(request.headers.get(b"content-type", b"")):
+    if not _FORM.fullmatch(request.headers.get("content-type", "")):
         raise WrongForm(415, "This address takes forms only.")
     body = await request.body(LIMIT)
     fields: dict[str, str] = {}
@@ -64,12 +64,12 @@ def check_csrf(fields: dict[str, str], token: str) -> None:
 
 def _check_origin(request: Request, base_url: str) -> None:
     headers = request.headers
-    origin = headers.get(b"origin")
-    ours = {base_url.encode()}
+    origin = headers.get("origin")
+    ours = {base_url}
     if base_url.startswith("http://"):
         # A developer's server is reached by several names of the loopback; the front has checked that the Host is ours.
-        ours.add(b"http://" + headers.get(b"host", b""))
-    if (origin is not None and origin not in ours) or headers.get(b"sec-fetch-site", b"none") not in _OURS:
+        ours.add("http://" + headers.get("host", ""))
+    if (origin is not None and origin not in ours) or headers.get("sec-fetch-site", "none") not in _OURS:
         raise WrongForm(403, "This form was sent by another site.")
 
 

@@ -8,26 +8,26 @@ from mainstay.doors.http import Headers, Response
 from mainstay.doors.pages.static import ADDRESSES
 from mainstay.doors.pages.words import FILTERS
 
-HTML = b"text/html; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
     " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ALWAYS: Headers = (
-    (b"x-content-type-options", b"nosniff"),
+    ("x-content-type-options", "nosniff"),
     # `no-referrer` would make browsers hide a form's origin from us too, and we ask for it.
-    (b"referrer-policy", b"same-origin"),
-    (b"x-frame-options", b"DENY"),
+    ("referrer-policy", "same-origin"),
+    ("x-frame-options", "DENY"),
 )
 _OFFICE: Headers = (
     *_ALWAYS,
-    (b"content-security-policy", f"{_POLICY}; form-action 'self'".encode()),
-    (b"cross-origin-opener-policy", b"same-origin"),
+    ("content-security-policy", f"{_POLICY}; form-action 'self'"),
+    ("cross-origin-opener-policy", "same-origin"),
 )
 # A browser applies form-action to every redirect that follows a form, and an opener policy parts a popup from the app
 # that opened it: either would break the way back to an app that someone connects.
-_JOURNEY: Headers = (*_ALWAYS, (b"content-security-policy", _POLICY.encode()))
+_JOURNEY: Headers = (*_ALWAYS, ("content-security-policy", _POLICY))
 
 _TEMPLATES = Environment(
     loader=PackageLoader("mainstay.doors.pages"),
@@ -60,4 +60,4 @@ def render(
 
 def see_other(path: str, headers: Headers = ()) -> Response:
     """Go on at another address of this server, or at one that was registered before."""
-    return Response(303, b"", ((b"location", path.encode("latin-1")), *_ALWAYS, *headers), content_type=HTML)
+    return Response(303, b"", (("location", path), *_ALWAYS, *headers), content_type=HTML)

@@ -71,18 +71,18 @@ class Visitors:
         address = neighbourhood(self.addresses.of_client(request.peer, request.headers))
         verdict = await self.limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
         if not verdict.accepted:
-            return apology(request, 429, "Wait a minute, then try again.", ((b"retry-after", b"60"),))
+            return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
         path = request.path + ("?" + request.query.decode("latin-1") if request.query else "")
         if request.method not in {"GET", "HEAD"} or path == "/" or len(path) > LONGEST_PATH or not _is_local(path):
             return see_other("/sign-in")
         ticket = await self.runner.change(self._issue, path)
         return see_other(f"/sign-in?ticket={ticket}")
 
-    def session_cookie(self, secret: str) -> tuple[bytes, bytes]:
+    def session_cookie(self, secret: str) -> tuple[str, str]:
         """The header that hands a browser its session."""
         return self._cookie(self._session_cookie, secret)
 
-    def no_session_cookie(self) -> tuple[bytes, bytes]:
+    def no_session_cookie(self) -> tuple[str, str]:
         """The header that takes it away."""
         return self._cookie(self._session_cookie, "", "; Max-Age=0")
 
@@ -112,9 +112,9 @@ class Visitors:
     def _guest_cookie(self) -> str:
         return f"{self._session_cookie}-guest"
 
-    def _cookie(self, name: str, value: str, more: str = "") -> tuple[bytes, bytes]:
+    def _cookie(self, name: str, value: str, more: str = "") -> tuple[str, str]:
         secure = "; Secure" if self._secure else ""
-        return b"set-cookie", f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}".encode()
+        return "set-cookie", f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}"
 
     def _find(self, secret: str) -> Session | None:
         with self.stage.database.reading(EVERY) as rows:
@@ -159,7 +159,7 @@ _GUEST_LENGTH = 43
 
 
 def _cookies(request: Request) -> dict[str, str]:
-    pairs = request.headers.get(b"cookie", b"").decode("latin-1").split(";")
+    pairs = request.headers.get("cookie", "").split(";")
     return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
 
 

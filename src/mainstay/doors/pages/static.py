@@ -5,8 +5,8 @@ from importlib.resources import files
 
 from mainstay.doors.http import Response
 
-_KINDS = {"css": b"text/css; charset=utf-8", "js": b"text/javascript; charset=utf-8", "svg": b"image/svg+xml"}
-_FOREVER = b"public, max-age=31536000, immutable"
+_KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+_FOREVER = "public, max-age=31536000, immutable"
 
 
 def _load() -> tuple[dict[str, str], dict[str, Response]]:
@@ -20,7 +20,7 @@ def _load() -> tuple[dict[str, str], dict[str, Response]]:
         address = f"/static/{hashlib.sha256(content).hexdigest()[:16]}/{file.name}"
         addresses[file.name] = address
         answers[address] = Response(
-            200, content, ((b"x-content-type-options", b"nosniff"),), content_type=kind, cache=_FOREVER
+            200, content, (("x-content-type-options", "nosniff"),), content_type=kind, cache=_FOREVER
         )
     return addresses, answers
 
