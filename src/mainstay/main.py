@@ -1,6 +1,7 @@
 """Builds the house: settings → backing → doors. The only file that knows everyone."""
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from mainstay.backing.processes import end_with_parent
 from mainstay.backing.redis_limits import RedisLimits
 from mainstay.backing.rows import claim_row
 from mainstay.backing.secret import installation_secret
-from mainstay.backing.sqlite import SqliteDatabase
+from mainstay.backing.sqlite import SqliteDatabase, forgo_mutexes
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.catalogue import OPERATIONS, REACTIONS
@@ -109,6 +110,7 @@ def application() -> Front:
         end_with_parent(parent.pid or 0)
     # Until the server listens for it, to be asked to end is to end: the parent's handler would only note it.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    forgo_mutexes()
     stage = open_stage(settings)
     row = claim_row(folder.rows, process_rows(settings))
     _settle_on_core(row.number)
@@ -127,6 +129,9 @@ def application() -> Front:
         threads.shutdown()
         stage.database.close()
 
+    # What stands now stays: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
     return Front(
         doors=_doors(settings, entrance, visitors),
         nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), Tools(OPERATIONS).names)),

@@ -4,10 +4,12 @@ WAL lets readers go on beside the one writer; FULL keeps what was acknowledged t
 write lock at the start, because a transaction that starts reading and then writes fails among many writers.
 """
 
+import _sqlite3
+import ctypes
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -16,6 +18,22 @@ from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
 
 # How long a change waits for another process's change before it gives up with "safe to try again".
 BUSY_SECONDS = 10.0
+
+
+def forgo_mutexes() -> None:
+    """Tell SQLite, before its first connection in this process, that no two threads use one at the same time.
+
+    It then need not take a lock for each field of each row it hands out. Told too late or not heard, it goes on
+    locking: slower, not wrong.
+    """
+    with suppress(AttributeError):
+        library = ctypes.CDLL(_sqlite3.__file__)
+        library.sqlite3_shutdown()
+        library.sqlite3_config(_MULTITHREAD)
+        library.sqlite3_initialize()
+
+
+_MULTITHREAD = 2
 
 
 class SqliteHandle:

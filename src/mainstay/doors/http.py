@@ -66,7 +66,7 @@ _NOT_ASCII = "\0"
 class Request:
     """One request as a door sees it."""
 
-    __slots__ = ("_patience", "_protocol", "headers", "id", "method", "path", "peer", "query")
+    __slots__ = ("_patience", "_protocol", "_scope", "headers", "id", "method", "path", "query")
 
     def __init__(self, scope: Scope, protocol: HTTPProtocol, patience: Patience, identity: str) -> None:
         self._protocol = protocol
@@ -76,8 +76,12 @@ class Request:
         self.path = scope.path
         self.query = scope.query_string.encode()
         self.headers = RequestHeaders(scope.headers)
-        # Who is at the other end of the connection: the client, or a proxy.
-        self.peer = scope.client
+        self._scope = scope
+
+    @property
+    def peer(self) -> str:
+        """Who is at the other end of the connection: the client, or a proxy."""
+        return self._scope.client
 
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
