@@ -187,3 +187,8 @@ def test_an_unknown_route_is_not_found_for_every_method(server: RunningServer, c
 
     for method in ("GET", "POST", "DELETE"):
         refused(server.request(method, f"/api/v1{path}", key), 404)
+
+
+@pytest.mark.parametrize("segment", ["{}", "{personId}", "{person_id}", "%7B%7D", "%2F"])
+def test_what_looks_like_a_parameter_is_an_id_like_any_other(server: RunningServer, cast: Cast, segment: str) -> None:
+    refused(server.request("GET", f"/api/v1/people/{segment}", cast.key()), 404)

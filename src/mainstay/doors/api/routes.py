@@ -9,7 +9,8 @@ from pydantic.alias_generators import to_camel
 from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Operation
 
-_PARAMETER = "{}"
+# Where a parameter stands in the tree: under what can be no segment itself.
+_PARAMETER = "/"
 
 
 @dataclass(frozen=True, slots=True)
