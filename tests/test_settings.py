@@ -22,6 +22,7 @@ def test_without_any_setting_there_are_defaults() -> None:
     assert settings.workers == os.cpu_count()
     assert settings.smtp is None
     assert settings.trusted_proxies == ()
+    assert settings.webhook_private_addresses == "refuse"
     assert settings.metrics is None
 
 
@@ -50,6 +51,7 @@ def test_every_setting_has_a_meaning_and_no_other_has() -> None:
         ("smtp", "smtps://[::1]", "smtps://[::1]"),
         ("trusted_proxies", "10.0.0.1", (ip_network("10.0.0.1/32"),)),
         ("trusted_proxies", "10.0.0.0/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1/128"))),
+        ("webhook_private_addresses", "allow", "allow"),
         ("metrics", "127.0.0.1:9100", "127.0.0.1:9100"),
     ],
 )

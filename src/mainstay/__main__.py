@@ -10,7 +10,7 @@ from mainstay.backing.processes import end_with_parent
 from mainstay.catalogue import OPERATIONS
 from mainstay.doors.api.openapi import describe
 from mainstay.doors.cli.line import House, run
-from mainstay.main import connect, open_stage, work
+from mainstay.main import connect, open_signer, open_stage, work
 from mainstay.serving import serve
 from mainstay.settings import Settings
 
@@ -19,6 +19,7 @@ def main() -> None:
     """Do what the command line says."""
     house = House(
         open_stage,
+        open_signer,
         {"serve": _serve, "worker": _worker, "migrate": _migrate, "openapi": _openapi, "version": _version},
     )
     sys.exit(run(house, sys.argv[1:]))

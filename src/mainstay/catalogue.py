@@ -20,6 +20,22 @@ from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.reaction import Reaction
+from mainstay.webhooks.deliveries import (
+    get_delivery,
+    list_deliveries,
+    redeliver_event,
+    redeliver_failed,
+    send_test_event,
+)
+from mainstay.webhooks.endpoints import (
+    create_webhook,
+    delete_webhook,
+    get_webhook,
+    list_webhooks,
+    rotate_webhook_secret,
+    update_webhook,
+)
+from mainstay.webhooks.feed import list_events
 
 OPERATIONS: tuple[Operation, ...] = (
     # the organisation and the one who asks
@@ -34,6 +50,8 @@ OPERATIONS: tuple[Operation, ...] = (
     remove_person,
     invite_again,
     accept_invitation,
+    # what happened
+    list_events,
     # keys
     create_key,
     list_keys,
@@ -42,6 +60,18 @@ OPERATIONS: tuple[Operation, ...] = (
     approve_connection,
     list_connections,
     revoke_connection,
+    # webhooks
+    create_webhook,
+    list_webhooks,
+    get_webhook,
+    update_webhook,
+    rotate_webhook_secret,
+    delete_webhook,
+    list_deliveries,
+    get_delivery,
+    redeliver_event,
+    redeliver_failed,
+    send_test_event,
     # the operator's
     create_organisation,
     add_person,

@@ -7,13 +7,16 @@ import signal
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import parent_process
+from random import uniform
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import Database, Unreachable
-from mainstay.backing.exposition import Meters, meter_names
+from mainstay.backing.exposition import Meters, attempts_text, meter_names
 from mainstay.backing.folder import DataFolder
+from mainstay.backing.guard import Denied, Guard
 from mainstay.backing.limits import Limits, MachineLimits
 from mainstay.backing.log import log_error
 from mainstay.backing.mail import open_post
@@ -27,6 +30,7 @@ from mainstay.backing.secret import installation_secret
 from mainstay.backing.sqlite import SqliteDatabase, forgo_mutexes
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Bell, Wakeups
+from mainstay.backing.web import Web
 from mainstay.catalogue import OPERATIONS, REACTIONS
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
@@ -52,9 +56,14 @@ from mainstay.identity.last_used import EVERY_SECONDS, LastUsed
 from mainstay.identity.links import LinkMaker
 from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
+from mainstay.kernel.refusal import Fault, Invalid
 from mainstay.settings import Settings, WrongSetting, read_settings
 from mainstay.values.moments import Clock, system_clock
-from mainstay.worker import Worker, stop_on_signal
+from mainstay.webhooks.dispatcher import Dispatcher
+from mainstay.webhooks.endpoints import CreateWebhook, UpdateWebhook, create_webhook, update_webhook
+from mainstay.webhooks.queue import Queue
+from mainstay.webhooks.signature import Signer
+from mainstay.worker import Worker, beside, stop_on_signal
 
 THREADS = 8
 # Routes as the meters count them; the first is for requests that found no route.
@@ -75,7 +84,9 @@ def open_stage(settings: Settings, clock: Clock = system_clock) -> Stage:
     """Where operations are performed, on a database brought to the newest schema."""
     database = connect(settings)
     migrate(database)
-    return Stage(database, clock, standing, Bell(DataFolder(settings.data).bell).ring)
+    guard = _guard(settings)
+    ahead = {operation.name: partial(_check_address, guard) for operation in (create_webhook, update_webhook)}
+    return Stage(database, clock, standing, Bell(DataFolder(settings.data).bell).ring, ahead)
 
 
 def open_worker(settings: Settings, stage: Stage) -> Worker:
@@ -91,14 +102,26 @@ def open_worker(settings: Settings, stage: Stage) -> Worker:
     )
 
 
+def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:
+    """What sends the deliveries of a stage."""
+    queue = Queue(stage.database, stage.clock, settings.base_url, chance=partial(uniform, -1, 1))
+    return Dispatcher(queue, open_signer(settings), Web(_guard(settings)), stage.clock)
+
+
+def open_signer(settings: Settings) -> Signer:
+    """What makes the secrets of webhooks."""
+    return Signer(_secret(settings))
+
+
 def work(settings: Settings) -> None:
-    """Empty the outbox until asked to end."""
+    """Empty the outbox, and send what is due to webhooks, until asked to end."""
     folder = DataFolder(settings.data)
     stage = open_stage(settings)
-    worker = open_worker(settings, stage)
+    worker, dispatcher = open_worker(settings, stage), open_dispatcher(settings, stage)
     stopping = stop_on_signal()
-    with Wakeups.listen(folder.bell) as bell, metrics_listener(settings.metrics, _metrics_text(settings)):
-        worker.run(bell, stopping)
+    metrics = metrics_listener(settings.metrics, _metrics_text(settings, dispatcher))
+    with Wakeups.listen(folder.bell) as bell, metrics, beside(dispatcher, stopping):
+        worker.run(bell, stopping, dispatcher.wake)
     stage.database.close()
 
 
@@ -122,6 +145,7 @@ def application() -> Front:
     runner = Runner(stage.database.reads_inline, threads)
     entrance = Entrance(stage, limits, last_used, runner)
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
+    tools = Tools(OPERATIONS)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
 
     async def stop() -> None:
@@ -133,8 +157,8 @@ def application() -> Front:
     gc.collect()
     gc.freeze()
     return Front(
-        doors=_doors(settings, entrance, visitors),
-        nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), Tools(OPERATIONS).names)),
+        doors=_doors(settings, entrance, visitors, tools),
+        nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), tools.names, open_signer(settings))),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
         start=writing.start,
@@ -142,19 +166,19 @@ def application() -> Front:
     )
 
 
-def _doors(settings: Settings, entrance: Entrance, visitors: Visitors) -> dict[str, Door]:
+def _doors(settings: Settings, entrance: Entrance, visitors: Visitors, tools: Tools) -> dict[str, Door]:
     """The doors by the beginning of their paths."""
     base, stage, runner = settings.base_url, entrance.stage, entrance.runner
     health = Health(lambda: is_current(stage.database), runner)
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
     server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
-    tools = McpDoor(entrance, Tools(OPERATIONS), server_info, challenge, METERED.index("mcp"))
+    agents = McpDoor(entrance, tools, server_info, challenge, METERED.index("mcp"))
     office = TokenOffice(stage.database, base)
     authorization = Authorization(stage, runner, base, settings.loopback_ports == "any")
     return {
         api.PREFIX: api.ApiDoor(entrance, Routes(OPERATIONS), describe(OPERATIONS, base)),
-        "/mcp": tools,
-        "/mcp/": tools,
+        "/mcp": agents,
+        "/mcp/": agents,
         "/.well-known": well_known(base),
         "/oauth/register": Register(stage, entrance.limits, visitors.addresses, runner),
         "/oauth/authorize": Approval(authorization, visitors),
@@ -165,15 +189,31 @@ def _doors(settings: Settings, entrance: Entrance, visitors: Visitors) -> dict[s
     }
 
 
+def _check_address(guard: Guard, given: CreateWebhook | UpdateWebhook) -> None:
+    if "url" not in given.sent():
+        return
+    try:
+        guard.check(given.url)
+    except Denied as denied:
+        raise Invalid([Fault("url", str(denied))]) from None
+
+
 def _link_maker(settings: Settings) -> LinkMaker:
-    secret = installation_secret(settings.secret, DataFolder(settings.data).secret)
-    return LinkMaker(secret, settings.base_url)
+    return LinkMaker(_secret(settings), settings.base_url)
 
 
-def _metrics_text(settings: Settings) -> Callable[[], str]:
+def _secret(settings: Settings) -> bytes:
+    return installation_secret(settings.secret, DataFolder(settings.data).secret)
+
+
+def _guard(settings: Settings) -> Guard:
+    return Guard(allow_private=settings.webhook_private_addresses == "allow")
+
+
+def _metrics_text(settings: Settings, dispatcher: Dispatcher) -> Callable[[], str]:
     path = DataFolder(settings.data).tallies
     # Opened at each reading: a server that starts anew replaces the file.
-    return lambda: Meters(Tallies(path, meter_names(METERED), 0), METERED).text()
+    return lambda: Meters(Tallies(path, meter_names(METERED), 0), METERED).text() + attempts_text(dispatcher.counts)
 
 
 def process_rows(settings: Settings) -> int:

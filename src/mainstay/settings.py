@@ -35,6 +35,7 @@ class Settings:
     smtp: str | None
     trusted_proxies: tuple[Network, ...]
     loopback_ports: str
+    webhook_private_addresses: str
     metrics: str | None
 
 
@@ -44,13 +45,14 @@ MEANINGS = {
     "database": "postgresql://… (default: SQLite in the data folder)",
     "redis": "redis://…, for limits shared by several machines (default: none)",
     "base_url": "the address people and links use, without a path (default: http://HOST:PORT)",
-    "secret": "at least 32 characters, from which one-time links are made (default: a file in the data folder)",
+    "secret": "at least 32 characters, from which links and webhook secrets are made (default: a file in data)",
     "host": "address to listen on (default: 127.0.0.1)",
     "port": "port to listen on (default: 8000)",
     "workers": "server processes (default: one per core)",
     "smtp": "smtp://user:password@host:port (default: mails are put into outbox/ in the data folder)",
     "trusted_proxies": "whose X-Forwarded-For is believed: addresses or networks with commas between (default: none)",
     "loopback_ports": "`any` ignores the port of an app's loopback redirect (default: exact)",
+    "webhook_private_addresses": "`allow` lets webhooks go to private addresses, and over http (default: refuse)",
     "metrics": "HOST:PORT of a separate listener for Prometheus (default: none)",
 }
 
@@ -81,6 +83,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         smtp=setting("smtp", _server("smtp", "smtps"), None),
         trusted_proxies=setting("trusted_proxies", _networks, ()),
         loopback_ports=setting("loopback_ports", _one_of("exact", "any"), "exact"),
+        webhook_private_addresses=setting("webhook_private_addresses", _one_of("refuse", "allow"), "refuse"),
         metrics=setting("metrics", _listener, None),
     )
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.backing.exposition import Meters, meter_names
+from mainstay.backing.exposition import Meters, attempts_text, meter_names
 from mainstay.backing.tallies import Tallies
 
 ROUTES = ["get_person", "list_jobs", 'odd "name"\\\n']
@@ -115,3 +115,11 @@ def test_the_name_of_a_route_cannot_break_the_text(tallies: Tallies) -> None:
 
     routes = {dict(labels)["route"] for _, labels in series if labels}
     assert routes == {r"odd \"name\"\\\n"}
+
+
+def test_attempts_to_send_to_webhooks_are_told_by_their_outcome(tallies: Tallies) -> None:
+    text = Meters(tallies, ROUTES).text() + attempts_text({"delivered": 12, "failed": 0})
+    told = {
+        labels: value for (name, labels), value in parsed(text).items() if name == "mainstay_webhook_attempts_total"
+    }
+    assert told == {(("outcome", "delivered"),): 12, (("outcome", "failed"),): 0}

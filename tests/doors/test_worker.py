@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,17 +18,21 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
 
 from cast import Cast, assemble
-from mainstay.business.people.operations import invite_person
-from mainstay.kernel.context import Request
+from dispatching import put_deliveries
+from mainstay.business.people.operations import invite_person, update_person
+from mainstay.kernel import outbox
+from mainstay.kernel.context import Letter, Request
 from mainstay.kernel.outbox import LEASE, RETRIES
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Role
-from mainstay.main import open_stage, open_worker
+from mainstay.main import open_dispatcher, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
-from mainstay.values.moments import system_clock
-from mainstay.worker import Worker
+from mainstay.values.moments import moment_text, system_clock
+from mainstay.webhooks import retention
+from mainstay.worker import Worker, beside
 from running import RunningServer
 from talking import NEWCOMER, PEOPLE
+from telling import add_attempt, deliveries, make_webhook
 
 
 @dataclass
@@ -214,6 +219,37 @@ def test_what_a_killed_worker_had_begun_is_done_by_the_next(desk: Desk, port: in
     assert desk.waiting() == []
 
 
+def test_one_event_that_cannot_be_dealt_with_holds_up_no_other(desk: Desk) -> None:
+    work_off(desk.worker())
+    webhook = make_webhook(desk.cast)
+    desk.invite("Ada New")
+    with desk.stage.database.changing(desk.cast.organisation) as rows:
+        outbox.put(rows, Letter(outbox.EVENT, {}), moment_text(desk.clock()))
+    desk.invite("Bea New")
+
+    assert desk.worker().step()
+    # Both invitations have led to their mails, and to their deliveries.
+    assert sorted(desk.waiting()) == ["event", "mail", "mail"]
+    assert [delivery["type"] for delivery in deliveries(desk.cast, webhook)] == ["person.invited"] * 2
+    with desk.stage.database.reading("*") as rows:
+        assert rows.all("SELECT due_at, attempts FROM outbox WHERE kind = 'event'") == [
+            (moment_text(desk.clock() + RETRIES[0]), 1)
+        ]
+
+
+def test_the_events_of_several_organisations_are_dealt_with_together(desk: Desk) -> None:
+    work_off(desk.worker())
+    casts = [desk.cast, assemble(desk.stage)]
+    webhooks = [make_webhook(cast, events=["person.updated"]) for cast in casts]
+    for number in range(20):
+        for cast in casts:
+            cast.perform(update_person, personId=cast.people[Role.MEMBER], phone=str(number))
+    assert desk.worker().step()
+    assert desk.waiting() == []
+    for cast, webhook in zip(casts, webhooks, strict=True):
+        assert len(deliveries(cast, webhook)) == 20
+
+
 def test_two_workers_do_each_piece_of_work_once(desk: Desk, port: int) -> None:
     for number in range(20):
         desk.invite(f"Person{number} New")
@@ -245,6 +281,45 @@ def test_events_are_kept_for_30_days(desk: Desk) -> None:
     desk.clock.now += timedelta(seconds=10)
     desk.worker().tidy()
     assert count(desk, "event") == 0
+
+
+def test_deliveries_are_kept_for_30_days_with_their_attempts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # They go in several transactions, each of which removes so many.
+    monkeypatch.setattr(retention, "AT_ONCE", 2)
+    webhook = make_webhook(desk.cast)
+    for identity in put_deliveries(desk.cast, webhook, 5, desk.clock()):
+        add_attempt(desk.cast, identity, 1, status=500)
+    kept = [delivery["id"] for delivery in deliveries(desk.cast, webhook)]
+
+    desk.clock.now += timedelta(days=30)
+    put_deliveries(desk.cast, webhook, 1, desk.clock())
+    desk.worker().tidy()
+    assert len(deliveries(desk.cast, webhook)) == len(kept) + 1
+
+    desk.clock.now += timedelta(seconds=1)
+    desk.worker().tidy()
+    assert not {delivery["id"] for delivery in deliveries(desk.cast, webhook)} & {*kept}
+    assert count(desk, "delivery") == 1
+    assert count(desk, "delivery_attempt") == 0
+
+
+def broken_clock() -> datetime:
+    raise RuntimeError("a fault of the dispatcher")
+
+
+def test_a_dispatcher_that_dies_ends_the_worker_beside_it(desk: Desk) -> None:
+    stopping = threading.Event()
+    dispatcher = open_dispatcher(desk.settings, replace(desk.stage, clock=broken_clock))
+    with pytest.raises(RuntimeError, match="a fault of the dispatcher"), beside(dispatcher, stopping):
+        assert stopping.wait(30)
+
+
+def test_a_worker_that_dies_ends_the_dispatcher_beside_it(desk: Desk) -> None:
+    stopping = threading.Event()
+    dispatcher = open_dispatcher(desk.settings, desk.stage)
+    with pytest.raises(RuntimeError, match="a fault of the worker"), beside(dispatcher, stopping):
+        raise RuntimeError("a fault of the worker")
+    assert stopping.is_set()
 
 
 def test_replays_are_kept_for_24_hours(desk: Desk) -> None:

@@ -14,9 +14,14 @@ from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
+from mainstay.values.moments import moment_text, system_clock
+from mainstay.webhooks.endpoints import create_webhook
+from mainstay.webhooks.fan_out import fan_out
 from recording import RecordingDatabase
 
 Given = dict[str, object]
+
+RECEIVER = "https://127.0.0.1/webhooks"
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,10 @@ class Exhibit:
     key: str
     invited: str
     connections: dict[Role, str]
+    webhook: str
+    # An event, its delivery to the webhook, and an attempt at it.
+    event: str
+    delivery: str
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
@@ -52,9 +61,11 @@ class Trial:
 def open_trial(stage: Stage) -> Trial:
     """Three organisations, one of them lapsed, to try things on."""
     database = RecordingDatabase(stage.database, keep=False)
-    exhibits = [furnish(stage) for _ in range(3)]
+    # Nothing is looked up: the webhooks here lead to loopback, where nobody sends anything.
+    offline = replace(stage, ahead={})
+    exhibits = [furnish(offline) for _ in range(3)]
     exhibits[1].cast.lapse()
-    return Trial(replace(stage, database=database, ring=lambda: None), database, *exhibits)
+    return Trial(replace(offline, database=database, ring=lambda: None), database, *exhibits)
 
 
 def furnish(stage: Stage) -> Exhibit:
@@ -73,7 +84,33 @@ def furnish(stage: Stage) -> Exhibit:
         role: _connect(cast, role, client) for role in Role if role is not Role.SUBCONTRACTOR
     }
     assert row is not None
-    return Exhibit(cast, keys, holder(cast, keys[Role.OWNER, Access.READ]).credential, str(row[0]), connections)
+    key = holder(cast, keys[Role.OWNER, Access.READ]).credential
+    webhook = str(cast.perform(create_webhook, url=RECEIVER)["id"])
+    event, delivery = _deliver(cast, webhook)
+    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, event, delivery)
+
+
+def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:
+    with cast.stage.database.changing(cast.organisation) as rows:
+        event = rows.one("SELECT id, type, created_at FROM event WHERE organisation_id = :organisation LIMIT 1")
+        assert event is not None
+        identity, kind, at = map(str, event)
+        fan_out(rows, [(identity, kind)], at)
+        # Delivered, so that no worker takes it.
+        delivery = rows.one(
+            "UPDATE delivery SET status = 'delivered', due_at = NULL, attempts = 1"
+            " WHERE organisation_id = :organisation AND webhook_id = :webhook AND event_id = :event RETURNING id",
+            webhook=webhook,
+            event=event[0],
+        )
+        assert delivery is not None
+        rows.run(
+            "INSERT INTO delivery_attempt (organisation_id, delivery_id, number, at, status, duration_ms, answer)"
+            " VALUES (:organisation, :delivery, 1, :at, 200, 12, 'Thanks.')",
+            delivery=delivery[0],
+            at=event[2],
+        )
+    return str(event[0]), str(delivery[0])
 
 
 def _connect(cast: Cast, role: Role, client: str) -> str:
@@ -107,6 +144,10 @@ def _member(exhibit: Exhibit, _role: Role) -> Given:
     return {"personId": exhibit.cast.people[Role.MEMBER]}
 
 
+def _webhook(exhibit: Exhibit, _role: Role) -> Given:
+    return {"webhookId": exhibit.webhook}
+
+
 NINA: Given = {"name": "Nina New", "email": "nina@new.example", "role": "member"}
 # The address of an account that is there: hashing a password is slow on purpose.
 OLIVIA: Given = {"ownerName": "Olivia", "ownerEmail": "olivia@cast.example", "password": PASSWORD}
@@ -130,6 +171,18 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "revoke_connection": lambda exhibit, role: {
         "connectionId": exhibit.connections.get(role, exhibit.connections[Role.OWNER])
     },
+    "list_events": lambda *_: {},
+    "create_webhook": lambda *_: {"url": RECEIVER},
+    "list_webhooks": lambda *_: {},
+    "get_webhook": _webhook,
+    "update_webhook": lambda exhibit, role: _webhook(exhibit, role) | {"status": "paused"},
+    "rotate_webhook_secret": _webhook,
+    "delete_webhook": lambda exhibit, role: _webhook(exhibit, role) | {"confirmed": True},
+    "list_deliveries": _webhook,
+    "get_delivery": lambda exhibit, _: {"deliveryId": exhibit.delivery},
+    "redeliver_event": lambda exhibit, _: {"deliveryId": exhibit.delivery},
+    "redeliver_failed": lambda exhibit, role: _webhook(exhibit, role) | {"since": moment_text(system_clock())},
+    "send_test_event": _webhook,
     "create_organisation": lambda *_: {"name": "Another", **OLIVIA},
     "add_person": lambda *_: {"name": "Ian", "email": "ian@cast.example", "role": "office", "password": PASSWORD},
     "change_subscription": lambda *_: {"status": "active"},

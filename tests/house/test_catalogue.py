@@ -13,7 +13,8 @@ from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.shapes import Irrevocable, ListInput
 
 VERBS = {
-    "accept", "add", "approve", "change", "create", "get", "invite", "list", "remove", "revoke", "update",
+    "accept", "add", "approve", "change", "create", "delete", "get", "invite", "list", "redeliver", "remove", "revoke",
+    "rotate", "send", "update",
 }  # fmt: skip
 OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
@@ -64,7 +65,7 @@ def test_fields_are_camel_case_and_moments_and_dates_are_told_by_their_names(ope
         for name, part in properties(schema):
             assert re.fullmatch(r"[a-z]+(?:[A-Z][a-z]+)*", name)
             if part.get("format") == "date-time":
-                assert name.endswith("At")
+                assert name.endswith("At") or name == "since"
             if part.get("format") == "date":
                 assert name.endswith("On") or name == "on"
 
@@ -108,6 +109,7 @@ def test_an_event_is_called_by_what_happened_to_what(event: type[Event]) -> None
     about, happened = event.name.split(".")
     assert event.__name__ == to_pascal(f"{about}_{happened}")
     assert event.__doc__
+    assert event.about.noun == about
 
 
 def test_no_two_events_share_a_name() -> None:
@@ -121,3 +123,8 @@ def test_every_event_there_is_stands_in_the_catalogue() -> None:
 
 def test_reactions_listen_to_events_that_happen() -> None:
     assert REACTIONS.keys() <= {event.name for event in EVENTS}
+
+
+@OPERATION
+def test_only_what_changes_nothing_is_done_at_a_glance(operation: Operation) -> None:
+    assert not (operation.glances and operation.changes)

@@ -1,9 +1,15 @@
 from pathlib import Path
 
+import orjson
 import pytest
 
-from house.documents import ROOT, documents
-from mainstay.catalogue import OPERATIONS
+from house.documents import ROOT, documents, event_example
+from house.examples import Trial
+from mainstay.catalogue import EVENTS, OPERATIONS
+from mainstay.kernel.wire import to_json
+from mainstay.settings import MEANINGS, PREFIX
+from mainstay.webhooks.feed import list_events
+from mainstay.webhooks.model import TEST
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
@@ -14,3 +20,24 @@ def test_the_document_is_what_would_be_written_today(path: Path) -> None:
 def test_every_operation_stands_in_the_table() -> None:
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
     assert [f"| `{operation.name}` |" in text for operation in OPERATIONS] == [True] * len(OPERATIONS)
+
+
+def test_every_kind_of_event_has_a_chapter() -> None:
+    text = (ROOT / "docs" / "events.md").read_text("utf-8")
+    assert [kind for kind in (*(event.name for event in EVENTS), TEST) if f"\n## `{kind}`\n" not in text] == []
+
+
+def test_the_example_of_an_event_has_the_fields_of_a_real_one(trial: Trial) -> None:
+    abouts = {event.name: event.about for event in EVENTS}
+    feed = trial.open.cast.perform(list_events)["data"]
+    assert {event["type"] for event in feed} == {"person.joined", "person.invited"}
+    for event in feed:
+        example = orjson.loads(to_json(event_example(event["type"], abouts[event["type"]])))
+        assert list(example) == list(event)
+        assert list(example["data"]) == list(event["data"])
+        assert list(example["data"]["object"]) == list(event["data"]["object"])
+
+
+def test_every_setting_stands_in_the_table_of_the_operator() -> None:
+    text = (ROOT / "docs" / "running.md").read_text("utf-8")
+    assert [name for name in MEANINGS if f"`{PREFIX}{name.upper()}`" not in text] == []

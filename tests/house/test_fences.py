@@ -20,6 +20,9 @@ FENCED = {
     "audit": "organisation_id",
     "replay": "organisation_id",
     "connection": "organisation_id",
+    "webhook": "organisation_id",
+    "delivery": "organisation_id",
+    "delivery_attempt": "organisation_id",
 }
 EACH_TABLE = pytest.mark.parametrize(("table", "column"), FENCED.items())
 

@@ -32,6 +32,18 @@ ADMIN = OFFICE | {
     "create_key",
     "list_keys",
     "revoke_key",
+    "list_events",
+    "create_webhook",
+    "list_webhooks",
+    "get_webhook",
+    "update_webhook",
+    "rotate_webhook_secret",
+    "delete_webhook",
+    "list_deliveries",
+    "get_delivery",
+    "redeliver_event",
+    "redeliver_failed",
+    "send_test_event",
 }
 OWNER = ADMIN | {"create_organisation", "add_person", "change_subscription"}
 ALLOWED = {
@@ -41,8 +53,20 @@ ALLOWED = {
     Role.MEMBER: MEMBER,
     Role.SUBCONTRACTOR: SUBCONTRACTOR,
 }
-READS = {"get_organisation", "get_me", "list_people", "get_person", "list_keys", "list_connections"}
-OPEN_WHEN_LAPSED = {"revoke_key", "revoke_connection", "approve_connection", "change_subscription"}
+READS = {
+    "get_organisation",
+    "get_me",
+    "list_people",
+    "get_person",
+    "list_keys",
+    "list_connections",
+    "list_events",
+    "list_webhooks",
+    "get_webhook",
+    "list_deliveries",
+    "get_delivery",
+}
+OPEN_WHEN_LAPSED = {"revoke_key", "revoke_connection", "approve_connection", "delete_webhook", "change_subscription"}
 # Let in like the others, and refused then for a reason of their own: this organisation exists, this is no invitation.
 REFUSED_LATER = {"create_organisation", "accept_invitation"}
 
@@ -134,7 +158,7 @@ def test_no_answer_names_anything_of_another_organisation(trial: Trial, operatio
     cast, foreign = trial.open.cast, trial.foreign
     given = orjson.dumps(trial.open.input(operation))
     body = trial.stage.perform(operation, cast.actor(Role.OWNER), given, Request("req_1")).body.decode()
-    hidden = [foreign.cast.organisation, foreign.key, foreign.invited]
+    hidden = [foreign.cast.organisation, foreign.key, foreign.invited, foreign.webhook, foreign.delivery, foreign.event]
     hidden += [*foreign.cast.people.values(), *foreign.connections.values()]
     assert [identity for identity in hidden if identity in body] == []
 

@@ -17,6 +17,9 @@ from mainstay.kernel.context import Request
 from mainstay.kernel.refusal import NotFound, Refusal
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
+from mainstay.webhooks.cycle import Cycle
+from mainstay.webhooks.sending import Result
+from mainstay.webhooks.signature import Signer
 from recording import Statement
 
 COLUMNS = {
@@ -62,7 +65,18 @@ def perform_everything(trial: Trial) -> None:
 
 
 def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -> None:
-    assert {"organisation", "person", "event", "audit", "replay", "api_key"} <= tenant_tables(trial)
+    tables = {
+        "organisation",
+        "person",
+        "event",
+        "audit",
+        "replay",
+        "api_key",
+        "webhook",
+        "delivery",
+        "delivery_attempt",
+    }
+    assert tables <= tenant_tables(trial)
 
 
 def test_every_operation_binds_every_statement_to_its_organisation(trial: Trial) -> None:
@@ -95,17 +109,52 @@ def test_a_key_is_looked_up_across_organisations_by_its_hash_alone(trial: Trial)
     assert only.endswith("AND k.hash = :hash")
 
 
-def test_the_operator_looks_up_organisations_and_keys_across_them(trial: Trial) -> None:
+# The dispatcher looks across organisations for those whose turn it is, and for what is on its way.
+TURNS = (
+    "SELECT organisation_id, id FROM webhook"
+    " WHERE status = 'active' AND due_at <= :at AND trusted = :trusted ORDER BY served_at LIMIT :most"
+)
+FLIGHTS = (
+    "SELECT d.organisation_id, d.webhook_id, w.trusted, d.id, d.attempts FROM delivery d"
+    " JOIN webhook w ON w.organisation_id = d.organisation_id AND w.id = d.webhook_id"
+    " WHERE d.status = 'sending' AND d.due_at > :at"
+)
+
+
+def test_the_dispatcher_looks_across_organisations_and_touches_one_at_a_time(trial: Trial) -> None:
+    exhibit, now = trial.open, trial.stage.clock()
+    with trial.database.changing(EVERY) as rows:
+        given = {"owner": exhibit.cast.organisation, "at": "2000"}
+        for table, identity in (("webhook", exhibit.webhook), ("delivery", exhibit.delivery)):
+            rows.run(
+                f"UPDATE {table} SET due_at = :at WHERE organisation_id = :owner AND id = :id", id=identity, **given
+            )
+        trial.database.statements.clear()
+        taken = Cycle(rows, now, lambda: 0.0).run([], [], take=True)
+        results = [Result(sending, now, 1, status=500) for sending in taken]
+        Cycle(rows, now, lambda: 0.0).run(results, taken, take=True)
+    assert exhibit.delivery in {sending.delivery for sending in taken}
+    found = unbound(trial.database.statements, tenant_tables(trial))
+    assert {sql for sql in found if "organisation_id = :owner" not in sql} == {TURNS, FLIGHTS}
+    assert len(found) > 8
+
+
+def operator_of(trial: Trial) -> Operator:
+    return Operator(trial.stage, lambda: Signer(b"secret"), "http://127.0.0.1:8000")
+
+
+def test_the_operator_looks_up_organisations_keys_and_webhooks_across_them(trial: Trial) -> None:
     trial.database.statements.clear()
-    hands = Operator(trial.stage, "http://127.0.0.1:8000")
+    hands = operator_of(trial)
     hands.in_organisation(trial.open.cast.organisation)
     hands.organisation_of_key(trial.open.key)
+    hands.organisation_of_webhook(trial.open.webhook)
     hands.person(trial.open.cast.organisation, "Adam Admin")
-    assert len(unbound(trial.database.statements, tenant_tables(trial))) == 2
+    assert len(unbound(trial.database.statements, tenant_tables(trial))) == 3
 
 
 def test_the_operator_finds_nobody_of_another_organisation(trial: Trial) -> None:
-    hands = Operator(trial.stage, "http://127.0.0.1:8000")
+    hands = operator_of(trial)
     with pytest.raises(NotFound):
         hands.person(trial.open.cast.organisation, trial.foreign.cast.people[Role.OWNER])
 

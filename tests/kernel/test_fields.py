@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from mainstay.kernel.faults import accept
 from mainstay.kernel.refusal import Invalid
 from mainstay.kernel.shapes import Input
-from mainstay.values.fields import Colour, Country, Currency, Email, Line, Paragraph, Price, TimeZone, id_of, omittable
+from mainstay.values.fields import (
+    Colour,
+    Country,
+    Currency,
+    Email,
+    Line,
+    Moment,
+    Paragraph,
+    Price,
+    TimeZone,
+    WebAddress,
+    id_of,
+    omittable,
+)
 from mainstay.values.ids import new_id
 from mainstay.values.money import price_text
 
@@ -26,6 +39,9 @@ class Fields(Input):
     time_zone: TimeZone = "UTC"
     left_out: Line = omittable()
     person: Annotated[str | None, id_of("person")] = None
+    event: Annotated[str | None, id_of("evt", "an event")] = None
+    address: WebAddress = "https://example.com"
+    moment: Moment = "2026-11-15T10:30:50Z"
 
 
 def read(name: str, value: object) -> object:
@@ -187,7 +203,9 @@ def test_codes_are_known_ones(name: str, good: str) -> None:
         assert problem(name, bad) == words[name]
 
 
-@pytest.mark.parametrize("name", ["line", "paragraph", "email", "colour", "country", "currency", "timeZone", "leftOut"])
+@pytest.mark.parametrize(
+    "name", ["line", "paragraph", "email", "colour", "country", "currency", "timeZone", "leftOut", "address", "moment"]
+)
 def test_text_is_text(name: str) -> None:
     for value in (None, 1, True, ["x"], {"x": 1}):
         assert problem(name, value) == "is not text"
@@ -203,3 +221,30 @@ def test_an_id_is_of_its_kind() -> None:
     assert read("person", None) is None
     for bad in ("", "person_", good.lower(), good[:-1], good + "0", f" {good}", new_id("key"), "person_" + "U" * 26):
         assert problem("person", bad) == "is not the id of a person"
+    assert read("event", new_id("evt")) is not None
+    assert problem("event", good) == "is not the id of an event"
+
+
+def test_a_web_address_has_the_shape_of_one() -> None:
+    long = "https://example.com/" + "x" * 1980
+    for good in ("https://example.com", "HTTPS://EXAMPLE.COM/Path?x=%20#y", "http://[::1]:8080/", long):
+        assert read("address", f" {good} ") == good
+    for bad in (
+        "",
+        "example.com",
+        "//example.com",
+        "ftp://example.com",
+        "https://",
+        "https://a b",
+        "https://a\x00",
+        "javascript:x",
+    ):
+        assert problem("address", bad) == "is not an address such as https://example.com/webhooks"
+    assert problem("address", long + "x") == "is longer than 2000 characters"
+
+
+def test_a_moment_is_kept_in_utc_whatever_its_offset() -> None:
+    assert read("moment", "2026-11-15T11:30:50+01:00") == "2026-11-15T10:30:50.000Z"
+    assert read("moment", "2026-11-15t10:30:50.123456z") == "2026-11-15T10:30:50.123Z"
+    for bad in ("", "2026-11-15", "2026-11-15T10:30:50", "2026-02-29T10:30:50Z", "0001-01-01T00:00:00+10:00", "now"):
+        assert problem("moment", bad) == "is not a moment such as 2026-11-15T10:30:50Z"

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -11,9 +12,9 @@ from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Context, Request
 from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.kernel.perform import admit
-from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
+from mainstay.kernel.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
 from mainstay.kernel.rights import Access, Right, Role
-from mainstay.kernel.shapes import Input, One, Shown
+from mainstay.kernel.shapes import Input, Irrevocable, One, Shown
 
 BAD = {"email": "nobody", "extra": 1}
 
@@ -170,7 +171,7 @@ def test_one_act_has_one_moment(cast: Cast) -> None:
     assert {person["createdAt"], person["updatedAt"]} == {events(cast)[-1]["createdAt"]} == {trail(cast)[-1]["at"]}
 
 
-def test_the_bell_rings_for_work_that_was_left_and_for_nothing_else(cast: Cast) -> None:
+def test_the_bell_rings_for_a_change_and_for_nothing_else(cast: Cast) -> None:
     rings: list[int] = []
     stage = type(cast.stage)(cast.stage.database, cast.stage.clock, cast.stage.standing, lambda: rings.append(1))
     listening = Cast(stage, cast.organisation, cast.people)
@@ -181,3 +182,55 @@ def test_the_bell_rings_for_work_that_was_left_and_for_nothing_else(cast: Cast) 
     assert rings == []
     listening.perform(invite_person, name="N", email="n@new.example", role="member")
     assert rings == [1]
+
+
+class Forgo(Irrevocable):
+    pass
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE)
+def forgo(_ctx: Context, _given: Forgo) -> NothingOut:
+    """Do nothing that could be undone."""
+    return NothingOut(object="nothing")
+
+
+def asking(cast: Cast, *operations: Operation, refusal: Refusal | None = None) -> tuple[Cast, list[Input]]:
+    """The cast on a stage that asks the world outside first, and what it was asked."""
+    asked: list[Input] = []
+
+    def ask(given: Input) -> None:
+        # No change has begun: otherwise this one would wait for it for ever.
+        with cast.stage.database.changing(cast.organisation):
+            asked.append(given)
+        if refusal:
+            raise refusal
+
+    stage = replace(cast.stage, ahead={operation_.name: ask for operation_ in operations})
+    return replace(cast, stage=stage), asked
+
+
+def test_the_world_outside_is_asked_once_and_before_a_change_begins(cast: Cast) -> None:
+    acting, asked = asking(cast, update_organisation, forgo)
+    acting.perform(update_organisation, phone="1")
+    acting.perform(update_person, personId=cast.people[Role.MEMBER], phone="1")
+    acting.perform(forgo)
+    acting.perform(forgo, confirmed=True)
+    assert [given.sent() for given in asked] == [{"phone": "1"}, {}, {"confirmed": True}]
+
+
+def test_what_the_world_outside_does_not_allow_changes_nothing(cast: Cast) -> None:
+    acting, asked = asking(cast, update_organisation, refusal=Invalid([Fault("phone", "is not answered")]))
+    told, written = events(cast), trail(cast)
+    with pytest.raises(Invalid, match=r"^phone: is not answered$"):
+        acting.perform(update_organisation, phone="1")
+    assert len(asked) == 1
+    assert (events(cast), trail(cast)) == (told, written)
+
+
+def test_the_world_outside_is_not_asked_for_one_who_may_not_or_asks_wrongly(cast: Cast) -> None:
+    acting, asked = asking(cast, update_organisation)
+    with pytest.raises(Forbidden):
+        acting.perform(update_organisation, Role.MEMBER, phone="1")
+    with pytest.raises(Invalid):
+        acting.perform(update_organisation, phone=1)
+    assert asked == []

@@ -46,6 +46,10 @@ def kept_and_shown(kind: Any, *, empty: bool) -> tuple[Value, object]:
 def inner(kind: Any, *, empty: bool) -> object:
     if get_origin(kind) is list:
         return [] if empty else [kept_and_shown(get_args(kind)[0], empty=False)[1]] * 2
+    if get_origin(kind) is dict:
+        return {} if empty else {"x": TEXT, "y": [None]}
+    if issubclass(kind, Shown):
+        return sample(kind, empty=empty)[1]
     assert issubclass(kind, BaseModel) or is_dataclass(kind)
     parts = {name: part for name, part in get_type_hints(kind).items() if get_origin(part) is not ClassVar}
     return {name: kept_and_shown(part, empty=empty)[1] for name, part in parts.items()}

@@ -59,7 +59,7 @@ class Database(Protocol):
         """See one consistent state; change nothing."""
 
     def glancing(self, organisation: str) -> AbstractContextManager[Handle]:
-        """See one state with one statement: as `reading`, without what only a second statement would need."""
+        """See one state with one statement, and no more: as `reading`, without what only a second would need."""
 
     def changing(self, organisation: str, *, keep: bool = True) -> AbstractContextManager[Handle]:
         """Change all or nothing; nothing when it is not to be kept. An organisation's changes happen one by one."""

@@ -1,4 +1,4 @@
-"""What the operator's Prometheus reads: requests by route and status, and how long they took."""
+"""What the operator's Prometheus reads: requests by route and status, how long they took, and what webhooks took."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -65,6 +65,17 @@ def expose(totals: Mapping[str, float], routes: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def attempts_text(counts: Mapping[str, int]) -> str:
+    """Write how many attempts to send to webhooks ended how, in the same format."""
+    lines = [
+        f"# HELP {_ATTEMPTS} Attempts to send an event to a webhook, since the worker began.",
+        f"# TYPE {_ATTEMPTS} counter",
+        *(f"{_ATTEMPTS}{_labels(outcome=outcome)} {count}" for outcome, count in counts.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_ATTEMPTS = "mainstay_webhook_attempts_total"
 _REQUESTS = "mainstay_requests_total"
 _SECONDS = "mainstay_request_seconds"
 _STATUSES = ("2xx", "3xx", "4xx", "429", "5xx")

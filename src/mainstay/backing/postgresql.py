@@ -95,7 +95,8 @@ class PostgresDatabase:
         """Change all or nothing; the organisation's row is the lock that puts its changes in order."""
         with self._transaction(_BEGIN_CHANGING, organisation, "COMMIT" if keep else "ROLLBACK") as handle:
             if organisation != EVERY:
-                handle.one("SELECT 1 FROM organisation WHERE id = :organisation FOR UPDATE")
+                # NO KEY: whoever writes a row that merely names the organisation need not wait for it.
+                handle.one("SELECT 1 FROM organisation WHERE id = :organisation FOR NO KEY UPDATE")
             yield handle
 
     @contextmanager

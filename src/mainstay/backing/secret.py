@@ -1,4 +1,4 @@
-"""The installation's secret, from which one-time links are derived."""
+"""The installation's secret, from which one-time links and the secrets of webhooks are derived."""
 
 import os
 import secrets

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import orjson
 
-from mainstay.kernel.shapes import One, R
+from mainstay.kernel.shapes import One, R, Shown
 from mainstay.kernel.wire import to_json
 
 
@@ -15,6 +15,7 @@ class Event:
     """Something that happened to a record, with the record as it is now and the fields as they were before."""
 
     name: ClassVar[str]
+    about: ClassVar[type[Shown]]
 
     record: One[Any]
     previous: Mapping[str, object] = field(default_factory=dict)

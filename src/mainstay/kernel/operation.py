@@ -43,6 +43,8 @@ class Operation:
     open_when_lapsed: bool
     # Whether someone outside is written to because of it.
     mails: bool
+    # Whether it is a reading of one statement, which needs no transaction around it.
+    glances: bool
     function: Callable[[Context, Any], Result]
 
 
@@ -57,6 +59,7 @@ def operation(
     offered: frozenset[Door] = EVERYWHERE,
     open_when_lapsed: bool = False,
     mails: bool = False,
+    glances: bool = False,
 ) -> Callable[[Callable[[Context, G], Result]], Operation]:
     """Declare a function as an operation; its types and its docstring are part of the declaration."""
 
@@ -81,6 +84,7 @@ def operation(
             offered=offered,
             open_when_lapsed=open_when_lapsed,
             mails=mails,
+            glances=glances,
             function=function,
         )
 

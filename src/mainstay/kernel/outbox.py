@@ -42,13 +42,12 @@ def write(ctx: Context) -> list[str]:
             "UPDATE organisation SET event_sequence = event_sequence + 1 WHERE id = :organisation"
             " RETURNING event_sequence"
         )
-        sequence = row[0] if row else None
         ids.append(new_id("evt"))
         previous = b',"previous":' + orjson.dumps(dict(event.previous))
         ctx.rows.run(
             "INSERT INTO event (organisation_id, sequence, id, type, created_at, actor, data)"
             " VALUES (:organisation, :sequence, :id, :type, :at, :actor, :data)",
-            sequence=sequence,
+            sequence=row[0] if row else None,
             id=ids[-1],
             type=event.name,
             at=ctx.at,
@@ -73,19 +72,23 @@ def put(rows: Handle, letter: Letter, at: str) -> None:
     )
 
 
-def take(rows: Handle, now: datetime) -> Work | None:
-    """The work that has been due the longest, taken for the length of a lease."""
-    row = rows.one(
+def take(rows: Handle, now: datetime, most: int) -> list[Work]:
+    """What has been due the longest, and the events among the next of so many, for a lease. Workers take turns."""
+    any_due = "EXISTS (SELECT 1 FROM outbox WHERE due_at <= :now)"
+    rows.run(f"UPDATE turnstile SET passed_at = :now WHERE name = 'outbox' AND {any_due}", now=moment_text(now))
+    taken = rows.all(
         "UPDATE outbox SET due_at = :leased, attempts = attempts + 1"
-        " WHERE id = (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT 1) AND due_at <= :now"
+        " WHERE id IN (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT :most)"
+        " AND (kind = 'event' OR id = (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT 1))"
         " RETURNING id, organisation_id, kind, payload, attempts",
         leased=moment_text(now + LEASE),
         now=moment_text(now),
+        most=most,
     )
-    if row is None:
-        return None
-    identity, organisation, kind, payload, attempts = row
-    return Work(str(identity), str(organisation), str(kind), orjson.loads(str(payload)), int(attempts or 0))
+    return [
+        Work(str(identity), str(organisation), str(kind), orjson.loads(str(payload)), int(attempts or 0))
+        for identity, organisation, kind, payload, attempts in sorted(taken)
+    ]
 
 
 def finish(rows: Handle, work: Work) -> None:
@@ -95,9 +98,7 @@ def finish(rows: Handle, work: Work) -> None:
 
 def postpone(rows: Handle, work: Work, now: datetime) -> datetime | None:
     """The work failed: when it is tried again, or None when it is parked."""
-    if work.attempts > len(RETRIES):
-        rows.run("UPDATE outbox SET due_at = NULL WHERE id = :id", id=work.id)
-        return None
-    again = now + RETRIES[work.attempts - 1]
-    rows.run("UPDATE outbox SET due_at = :again WHERE id = :id", id=work.id, again=moment_text(again))
+    again = now + RETRIES[work.attempts - 1] if work.attempts <= len(RETRIES) else None
+    due = moment_text(again) if again else None
+    rows.run("UPDATE outbox SET due_at = :due WHERE id = :id", id=work.id, due=due)
     return again

@@ -1,8 +1,8 @@
 """The one path through which everything happens."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
@@ -19,12 +19,8 @@ from mainstay.kernel.shapes import Input, Irrevocable, One, Record
 from mainstay.kernel.wire import Result, to_json
 from mainstay.values.moments import Clock
 
-
-class Standing(Protocol):
-    """Reads again, inside the transaction of a change, what the actor is allowed to do now. Met by identity."""
-
-    def __call__(self, rows: Handle, actor: Actor) -> Actor:
-        """The actor as it stands now, or a refusal."""
+# Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
+Standing = Callable[[Handle, Actor], Actor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +30,22 @@ class Stage:
     database: Database
     clock: Clock
     standing: Standing
-    # Rung when a change has left work in the outbox.
+    # Rung after every change: most leave work for the worker.
     ring: Callable[[], None]
+    # By operation, what is asked of the world outside before its change begins: nothing slow while others wait.
+    ahead: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
 
     def perform(self, operation: Operation, actor: Actor, raw: Raw, request: Request) -> Answer:
         """Do it, or refuse. An act that cannot be undone is only rehearsed until it is confirmed."""
         admit(operation, actor)
         given = accept(operation.input, raw)
         if not operation.changes:
-            with self.database.reading(actor.organisation) as rows:
+            opened = self.database.glancing if operation.glances else self.database.reading
+            with opened(actor.organisation) as rows:
                 result = operation.function(Context(rows, actor, request, self.clock), given)
             return _answer(result)
+        if operation.name in self.ahead:
+            self.ahead[operation.name](given)
         if isinstance(given, Irrevocable) and not given.confirmed:
             return self.rehearse(operation, actor, given, request)
 
@@ -55,8 +56,7 @@ class Stage:
             answer = _act(ctx, operation, given)
             if request.replay_key:
                 replay.remember(ctx, operation.name, given, answer)
-        if ctx.letters:
-            self.ring()
+        self.ring()
         return answer
 
     def rehearse(self, operation: Operation, actor: Actor, given: Input, request: Request) -> Answer:

@@ -35,19 +35,16 @@ class Right(Word):
     CONNECTIONS_READ = "connections:read"
     CONNECTIONS_WRITE = "connections:write"
     CONNECTIONS_MANAGE = "connections:manage"
+    WEBHOOKS_MANAGE = "webhooks:manage"
+    EVENTS_READ = "events:read"
     SUBSCRIPTION_CHANGE = "subscription:change"
 
 
 _SUBCONTRACTOR = frozenset({Right.ORGANISATION_READ, Right.ME_READ, Right.ME_CHANGE})
 _MEMBER = _SUBCONTRACTOR | {Right.PEOPLE_READ, Right.CONNECTIONS_READ}
 _OFFICE = _MEMBER | {Right.COSTS_READ, Right.CONNECTIONS_WRITE}
-_ADMIN = _OFFICE | {
-    Right.ORGANISATION_CHANGE,
-    Right.PEOPLE_CHANGE,
-    Right.KEYS_MANAGE,
-    Right.CONNECTIONS_MANAGE,
-}
 _OWNER = frozenset(Right)
+_ADMIN = _OWNER - {Right.OWNERS_NAME, Right.SUBSCRIPTION_CHANGE}
 
 RIGHTS: dict[Role, frozenset[Right]] = {
     Role.OWNER: _OWNER,

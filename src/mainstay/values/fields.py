@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from mainstay.values.ids import is_id
-from mainstay.values.moments import is_time_zone
+from mainstay.values.moments import is_time_zone, moment_text, parse_moment
 from mainstay.values.money import CURRENCIES, parse_price
 from mainstay.values.places import COUNTRIES
 
@@ -29,6 +29,21 @@ Email = Annotated[
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
 
 
+def _web_address(text: str) -> str:
+    if not re.fullmatch(r"https?://[^\s\x00-\x1f\x7f-\x9f]+", text, re.IGNORECASE):
+        raise ValueError("is not an address such as https://example.com/webhooks")
+    return text
+
+
+# Checked for shape only: whether it may be called is found out where it is called from.
+WebAddress = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=2000),
+    AfterValidator(_web_address),
+    Field(json_schema_extra={"format": "uri"}),
+]
+
+
 def _price(given: object) -> int:
     # A JSON number within the bounds of a price comes back from `repr` with the digits it was written with.
     text = repr(given) if type(given) in {int, float} else given
@@ -49,6 +64,17 @@ Price = Annotated[
 ]
 
 
+def _moment(text: str) -> str:
+    try:
+        return moment_text(parse_moment(text))
+    except ValueError:
+        raise ValueError("is not a moment such as 2026-11-15T10:30:50Z") from None
+
+
+# An instant with its offset from UTC; kept as moments are kept.
+Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"})]
+
+
 def _plain_digits(given: object) -> object:
     # In the words of a query Pydantic would also take `1_0`, `+5`, `5.0` and spaces around.
     if isinstance(given, str) and not re.fullmatch("-?[0-9]+", given):
@@ -59,12 +85,12 @@ def _plain_digits(given: object) -> object:
 WholeNumber = Annotated[int, BeforeValidator(_plain_digits)]
 
 
-def id_of(noun: str) -> AfterValidator:
-    """Refuse text that cannot be the id of such a record."""
+def id_of(prefix: str, what: str | None = None) -> AfterValidator:
+    """Refuse text that cannot be the id of such a record, whose prefix is what people call it if nothing else is."""
 
     def check(text: str | None) -> str | None:
-        if text is not None and not is_id(text, noun):
-            raise ValueError(f"is not the id of a {noun}")
+        if text is not None and not is_id(text, prefix):
+            raise ValueError(f"is not the id of {what or f'a {prefix}'}")
         return text
 
     return AfterValidator(check)

@@ -16,10 +16,10 @@ from mainstay.values.ids import new_id
 NAMED = {"name": "Nina Named", "password": "a password of Nina's"}
 
 
-def invited(cast: Cast, email: str | None = None) -> tuple[str, str, Actor]:
+def invited(cast: Cast, email: str | None = None, role: str = "office") -> tuple[str, str, Actor]:
     """Someone invited: their address, their id, and they themselves at the door with their link."""
     address = email or f"{new_id('n').lower()}@new.example"
-    person = cast.perform(invite_person, name="Nina New", email=address, role="office")["id"]
+    person = cast.perform(invite_person, name="Nina New", email=address, role=role)["id"]
     with cast.stage.database.changing(cast.organisation) as rows:
         link = links.make_invitation(rows, person, address, cast.stage.clock())
     return address, person, at_the_door(cast, link)
@@ -52,6 +52,16 @@ def test_it_is_told_and_written_down_under_their_own_name(cast: Cast) -> None:
     entry = trail(cast)[-1]
     assert (entry["operation"], entry["actor"]["person"]["id"]) == ("accept_invitation", person)
     assert NAMED["password"] not in repr(entry)
+
+
+def test_the_event_holds_costs_that_the_one_who_joined_may_not_see(cast: Cast) -> None:
+    _, person, actor = invited(cast, role="member")
+    cast.perform(update_person, personId=person, costRate="24.50", billRate="62.00")
+    joined = cast.perform(accept_invitation, actor, **NAMED)
+    assert (joined["costRate"], joined["billRate"]) == (None, None)
+    told = last_event(cast)["data"]["object"]
+    assert told == cast.perform(get_person, personId=person)
+    assert (told["costRate"], told["billRate"]) == ("24.50", "62.00")
 
 
 def test_whoever_has_an_account_shows_that_it_is_theirs(cast: Cast, stranger: Cast) -> None:

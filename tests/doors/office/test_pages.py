@@ -18,6 +18,7 @@ OFFICE = [
     "/settings/account",
     "/settings/developer/keys",
     "/settings/developer/mcp",
+    "/settings/developer/webhooks",
 ]
 STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"

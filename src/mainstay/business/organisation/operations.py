@@ -38,7 +38,7 @@ class ChangeSubscription(Input):
     status: Literal["active", "inactive"] = Field(description="`inactive` closes changes, `active` opens them.")
 
 
-@operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation")
+@operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation", glances=True)
 def get_organisation(ctx: Context, _given: GetOrganisation) -> One[OrganisationOut]:
     """Get the organisation.
 

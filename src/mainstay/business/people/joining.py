@@ -25,6 +25,7 @@ class PersonJoined(Event):
     """A person became active."""
 
     name = "person.joined"
+    about = PersonOut
 
 
 class CreateOrganisation(Input):
@@ -87,9 +88,8 @@ def accept_invitation(ctx: Context, given: AcceptInvitation) -> One[PersonOut]:
         raise DeadLink
     account = _own_account(ctx, link.email, given.password.get_secret_value())
     store.save(ctx, link.person, {"name": given.name, "status": "active", "account_id": account})
-    result = store.show(ctx, link.person)
-    ctx.record(PersonJoined(result))
-    return result
+    ctx.record(PersonJoined(store.whole(ctx, link.person)))
+    return store.show(ctx, link.person)
 
 
 def _own_account(ctx: Context, email: str, password: str) -> str:
@@ -121,6 +121,5 @@ def _join(ctx: Context, name: str, email: str, role: Role, password: SecretStr) 
     else:
         identity = known.id
         store.save(ctx, identity, values)
-    result = store.show(ctx, identity)
-    ctx.record(PersonJoined(result))
-    return result
+    ctx.record(PersonJoined(store.whole(ctx, identity)))
+    return store.show(ctx, identity)

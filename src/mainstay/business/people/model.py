@@ -24,16 +24,20 @@ class PersonOut(Record):
 
     noun = "person"
 
-    name: str
-    email: str
-    phone: str | None
-    role: Role
-    status: Status
-    skills: list[str]
-    colour: str | None = Field(description="The colour on the schedule, such as #3366cc.")
-    company_name: str | None = Field(description="The firm of a subcontractor.")
-    cost_rate: PriceText | None = Field(description="What an hour costs. Null for those who may not see costs.")
-    bill_rate: PriceText | None = Field(description="What an hour is billed at. Null for those who may not see costs.")
+    name: str = Field(examples=["Tom Ashworth"])
+    email: str = Field(examples=["tom@hartley.example"])
+    phone: str | None = Field(examples=["+44 7700 900104"])
+    role: Role = Field(examples=["member"])
+    status: Status = Field(examples=["active"])
+    skills: list[str] = Field(examples=[["gas", "boilers"]])
+    colour: str | None = Field(description="The colour on the schedule.", examples=["#9f1853"])
+    company_name: str | None = Field(description="The firm of a subcontractor.", examples=[None])
+    cost_rate: PriceText | None = Field(
+        description="What an hour costs. Null for those who may not see costs.", examples=["24.50"]
+    )
+    bill_rate: PriceText | None = Field(
+        description="What an hour is billed at. Null for those who may not see costs.", examples=["62.00"]
+    )
 
 
 class MeOut(Shown):

@@ -25,18 +25,21 @@ class PersonInvited(Event):
     """Someone was asked to join."""
 
     name = "person.invited"
+    about = PersonOut
 
 
 class PersonUpdated(Event):
     """A person's details or role changed."""
 
     name = "person.updated"
+    about = PersonOut
 
 
 class PersonLeft(Event):
     """A person left the organisation."""
 
     name = "person.left"
+    about = PersonOut
 
 
 class GetMe(Input):
@@ -100,7 +103,7 @@ class RemovePerson(Irrevocable):
     person_id: str = Field(description="The person's id.")
 
 
-@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /me")
+@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /me", glances=True)
 def get_me(ctx: Context, _given: GetMe) -> MeOut:
     """Get who is asking.
 
@@ -120,7 +123,7 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
     )
 
 
-@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people")
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people", glances=True)
 def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
     """List the people of the organisation, newest first.
 
@@ -129,7 +132,7 @@ def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
     return store.page(ctx, status=given.status, role=given.role, after=given.starting_after, limit=given.limit)
 
 
-@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}")
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}", glances=True)
 def get_person(ctx: Context, given: GetPerson) -> One[PersonOut]:
     """Get one person.
 
@@ -155,9 +158,8 @@ def invite_person(ctx: Context, given: InvitePerson) -> One[PersonOut]:
     else:
         raise Conflict(f"{known.email} is already a person of this organisation: {known.name} ({known.id}).")
 
-    result = store.show(ctx, identity)
-    ctx.record(PersonInvited(result))
-    return result
+    ctx.record(PersonInvited(store.whole(ctx, identity)))
+    return store.show(ctx, identity)
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), mails=True)
@@ -170,9 +172,8 @@ def invite_again(ctx: Context, given: InviteAgain) -> One[PersonOut]:
     if person.status != "invited":
         raise Conflict(f"{person.name} is not waiting for an invitation.")
     check_rank(ctx.actor, person.role)
-    result = store.show(ctx, person.id)
-    ctx.record(PersonInvited(result))
-    return result
+    ctx.record(PersonInvited(store.whole(ctx, person.id)))
+    return store.show(ctx, person.id)
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="PATCH /people/{person_id}")
@@ -191,16 +192,16 @@ def update_person(ctx: Context, given: UpdatePerson) -> One[PersonOut]:
     if "email" in changes and (known := store.find_by_email(ctx, given.email)) and known.id != person.id:
         raise Conflict(f"{given.email} is the address of {known.name} ({known.id}).")
 
-    before = store.show(ctx, person.id)
+    before = store.whole(ctx, person.id)
     if not store.save(ctx, person.id, changes):
-        return before
-    after = store.show(ctx, person.id)
+        return store.show(ctx, person.id)
+    after = store.whole(ctx, person.id)
     if person.loses_keys(role):
         end_keys_of(ctx, person.id)
     if role is Role.SUBCONTRACTOR:
         end_connections_of(ctx, person.id)
     ctx.record(PersonUpdated(after, previous=differences(before, after)))
-    return after
+    return store.show(ctx, person.id)
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, rest="POST /people/{person_id}/remove")
@@ -224,6 +225,5 @@ def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
     if ctx.actor.person and ctx.actor.person.id == person.id:
         ctx.warnings.append("This is you: the key or app in use stops working too.")
 
-    result = store.show(ctx, person.id)
-    ctx.record(PersonLeft(result))
-    return result
+    ctx.record(PersonLeft(store.whole(ctx, person.id)))
+    return store.show(ctx, person.id)

@@ -12,7 +12,7 @@ from mainstay.kernel.rights import Right, Role
 from mainstay.kernel.shapes import One, Page
 from mainstay.values.ids import new_id
 
-# The columns of PersonOut in its order. Costs are hidden here, once for every door.
+# The columns of PersonOut in its order. Costs are hidden here, once for every door; events alone have them always.
 _SELECT = """
 SELECT id, created_at, created_by, updated_at, updated_by, version, name, email, phone, role, status, skills, colour,
        company_name, CASE WHEN :costs = 1 THEN cost_rate END, CASE WHEN :costs = 1 THEN bill_rate END
@@ -23,10 +23,12 @@ _RULED = "SELECT id, name, email, role, status, version FROM person WHERE organi
 
 def show(ctx: Context, identity: str) -> One[PersonOut]:
     """The person as the one who asks may see them."""
-    row = ctx.rows.one(f"{_SELECT} AND id = :id", id=identity, costs=_costs(ctx))
-    if row is None:
-        raise NotFound("person")
-    return One(PersonOut, row)
+    return _show(ctx, identity, _costs(ctx))
+
+
+def whole(ctx: Context, identity: str) -> One[PersonOut]:
+    """The person as events tell of them: the same whoever acted."""
+    return _show(ctx, identity, 1)
 
 
 def fetch(ctx: Context, identity: str) -> Person:
@@ -80,6 +82,13 @@ def insert(ctx: Context, values: dict[str, Any]) -> str:
 def save(ctx: Context, identity: str, changes: dict[str, Any]) -> bool:
     """Write the changed fields; False when nothing is different."""
     return ctx.pen.save("person", identity, _columns(changes))
+
+
+def _show(ctx: Context, identity: str, costs: int) -> One[PersonOut]:
+    row = ctx.rows.one(f"{_SELECT} AND id = :id", id=identity, costs=costs)
+    if row is None:
+        raise NotFound("person")
+    return One(PersonOut, row)
 
 
 def _columns(values: dict[str, Any]) -> dict[str, Value]:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -19,6 +20,7 @@ from mainstay.kernel.perform import Stage
 from mainstay.kernel.refusal import Refusal
 from mainstay.kernel.rights import Access, Role
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, read_settings
+from mainstay.webhooks.signature import Signer
 
 DONE, REFUSED = 0, 1
 
@@ -28,6 +30,7 @@ class House:
     """What the command line is given to command; built in `main`."""
 
     open_stage: Callable[[Settings], Stage]
+    open_signer: Callable[[Settings], Signer]
     # Commands about the house as a whole rather than about what happens in it, by name.
     whole: dict[str, Callable[[Settings, argparse.Namespace], dict[str, Any] | None]]
 
@@ -54,7 +57,7 @@ def _command(house: House, settings: Settings, words: argparse.Namespace) -> dic
     stage = house.open_stage(settings)
     try:
         does: commands.Command = words.does
-        return does(Operator(stage, settings.base_url), words)
+        return does(Operator(stage, partial(house.open_signer, settings), settings.base_url), words)
     finally:
         stage.database.close()
 
@@ -86,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_organisation(adding)
     _add_person(adding)
     _add_key(adding)
+    _add_webhook(adding)
     _add_subscription(adding)
     return parser
 
@@ -142,6 +146,16 @@ def _add_key(adding: _Adding) -> None:
     create.add_argument("--access", required=True, choices=[access.value for access in Access])
     group.command("revoke", "end a key", commands.key_revoke).add_argument("key")
     group.command("list", "every key", commands.key_list).add_argument("--organisation", required=True)
+
+
+def _add_webhook(adding: _Adding) -> None:
+    group = adding.group("webhook", "where events are sent to")
+    create = group.command("create", "a new webhook; its secret is shown once", commands.webhook_create)
+    for flag in ("--organisation", "--url"):
+        create.add_argument(flag, required=True)
+    create.add_argument("--event", nargs="+", action="extend", metavar="KIND", help="a kind to send (default: all)")
+    group.command("list", "every webhook", commands.webhook_list).add_argument("--organisation", required=True)
+    group.command("delete", "delete a webhook, with its delivery log", commands.webhook_delete).add_argument("webhook")
 
 
 def _add_subscription(adding: _Adding) -> None:

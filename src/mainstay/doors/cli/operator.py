@@ -1,6 +1,7 @@
 """The operator's hands: finding organisations and people by what people call them, and performing operations."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from mainstay.kernel.context import Request
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.refusal import Conflict, NotFound
+from mainstay.webhooks.signature import Signer
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Operator:
     """Acts on a stage from the command line."""
 
     stage: Stage
+    open_signer: Callable[[], Signer]
     base_url: str
 
     def perform(self, operation: Operation, actor: Actor, **given: object) -> dict[str, Any]:
@@ -64,6 +67,10 @@ class Operator:
     def organisation_of_key(self, key: str) -> Actor:
         """The operator, acting in the organisation that a key belongs to."""
         return operator(self._one("API key", EVERY, "SELECT organisation_id FROM api_key WHERE id = :text", key))
+
+    def organisation_of_webhook(self, webhook: str) -> Actor:
+        """The operator, acting in the organisation that a webhook belongs to."""
+        return operator(self._one("webhook", EVERY, "SELECT organisation_id FROM webhook WHERE id = :text", webhook))
 
     def _one(self, what: str, organisation: str, sql: str, text: str) -> str:
         with self.stage.database.reading(organisation) as rows:

@@ -1,7 +1,7 @@
 """What every page of the office stands on: a visitor in, an operation performed, a page or a refusal out."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,12 +14,14 @@ from mainstay.doors.pages.door import Page
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import Visitor, Visitors
+from mainstay.identity.keys import list_keys
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
 from mainstay.kernel import context
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import admit
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
+from mainstay.webhooks.endpoints import list_webhooks
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -46,6 +48,15 @@ NOTICES = {
     "removed": "The person has left the organisation. Their access has ended.",
     "revoked": "The API key is revoked. The next request with it is refused.",
     "disconnected": "The app is disconnected. Its next request is refused.",
+    "webhook-deleted": "The webhook is deleted. Nothing more is sent there.",
+    "paused": "The webhook is paused. What happens is kept for it, and sent when you resume it.",
+    "resumed": "The webhook is active. What was kept for it is being sent.",
+    "revived": "The webhook is active again. What it missed is sent when you ask for it, further below.",
+    "tested": "The test event is on its way. What becomes of it appears in the list.",
+    "sent-again": "The event is on its way again.",
+    "all-sent-again": "Everything that did not arrive since then is on its way again.",
+    "part-sent-again": "The oldest 5,000 events are on their way again. Ask once more for the rest.",
+    "none-missed": "Nothing is missing: everything since then has arrived, or is on its way.",
     "password": "Your password is changed. Every other sign-in has ended.",
     "ended": "The sign-in has ended.",
     "others-ended": "Every other sign-in has ended.",
@@ -65,6 +76,11 @@ class Area:
 
 
 AREAS = (Area("Home", "/"), Area("People", "/people", list_people), Area("Settings", "/settings"))
+DEVELOPER_AREAS = (
+    Area("API Keys", "/settings/developer/keys", list_keys),
+    Area("MCP", "/settings/developer/mcp"),
+    Area("Webhooks", "/settings/developer/webhooks", list_webhooks),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +97,10 @@ class Guest:
         except Refusal:
             return False
         return True
+
+    def open_areas(self, areas: Sequence[Area]) -> list[Area]:
+        """Those of these areas that are of any use to them."""
+        return [area for area in areas if area.operation is None or self.may(area.operation)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +161,8 @@ class Desk:
             may=guest.may,
             csrf=guest.visitor.csrf,
             zone=guest.visitor.membership.time_zone if guest.visitor.membership else "UTC",
-            areas=[area for area in AREAS if area.operation is None or guest.may(area.operation)],
+            areas=guest.open_areas(AREAS),
+            developer_areas=guest.open_areas(DEVELOPER_AREAS),
             **shown,
         )
 
@@ -170,6 +191,15 @@ def status_of(refusal: Refusal | None) -> int:
 def notice(request: Request) -> str | None:
     """What was just done, said on the page after it."""
     return NOTICES.get(query_words(request).get("done", ""))
+
+
+def seen_version(fields: dict[str, str]) -> int | None:
+    """The version of the record that a form was filled in on."""
+    text = fields.get("version", "")
+    return int(text) if text.isdecimal() and len(text) < _LONGEST_VERSION else None
+
+
+_LONGEST_VERSION = 16
 
 
 def filled(fields: dict[str, str], *names: str) -> dict[str, str | None]:

@@ -13,7 +13,7 @@ from mainstay.business.people.operations import (
     update_person,
 )
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.desk import Desk, Guest, filled, notice
+from mainstay.doors.office.desk import Desk, Guest, filled, notice, seen_version
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
@@ -85,7 +85,7 @@ class People:
         if found["role"] == "owner":
             del given["role"]
         try:
-            await self.desk.perform(request, guest, update_person, given | {"personId": person}, _version(fields))
+            await self.desk.perform(request, guest, update_person, given | {"personId": person}, seen_version(fields))
         except Refusal as refusal:
             return self._person_page(guest, found, fields, refusal)
         return see_other(f"/people/{quote(person)}?done=saved")
@@ -108,7 +108,7 @@ class People:
         """Remove the person."""
         fields = await self.desk.form(request, guest)
         await self.desk.perform(
-            request, guest, remove_person, {"personId": person, "confirmed": True}, _version(fields)
+            request, guest, remove_person, {"personId": person, "confirmed": True}, seen_version(fields)
         )
         return see_other("/people?done=removed")
 
@@ -146,11 +146,3 @@ def _fields(person: dict[str, Any]) -> dict[str, str]:
     """A person as the form shows them."""
     fields = {name: person[name] or "" for name in ("name", "email", "role", *_OPTIONAL)}
     return fields | {"skills": ", ".join(person["skills"]), "version": str(person["version"])}
-
-
-def _version(fields: dict[str, str]) -> int | None:
-    text = fields.get("version", "")
-    return int(text) if text.isdecimal() and len(text) < _LONGEST_VERSION else None
-
-
-_LONGEST_VERSION = 16

@@ -1,6 +1,7 @@
 """How pages say things: moments, roles, access."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,13 +15,29 @@ ROLES = {
     "member": "Member",
     "subcontractor": "Subcontractor",
 }
-STATUSES = {"invited": "Invited", "active": "Active", "left": "Left"}
+STATUSES = {
+    "invited": "Invited",
+    "active": "Active",
+    "left": "Left",
+    "paused": "Paused",
+    "disabled": "Disabled",
+    "waiting": "Waiting",
+    "sending": "Sending",
+    "delivered": "Delivered",
+    "failed": "Failed",
+}
 
 
 def moment(text: str, zone: str) -> str:
     """A moment as people write it, at a place: `15 Nov 2026, 10:30`."""
     local = parse_moment(text).astimezone(ZoneInfo(zone))
     return f"{local.day} {local:%b %Y, %H:%M}"
+
+
+def second(text: str, zone: str) -> str:
+    """A moment to the second, where several are close together: `15 Nov 2026, 10:30:50`."""
+    local = parse_moment(text).astimezone(ZoneInfo(zone))
+    return f"{local.day} {local:%b %Y, %H:%M:%S}"
 
 
 def day(text: str, zone: str) -> str:
@@ -54,6 +71,14 @@ _SYSTEMS = (
 )
 
 
+def answer(status: int) -> str:
+    """An HTTP status with its name: `404 Not Found`."""
+    return f"{status} {HTTPStatus(status).phrase}" if status in _KNOWN_ANSWERS else str(status)
+
+
+_KNOWN_ANSWERS = frozenset(HTTPStatus)
+
+
 def initials(name: str) -> str:
     """The first letters of the first and the last word of a name."""
     words = name.split()
@@ -62,7 +87,9 @@ def initials(name: str) -> str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
+    "second": second,
     "day": day,
+    "answer": answer,
     "initials": initials,
     "browser": browser,
     "access": ACCESS.__getitem__,

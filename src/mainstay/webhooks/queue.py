@@ -1,0 +1,78 @@
+"""What waits to be sent, and what became of it: kept in the database, so that several dispatchers share it.
+
+Dispatchers take turns at the transactions of this queue, so that together they keep to the limits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mainstay.backing.database import EVERY, Database, Unreachable
+from mainstay.backing.log import log, log_error
+from mainstay.values.moments import Clock, moment_text
+from mainstay.webhooks.cycle import Cycle
+from mainstay.webhooks.disabling import GivenUp, disable, plain
+from mainstay.webhooks.sending import Result, Sending
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The deliveries of an installation."""
+
+    database: Database
+    clock: Clock
+    base_url: str
+    # A number from -1 to 1.
+    chance: Callable[[], float]
+
+    def exchange(
+        self, results: Sequence[Result], flying: Sequence[Sending] = (), *, take: bool = True
+    ) -> list[Sending]:
+        """Hand in what became of sendings, renew the leases of others, and take what is to be sent next."""
+        now = self.clock()
+        if not results and not flying and not (take and self._is_due(now)):
+            return []
+        with self.database.changing(EVERY) as rows:
+            cycle = Cycle(rows, now, self.chance)
+            taken = cycle.run(results, flying, take=take)
+        for result, again in cycle.failures:
+            _tell(result, again)
+        for found in cycle.given_up:
+            self._disable(found, now)
+        return taken
+
+    def _disable(self, found: GivenUp, now: datetime) -> None:
+        """In a transaction of its own: changes lock the organisation first and its webhooks then, never otherwise."""
+        try:
+            with self.database.changing(found.organisation) as rows:
+                disabled = disable(rows, found, self.base_url, now)
+        except Unreachable as fault:
+            # The next attempt finds the same, and what was taken meanwhile is to be sent.
+            log_error("webhook not disabled", fault, webhook=found.webhook)
+            return
+        if disabled:
+            log("webhook disabled", level="warn", webhook=found.webhook, reason=found.reason)
+
+    def _is_due(self, now: datetime) -> bool:
+        """Whether it is worth a change; most of the time nothing is due."""
+        with self.database.glancing(EVERY) as rows:
+            due = rows.one(
+                "SELECT 1 FROM webhook WHERE status = 'active' AND due_at <= :at LIMIT 1", at=moment_text(now)
+            )
+        return due is not None
+
+
+def _tell(result: Result, again: datetime | None) -> None:
+    sending = result.sending
+    log(
+        "delivery failed",
+        level="warn",
+        organisation=sending.organisation,
+        webhook=sending.webhook,
+        delivery=sending.delivery,
+        attempt=sending.number,
+        url=plain(sending.url),
+        status=result.status,
+        error=result.error,
+        again=again and moment_text(again),
+    )

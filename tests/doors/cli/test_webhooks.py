@@ -1,0 +1,51 @@
+"""`webhook`, while the server runs."""
+
+from cast import Cast
+from commanding import at_once, command
+from mainstay.main import open_signer
+from mainstay.webhooks.endpoints import list_webhooks
+from running import RunningServer
+
+# Loopback: the command may save it, the server beside it may not send anything there.
+URL = "http://127.0.0.1/webhooks"
+ALLOW = {"MAINSTAY_WEBHOOK_PRIVATE_ADDRESSES": "allow"}
+
+
+def test_a_webhook_is_made_shown_with_its_secret_once_listed_and_deleted(server: RunningServer, cast: Cast) -> None:
+    where = ("--organisation", cast.organisation)
+    create = ("webhook", "create", *where, "--url", URL, "--json")
+
+    made = command(server.settings, *create, **ALLOW).outcome
+    choosing = ("--event", "person.joined", "person.left", "--event", "person.updated")
+    chosen = command(server.settings, *create, *choosing, **ALLOW).outcome
+
+    assert list(made) == list(chosen) == ["id", "secret"]
+    assert made["secret"] == open_signer(server.settings).shown(made["id"], 1)
+    assert made["secret"] != chosen["secret"]
+
+    listed = command(server.settings, "webhook", "list", *where, "--json")
+    assert list(listed.outcome) == ["webhooks"]
+    assert [webhook["id"] for webhook in listed.outcome["webhooks"]] == [chosen["id"], made["id"]]
+    assert [webhook["events"] for webhook in listed.outcome["webhooks"]] == [
+        ["person.joined", "person.left", "person.updated"],
+        None,
+    ]
+    assert listed.outcome["webhooks"][0]["createdBy"]["via"] == {"door": "cli", "client": None}
+    assert "whsec_" not in listed.output
+
+    assert command(server.settings, "webhook", "delete", made["id"], "--json").outcome == {"id": made["id"]}
+    assert [webhook["id"] for webhook in cast.perform(list_webhooks)["data"]] == [chosen["id"]]
+
+
+def test_what_cannot_be_is_refused_in_one_sentence(server: RunningServer, cast: Cast) -> None:
+    create = ("webhook", "create", "--organisation", cast.organisation, "--url")
+    private, unknown, lost = at_once(
+        server.settings,
+        (*create, "https://127.0.0.1/"),
+        (*create, "https://1.1.1.1/", "--event", "person.flew"),
+        ("webhook", "delete", "webhook_x"),
+    )
+    assert private.refusal == "url: leads to an address that is not public"
+    assert unknown.refusal.startswith("events: has a kind that is not known; there are person.invited, ")
+    assert lost.refusal == "There is no webhook with that identifier."
+    assert cast.perform(list_webhooks)["data"] == []

@@ -1,0 +1,298 @@
+import re
+from datetime import UTC, datetime
+from html import unescape
+
+import orjson
+import pytest
+
+from cast import Cast, assemble
+from dispatching import put_deliveries
+from hooking import (
+    DELIVERIES,
+    HOSTILE,
+    WEBHOOKS,
+    House,
+    Receiver,
+    address,
+    delivery_of,
+    look_until,
+    quiet_webhook,
+    see_list,
+)
+from mainstay.catalogue import EVENTS
+from mainstay.kernel.rights import Role
+from mainstay.main import open_signer
+from mainstay.webhooks.endpoints import get_webhook, list_webhooks, update_webhook
+from running import RunningServer
+from visiting import Visit, somebody, visit, words
+
+
+@pytest.fixture
+def server(house: House) -> RunningServer:
+    return house.server
+
+
+@pytest.fixture
+def cast(house: House) -> Cast:
+    return assemble(house.stage)
+
+
+@pytest.fixture
+def stranger(house: House) -> Cast:
+    return assemble(house.stage)
+
+
+def shown_secret(page: str) -> str:
+    found = re.search(r'id="webhook-secret">(whsec_[^<]+)<', page)
+    assert found, page
+    return unescape(found[1])
+
+
+def test_a_webhook_is_made_and_its_secret_shown_once(server: RunningServer, cast: Cast, receiver: Receiver) -> None:
+    visiting = visit(server, cast, Role.ADMIN)
+    assert "No webhooks yet" in visiting.get(WEBHOOKS).text
+    answer = visiting.submit(WEBHOOKS, url=receiver.url, description="Our accounting", which="all")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+    secret = shown_secret(answer.text)
+    (made,) = cast.perform(list_webhooks)["data"]
+    assert secret == open_signer(server.settings).shown(made["id"], 1)
+    assert (made["url"], made["description"], made["events"]) == (receiver.url, "Our accounting", None)
+    assert made["createdBy"]["via"]["door"] == "office"
+
+    listed = words(visiting.get(WEBHOOKS).text)
+    assert f"{receiver.url} Our accounting All events Active" in listed
+    assert visiting.submit(address(made["id"]), f"{address(made['id'])}/test").status_code == 303
+    see_list(visiting, made["id"], "webhook.test", "Delivered")
+    delivery = delivery_of(visiting, made["id"])
+    for path in (WEBHOOKS, address(made["id"]), f"{address(made['id'])}/delete", delivery):
+        assert "whsec_" not in visiting.get(path).text
+    assert "whsec_" not in server.log.read_text()
+
+
+def test_the_snippet_verifies_what_arrives(
+    server: RunningServer, cast: Cast, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visiting = visit(server, cast)
+    page = visiting.submit(WEBHOOKS, url=receiver.url, which="all").text
+    assert 'import { Webhook } from "standardwebhooks"' in unescape(page)
+    snippet = re.search(r'<pre id="snippet-1">(.*?)</pre>', page, re.DOTALL)
+    assert snippet
+    (made,) = cast.perform(list_webhooks)["data"]
+    visiting.submit(address(made["id"]), f"{address(made['id'])}/test")
+    arrived = look_until(server, lambda: receiver.arrived[-1] if receiver.arrived else None)
+
+    monkeypatch.setenv("WEBHOOK_SECRET", shown_secret(page))
+    names = {"body": arrived.body, "headers": arrived.headers}
+    exec(unescape(snippet[1]), names)
+    assert names["event"] == orjson.loads(arrived.body)
+    with pytest.raises(Exception, match="No matching signature"):
+        exec(unescape(snippet[1]), {"body": arrived.body + b" ", "headers": arrived.headers})
+
+
+def test_kinds_are_chosen_from_those_there_are(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    page = words(visiting.get(WEBHOOKS).text)
+    for event in EVENTS:
+        assert f"{event.name} {event.__doc__}" in page
+    fields = {"url": "https://1.1.1.1/", "which": "chosen", "kind person.joined": "on", "kind person.left": "on"}
+    visiting.submit(WEBHOOKS, **fields)
+    (made,) = cast.perform(list_webhooks)["data"]
+    assert made["events"] == ["person.joined", "person.left"]
+    page = visiting.get(address(made["id"])).text
+    assert re.findall(r'name="kind ([\w.]+)" checked', page) == ["person.joined", "person.left"]
+    assert "person.joined person.left Active" in words(visiting.get(WEBHOOKS).text)
+
+
+def test_what_is_wrong_with_a_webhook_is_said_beside_the_field(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    fields = {"url": "https://user@1.1.1.1/", "which": "chosen", "description": "Kept", "kind person.left": "on"}
+    answer = visiting.submit(WEBHOOKS, **fields)
+    assert answer.status_code == 422
+    assert "Address is not written https://host/path" in words(answer.text)
+    assert 'aria-invalid="true"' in answer.text
+    for kept in ('value="https://user@1.1.1.1/"', 'value="Kept"', 'name="kind person.left" checked'):
+        assert kept in answer.text
+    for kinds, problem in ({}, "is empty"), ({"kind person.flew": "on"}, "has a kind that is not known"):
+        answer = visiting.submit(WEBHOOKS, url="https://1.1.1.1/", which="chosen", **kinds)
+        assert answer.status_code == 422
+        assert f"The list of kinds {problem}" in words(answer.text)
+    assert cast.perform(list_webhooks)["data"] == []
+
+
+def test_an_organisation_has_at_most_ten(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    open_since_before = visiting.get(WEBHOOKS).text
+    for _ in range(10):
+        quiet_webhook(cast)
+    page = visiting.get(WEBHOOKS).text
+    assert "There are 10 webhooks" in page
+    assert "Create the webhook" not in page
+    answer = visiting.answer(open_since_before, WEBHOOKS, url="https://1.1.1.1/", which="all")
+    assert answer.status_code == 409
+    assert "at most 10 webhooks. Delete one first." in answer.text
+
+
+def test_a_webhook_is_changed(server: RunningServer, cast: Cast) -> None:
+    webhook = quiet_webhook(cast)
+    visiting = visit(server, cast)
+    fields = {"url": "https://1.0.0.1/new", "which": "chosen", "kind person.joined": "on", "description": "New"}
+    answer = visiting.submit(address(webhook), **fields)
+    assert answer.headers["Location"] == f"{address(webhook)}?done=saved"
+    changed = cast.perform(get_webhook, webhookId=webhook)
+    assert (changed["url"], changed["description"], changed["events"]) == (
+        "https://1.0.0.1/new",
+        "New",
+        ["person.joined"],
+    )
+    answer = visiting.submit(address(webhook), url="no address", which="chosen")
+    assert answer.status_code == 422
+    for said in ("Address is not an address such as", "The list of kinds is empty"):
+        assert said in words(answer.text)
+    assert 'value="no address"' in answer.text
+    assert re.findall(r'name="kind ([\w.]+)" checked', answer.text) == []
+    assert cast.perform(get_webhook, webhookId=webhook) == changed
+    visiting.submit(address(webhook), url="https://1.0.0.1/new", which="all", description="")
+    changed = cast.perform(get_webhook, webhookId=webhook)
+    assert (changed["description"], changed["events"]) == (None, None)
+
+
+def test_what_someone_else_changed_meanwhile_is_not_overwritten(server: RunningServer, cast: Cast) -> None:
+    webhook = quiet_webhook(cast)
+    visiting = visit(server, cast)
+    page = visiting.get(address(webhook)).text
+    asked = visiting.get(f"{address(webhook)}/delete").text
+    cast.perform(update_webhook, webhookId=webhook, description="Changed elsewhere")
+    answer = visiting.answer(page, address(webhook), url="https://1.0.0.1/", which="all")
+    assert answer.status_code == 409
+    assert "The record has changed since it was read." in answer.text
+    assert visiting.answer(asked, f"{address(webhook)}/delete").status_code == 409
+    assert cast.perform(get_webhook, webhookId=webhook)["description"] == "Changed elsewhere"
+
+
+def test_a_rotated_secret_is_shown_once_and_the_old_one_signs_on(server: RunningServer, cast: Cast) -> None:
+    webhook = quiet_webhook(cast)
+    visiting = visit(server, cast)
+    assert "signs as well until" not in visiting.get(address(webhook)).text
+    answer = visiting.submit(address(webhook), f"{address(webhook)}/rotate")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+    assert shown_secret(answer.text) == open_signer(server.settings).shown(webhook, 2)
+    assert "For 24 hours" in words(answer.text)
+    page = visiting.get(address(webhook)).text
+    assert "The one before signs as well until" in words(page)
+    assert "whsec_" not in page
+    assert "whsec_" not in server.log.read_text()
+
+
+def test_deleting_asks_first_with_what_would_happen(server: RunningServer, cast: Cast) -> None:
+    webhook = quiet_webhook(cast)
+    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    put_deliveries(cast, webhook, 2, datetime.now(UTC))
+    visiting = visit(server, cast)
+    page = words(visiting.get(f"{address(webhook)}/delete").text)
+    assert "Nothing has happened yet." in page
+    assert "The webhook to https://1.1.1.1/webhooks is deleted, with its delivery log." in page
+    assert "still to be delivered there, and will not be: 2." in page
+    assert cast.perform(get_webhook, webhookId=webhook)["id"] == webhook
+    answer = visiting.submit(f"{address(webhook)}/delete")
+    assert answer.headers["Location"] == f"{WEBHOOKS}?done=webhook-deleted"
+    assert "The webhook is deleted." in visiting.get(f"{WEBHOOKS}?done=webhook-deleted").text
+    assert visiting.get(address(webhook)).status_code == 404
+    assert cast.perform(list_webhooks)["data"] == []
+
+
+def paths(webhook: str, delivery: str) -> tuple[list[str], list[str]]:
+    """Every page about a webhook, and every address that a form of one is sent to."""
+    one, sent = address(webhook), f"{DELIVERIES}/{delivery}"
+    acts = [f"{one}/{act}" for act in ("pause", "resume", "revive", "test", "redeliver", "rotate", "delete")]
+    return [one, f"{one}/delete", f"{one}/deliveries", sent, f"{sent}/attempts"], [one, *acts, f"{sent}/redeliver"]
+
+
+def furnished(cast: Cast) -> tuple[str, str]:
+    """A paused webhook and a delivery that waits for it."""
+    webhook = quiet_webhook(cast)
+    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    return webhook, put_deliveries(cast, webhook, 1, datetime.now(UTC))[0]
+
+
+SENT = {"url": "https://1.0.0.1/", "which": "all", "since": "2026-01-01T00:00"}
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_webhooks_are_for_owners_and_admins_only(server: RunningServer, cast: Cast, role: Role) -> None:
+    webhook, delivery = furnished(cast)
+    before = cast.perform(get_webhook, webhookId=webhook)
+    visiting = visit(server, cast, role)
+    pages, forms = paths(webhook, delivery)
+    for path in [WEBHOOKS, *pages]:
+        page = visiting.get(path)
+        assert page.status_code == 403, path
+        assert f"The role {role} may not do this" in page.text
+    home = visiting.get("/").text
+    for path in [WEBHOOKS, *forms]:
+        assert visiting.answer(home, path, **SENT).status_code == 403, path
+    assert WEBHOOKS not in visiting.get("/settings/developer/mcp").text
+    assert WEBHOOKS in visit(server, cast, Role.ADMIN).get("/settings/developer/mcp").text
+    assert cast.perform(list_webhooks)["data"] == [before]
+
+
+def test_a_webhook_of_another_organisation_is_not_there(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    webhook, delivery = furnished(stranger)
+    before = stranger.perform(get_webhook, webhookId=webhook)
+    visiting = visit(server, cast)
+    assert webhook not in visiting.get(WEBHOOKS).text
+    pages, forms = paths(webhook, delivery)
+    for path in pages:
+        assert visiting.get(path).status_code == 404, path
+    home = visiting.get("/").text
+    for path in forms:
+        answer = visiting.answer(home, path, **SENT | {"since": f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"})
+        assert answer.status_code == 404, path
+        assert "whsec_" not in answer.text
+    assert stranger.perform(get_webhook, webhookId=webhook) == before
+
+
+def test_nothing_is_done_without_the_token_of_the_form(server: RunningServer, cast: Cast) -> None:
+    webhook, delivery = furnished(cast)
+    before = cast.perform(get_webhook, webhookId=webhook)
+    visiting = visit(server, cast)
+    for path in [WEBHOOKS, *paths(webhook, delivery)[1]]:
+        assert visiting.post(path, SENT).status_code == 403, path
+        assert visiting.post(path, SENT | {"csrf": "guessed"}).status_code == 403, path
+    assert cast.perform(list_webhooks)["data"] == [before]
+
+
+def test_while_lapsed_webhooks_are_seen_and_deleted_but_not_changed(server: RunningServer, cast: Cast) -> None:
+    webhook, delivery = furnished(cast)
+    person = somebody(cast)
+    cast.lapse()
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    pages, forms = paths(webhook, delivery)
+    for path in [WEBHOOKS, *pages]:
+        assert visiting.get(path).status_code == 200, path
+    page = visiting.get(address(webhook)).text
+    assert "The subscription is inactive." in page
+    assert re.findall(r'action="([^"]+)"', page) == ["/sign-out"]
+    assert "Create the webhook" not in visiting.get(WEBHOOKS).text
+    assert "Send it again" not in visiting.get(pages[3]).text
+    since = {"since": f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"}
+    for path in [WEBHOOKS, *forms]:
+        if not path.endswith("/delete"):
+            answer = visiting.answer(page, path, **SENT | since)
+            assert answer.status_code == 402, path
+    assert visiting.submit(f"{address(webhook)}/delete").status_code == 303
+    assert cast.perform(list_webhooks)["data"] == []
+
+
+def test_what_people_type_is_shown_as_text(server: RunningServer, cast: Cast) -> None:
+    hostile = "https://1.1.1.1/?" + HOSTILE.replace(" ", "")
+    webhook = quiet_webhook(cast, description=HOSTILE, url=hostile)
+    visiting = visit(server, cast)
+    for path in (WEBHOOKS, address(webhook), f"{address(webhook)}/delete"):
+        page = visiting.get(path).text
+        assert "<script>alert" not in page
+        assert "<img" not in page.replace('<img src="/static/', "")
+        assert HOSTILE in unescape(page)
+    answer = visiting.submit(address(webhook), f"{address(webhook)}/rotate").text
+    assert "<script>alert" not in answer
+    assert hostile in unescape(answer)

@@ -1,0 +1,86 @@
+"""The feed of events over HTTP."""
+
+from dataclasses import replace
+
+import pytest
+
+from cast import Cast
+from mainstay.business.people.operations import update_person
+from mainstay.kernel.rights import Access, Role
+from mainstay.values.ids import new_id
+from mainstay.webhooks.deliveries import get_delivery
+from running import RunningServer
+from talking import refused
+from telling import deliveries, fan_out_all, make_webhook
+
+EVENTS = "/api/v1/events"
+
+
+def change(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], phone=new_id("phone"))
+
+
+def test_a_read_only_key_reads_what_happened_oldest_first_page_by_page(server: RunningServer, cast: Cast) -> None:
+    key = cast.key(Access.READ, Role.ADMIN)
+    change(cast)
+
+    first = server.request("GET", f"{EVENTS}?limit=4", key)
+    rest = server.request("GET", f"{EVENTS}?startingAfter={first.json()['data'][-1]['id']}", key)
+
+    assert (first.status_code, rest.status_code) == (200, 200)
+    assert (first.json()["hasMore"], rest.json()["hasMore"]) == (True, False)
+    both = first.json()["data"] + rest.json()["data"]
+    assert [event["sequence"] for event in both] == [1, 2, 3, 4, 5, 6]
+    assert {event["organisationId"] for event in both} == {cast.organisation}
+
+
+def test_it_can_be_narrowed_to_a_kind(server: RunningServer, cast: Cast) -> None:
+    change(cast)
+    change(cast)
+    key = cast.key(Access.READ)
+    found = server.request("GET", f"{EVENTS}?type=person.updated", key).json()["data"]
+    assert [event["sequence"] for event in found] == [6, 7]
+    behind = server.request("GET", f"{EVENTS}?type=person.updated&startingAfter={found[0]['id']}&limit=1", key)
+    assert behind.json() == {"object": "list", "data": [found[1]], "hasMore": False}
+
+
+def test_an_event_is_byte_for_byte_what_a_webhook_is_sent(server: RunningServer, cast: Cast) -> None:
+    change(cast)
+    # Saved without a look at the address, to which nobody sends anything.
+    offline = replace(cast, stage=replace(cast.stage, ahead={}))
+    webhook = make_webhook(offline, url="https://127.0.0.1/")
+    fan_out_all(cast)
+    bodies = [cast.perform(get_delivery, deliveryId=each["id"])["body"] for each in deliveries(cast, webhook)]
+    feed = server.request("GET", EVENTS, cast.key()).content
+    assert feed == b'{"object":"list","data":[%s],"hasMore":false}' % ",".join(bodies).encode()
+    assert len(bodies) == 6
+
+
+def test_another_organisation_sees_none_of_it(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    change(cast)
+    body = server.request("GET", EVENTS, stranger.key()).text
+    assert cast.organisation not in body
+    assert stranger.organisation in body
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("since=2026-11-15", "since: is not known here"),
+        ("starting_after=x", "starting_after: is not known here"),
+        ("startingAfter=evt_1", "startingAfter: is not the id of an event"),
+        ("limit=0", "limit: is below 1"),
+        ("type=person.joined&type=person.left", "type: is given twice"),
+        (
+            "type=nothing",
+            "type: is not a kind of event; there are person.invited, person.joined, person.left, person.updated",
+        ),
+    ],
+)
+def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: str, told: str) -> None:
+    assert refused(server.request("GET", f"{EVENTS}?{query}", cast.key()), 422) == told
+
+
+def test_webhooks_themselves_have_no_place_in_the_api(server: RunningServer, cast: Cast) -> None:
+    refused(server.request("GET", "/api/v1/webhooks", cast.key()), 404)
+    assert refused(server.request("POST", EVENTS, cast.key(), json={}), 405)

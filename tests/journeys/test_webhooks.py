@@ -1,0 +1,241 @@
+"""Events reach every webhook, whatever dies on the way: none is lost, and what comes twice was on its way at a kill."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import orjson
+import pytest
+import standardwebhooks
+import svix.webhooks
+from pydantic import Field
+
+from cast import Cast, assemble
+from mainstay.business.people import store
+from mainstay.business.people.model import PersonOut
+from mainstay.business.people.operations import PersonUpdated
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.outbox import LEASE
+from mainstay.kernel.refusal import Conflict
+from mainstay.kernel.rights import Right, Role
+from mainstay.kernel.shapes import Input, One
+from mainstay.main import open_dispatcher, open_signer, open_stage, open_worker
+from mainstay.settings import Settings, environment_of
+from mainstay.values.moments import system_clock
+from mainstay.webhooks.endpoints import create_webhook
+from receivers import OK, Receiver, saying
+from receiving import Street, a_street, heard, wait_until
+from running import start_server
+from talking import NEWCOMER, PEOPLE
+
+AT_ONCE = 10
+
+
+@pytest.fixture
+def private(fresh_settings: Settings) -> Settings:
+    """An installation that may send to receivers on this machine."""
+    return replace(fresh_settings, webhook_private_addresses="allow")
+
+
+@pytest.fixture
+def street() -> Iterator[Street]:
+    """Where receivers stand."""
+    with a_street() as street:
+        yield street
+
+
+def test_what_is_done_over_the_api_reaches_a_webhook(private: Settings, street: Street) -> None:
+    stage = open_stage(private)
+    cast = assemble(stage)
+    receiver = street.open(saying(OK))
+    cast.perform(create_webhook, url=receiver.url, events=["person.invited"])
+    key = cast.key()
+    stage.database.close()
+    with start_server(private) as server:
+        answer = server.request("POST", PEOPLE, key, json=NEWCOMER)
+        assert answer.status_code == 201
+        wait_until(lambda: bool(receiver.requests))
+        assert server.stop() == 0
+    (request,) = heard(receiver)
+    event = orjson.loads(request.body)
+    assert (event["type"], event["data"]["object"]) == ("person.invited", answer.json())
+
+
+def test_no_event_is_lost_by_kills(private: Settings, street: Street) -> None:
+    _endure(private, street, Plan(events=2_000, webhooks=3, kills=20))
+
+
+@pytest.mark.long
+def test_no_event_of_very_many_is_lost_by_kills(private: Settings, street: Street) -> None:
+    _endure(private, street, Plan(events=10_000, webhooks=5, kills=60))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """So many events for so many webhooks, and so many kills meanwhile."""
+
+    events: int
+    webhooks: int
+    kills: int
+
+
+def _endure(settings: Settings, street: Street, plan: Plan) -> None:
+    stage = open_stage(settings)
+    cast = assemble(stage)
+    receivers = [street.open(saying(OK)) for _ in range(plan.webhooks)]
+    webhooks = {str(cast.perform(create_webhook, url=receiver.url)["id"]): receiver for receiver in receivers}
+    with _workers(settings) as workers:
+        for number in range(plan.kills):
+            _happen(cast, plan.events // plan.kills)
+            if number % 2:
+                # In the middle of sending. What was on its way keeps its places until its lease ends.
+                _wait_for_more(receivers, plan.webhooks * AT_ONCE)
+            workers.kill_one()
+    _finish(settings, cast)
+    cut_short = sum(_check(settings, cast, webhook, receiver) for webhook, receiver in webhooks.items())
+    # Otherwise nothing was proved.
+    assert cut_short
+    stage.database.close()
+
+
+class Chatter(Input):
+    """What is made to happen, all at once or not at all."""
+
+    person_id: str
+    times: int = Field(ge=1)
+    fail: bool
+
+
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
+def chatter(ctx: Context, given: Chatter) -> One[PersonOut]:
+    """Tell of several changes to a person, and perhaps take them back."""
+    person = store.show(ctx, given.person_id)
+    for number in range(given.times):
+        ctx.record(PersonUpdated(person, {"phone": str(number)}))
+    if given.fail:
+        raise Conflict("No.")
+    return person
+
+
+def _happen(cast: Cast, events: int) -> None:
+    """Let so many events happen, in many changes; between them, as many changes are taken back."""
+    person = cast.people[Role.MEMBER]
+    for _ in range(events // AT_ONCE):
+        with suppress(Conflict):
+            cast.perform(chatter, personId=person, times=3, fail=True)
+        cast.perform(chatter, personId=person, times=AT_ONCE, fail=False)
+
+
+def _wait_for_more(receivers: list[Receiver], more: int) -> None:
+    def arrived() -> int:
+        return sum(len(receiver.requests) for receiver in receivers)
+
+    before = arrived()
+    wait_until(lambda: arrived() >= before + more)
+
+
+@dataclass
+class Workers:
+    """Two worker processes; one that is killed is replaced."""
+
+    settings: Settings
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start_one(self) -> None:
+        with (self.settings.data / "workers.log").open("ab") as log:
+            self.processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "mainstay", "worker"],
+                    env={**os.environ, **environment_of(self.settings)},
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+
+    def kill_one(self) -> None:
+        """Kill the one that has worked the longest; the other goes on while a new one starts."""
+        killed = self.processes.pop(0)
+        assert killed.poll() is None
+        killed.kill()
+        killed.wait(30)
+        self.start_one()
+
+
+@contextmanager
+def _workers(settings: Settings) -> Iterator[Workers]:
+    workers = Workers(settings)
+    try:
+        for _ in range(2):
+            workers.start_one()
+        yield workers
+    finally:
+        for process in workers.processes:
+            process.kill()
+            process.wait(30)
+
+
+def _finish(settings: Settings, cast: Cast) -> None:
+    """Send everything that is left. By this clock, every lease of those who were killed has ended."""
+    later = open_stage(settings, lambda: system_clock() + LEASE + timedelta(seconds=1))
+    worker, dispatcher = open_worker(settings, later), open_dispatcher(settings, later)
+    while worker.step():
+        pass
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(dispatcher.run)
+        wait_until(lambda: _left(cast) == 0)
+        dispatcher.stop()
+        ended.result()
+    later.database.close()
+
+
+def _left(cast: Cast) -> int:
+    with cast.stage.database.reading(cast.organisation) as rows:
+        row = rows.one(
+            "SELECT count(*) FROM delivery WHERE organisation_id = :organisation AND status <> 'delivered'",
+        )
+    return int(row[0] or 0) if row else 0
+
+
+def _check(settings: Settings, cast: Cast, webhook: str, receiver: Receiver) -> int:
+    """Everything arrived, verified; nothing that was taken back did; and what came twice was on its way at a kill.
+
+    How many attempts a kill cut short: of these nothing was written down.
+    """
+    requests = heard(receiver)
+    secret = open_signer(settings).shown(webhook, 1)
+    for request in requests:
+        svix.webhooks.Webhook(secret).verify(request.body, request.headers)
+        assert (
+            standardwebhooks.Webhook(secret).verify(request.body, request.headers)["id"]
+            == request.headers["webhook-id"]
+        )
+
+    with cast.stage.database.reading(cast.organisation) as rows:
+        events = rows.all("SELECT id, sequence FROM event WHERE organisation_id = :organisation ORDER BY sequence")
+        deliveries = rows.all(
+            "SELECT d.event_id, d.status, d.attempts, count(a.number) FROM delivery d LEFT JOIN delivery_attempt a"
+            " ON a.organisation_id = d.organisation_id AND a.delivery_id = d.id"
+            " WHERE d.organisation_id = :organisation AND d.webhook_id = :webhook"
+            " GROUP BY d.event_id, d.status, d.attempts",
+            webhook=webhook,
+        )
+    assert [sequence for _, sequence in events] == [*range(1, len(events) + 1)]
+    bodies = {request.headers["webhook-id"]: orjson.loads(request.body) for request in requests}
+    assert {identity: body["sequence"] for identity, body in bodies.items()} == {
+        str(identity): sequence for identity, sequence in events
+    }
+
+    came = Counter(request.headers["webhook-id"] for request in requests)
+    assert {event for event, *_ in deliveries} == set(came)
+    cut_short = {str(event): int(attempts or 0) - int(ended or 0) for event, _, attempts, ended in deliveries}
+    assert {status for _, status, *_ in deliveries} == {"delivered"}
+    for event, count in came.items():
+        assert 1 <= count <= 1 + cut_short[event]
+    return sum(cut_short.values())

@@ -1,0 +1,224 @@
+"""Webhooks in a real browser: made, tried, seen to fail, sent again, rotated and deleted."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from cast import Cast, assemble
+from chromium import NARROW, WIDE, Scheme, check_page, open_chromium, open_page
+from hooking import DELIVERIES, WEBHOOKS, House, Receiver, look_until, open_house
+from mainstay.kernel.rights import Role
+from mainstay.webhooks.deliveries import list_deliveries, send_test_event
+from mainstay.webhooks.endpoints import list_webhooks, update_webhook
+from telling import make_webhook, set_columns
+from visiting import Somebody, somebody
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    # A browser cannot tell one engine from the other; the same pages are asked for on both over plain HTTP.
+    with open_house(tmp_path_factory.mktemp("webhooks"), None) as house:
+        yield house
+
+
+@pytest.fixture
+def cast(house: House) -> Cast:
+    return assemble(house.stage)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_chromium() as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def page(browser: Browser, house: House) -> Iterator[Page]:
+    with open_page(browser, house.server.url) as page:
+        yield page
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver().listening() as listening:
+        yield listening
+
+
+def sign_in(page: Page, person: Somebody) -> None:
+    page.goto("/sign-in")
+    page.get_by_label("E-mail address").fill(person.email)
+    page.get_by_label("Password").fill(person.password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("navigation", name="Areas")).to_be_visible()
+
+
+def attempted(house: House, cast: Cast, webhook: str, times: int = 1) -> str:
+    """The newest delivery of a webhook, once it was tried so often."""
+
+    def look() -> str | None:
+        newest, *_ = cast.perform(list_deliveries, webhookId=webhook)["data"]
+        return str(newest["id"]) if newest["attempts"] >= times else None
+
+    return look_until(house.server, look)
+
+
+def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Cast, receiver: Receiver) -> None:
+    sign_in(page, somebody(cast, Role.ADMIN))
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="Developer").click()
+    page.get_by_role("link", name="Webhooks").click()
+    page.get_by_label("Address").fill(receiver.url)
+    page.get_by_label("Description").fill("Our accounting")
+    expect(page.get_by_label("person.left")).to_be_hidden()
+    page.get_by_label("Chosen kinds").check()
+    page.get_by_label("person.left").check()
+    page.get_by_role("button", name="Create the webhook").click()
+    secret = page.locator("#webhook-secret").inner_text()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == secret
+    page.get_by_role("link", name="Go on to the webhook").click()
+    assert secret not in page.content()
+
+    # What is sent appears by itself, and the page is not left for it.
+    page.get_by_role("button", name="Send a test event").click()
+    expect(page.get_by_role("status").filter(has_text="The test event is on its way.")).to_be_visible()
+    row = page.get_by_role("row", name="webhook.test")
+    expect(row).to_contain_text("Delivered")
+    expect(row).to_contain_text("200 OK")
+
+    receiver.status = 500
+    page.get_by_role("button", name="Send a test event").click()
+    row = page.get_by_role("row", name="webhook.test").first
+    expect(row).to_contain_text("500 Internal Server Error")
+    expect(row).to_contain_text("Waiting")
+    receiver.status = 200
+    row.get_by_role("link").click()
+    expect(page.get_by_role("row", name="Attempt 1")).to_contain_text("500 Internal Server Error")
+    page.get_by_role("button", name="Send it again").click()
+    expect(page.get_by_role("row").filter(has_text="200 OK")).to_be_visible()
+    expect(page.get_by_role("definition").first).to_have_text("Delivered")
+
+    page.get_by_role("link", name="Our accounting").click()
+    page.get_by_text("Rotate the secret").click()
+    page.get_by_role("button", name="Make a new secret").click()
+    assert page.locator("#webhook-secret").inner_text() != secret
+    page.get_by_role("link", name="Go on to the webhook").click()
+    expect(page.get_by_text("The one before signs as well until")).to_be_visible()
+
+    page.get_by_role("link", name="Show what would happen").click()
+    expect(page.get_by_role("heading", name=f"The webhook to {receiver.url} is deleted")).to_be_visible()
+    page.get_by_role("button", name="Delete the webhook").click()
+    expect(page.get_by_role("status")).to_contain_text("The webhook is deleted.")
+    assert cast.perform(list_webhooks)["data"] == []
+
+
+def test_the_list_changes_without_taking_the_focus_or_the_selection(
+    page: Page, house: House, cast: Cast, receiver: Receiver
+) -> None:
+    webhook = make_webhook(cast, url=receiver.url, events=["person.left"])
+    cast.perform(send_test_event, webhookId=webhook)
+    first = attempted(house, cast, webhook)
+    page.clock.install()
+    sign_in(page, somebody(cast))
+    page.goto(f"{WEBHOOKS}/{webhook}")
+    page.locator(f"#{first}").focus()
+    cast.perform(send_test_event, webhookId=webhook)
+    second = attempted(house, cast, webhook)
+    take_turn(page)
+    expect(page.locator(f"#{second}")).to_be_visible()
+    expect(page.locator("#deliveries-told")).to_have_text("Updated.")
+    expect(page.locator(f"#{first}")).to_be_focused()
+
+    # Who is about to copy something is not disturbed, and sees what is new afterwards.
+    page.evaluate("id => getSelection().selectAllChildren(document.getElementById(id))", first)
+    cast.perform(send_test_event, webhookId=webhook)
+    third = attempted(house, cast, webhook)
+    take_turn(page)
+    # The next turn begins when this one has ended.
+    take_turn(page)
+    assert page.evaluate("getSelection().toString()") == "webhook.test"
+    page.evaluate("getSelection().removeAllRanges()")
+    take_turn(page)
+    expect(page.locator(f"#{third}")).to_be_visible()
+
+
+def take_turn(page: Page) -> None:
+    """Let the time pass after which the list is asked for anew."""
+    with page.expect_response(re.compile("/deliveries$")):
+        page.clock.fast_forward(2000)
+
+
+def test_one_who_is_signed_out_is_not_asked_for_again(page: Page, cast: Cast) -> None:
+    webhook = make_webhook(cast, events=["person.left"])
+    page.clock.install()
+    sign_in(page, somebody(cast))
+    page.goto(f"{WEBHOOKS}/{webhook}")
+    page.context.clear_cookies()
+    take_turn(page)
+    expect(page.locator("#deliveries-told")).to_have_text("No longer updated.")
+
+
+def test_it_works_without_javascript(browser: Browser, house: House, cast: Cast, receiver: Receiver) -> None:
+    context = browser.new_context(base_url=house.server.url, java_script_enabled=False)
+    try:
+        page = context.new_page()
+        sign_in(page, somebody(cast))
+        page.goto(WEBHOOKS)
+        page.get_by_label("Address").fill(receiver.url)
+        page.get_by_role("button", name="Create the webhook").click()
+        page.get_by_role("link", name="Go on to the webhook").click()
+        page.get_by_role("button", name="Send a test event").click()
+        (webhook,) = cast.perform(list_webhooks)["data"]
+        attempted(house, cast, webhook["id"])
+        page.get_by_role("link", name="Refresh").click()
+        expect(page.get_by_role("row", name="webhook.test")).to_contain_text("200 OK")
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
+def test_every_page_is_without_faults(
+    house: House, cast: Cast, browser: Browser, receiver: Receiver, size: tuple[int, int], scheme: Scheme
+) -> None:
+    owner = somebody(cast)
+    with open_page(browser, house.server.url, size, scheme) as page:
+        sign_in(page, owner)
+        page.goto(WEBHOOKS)
+        expect(page.get_by_role("heading", name="No webhooks yet")).to_be_visible()
+        page.get_by_label("Address").fill("https://user@x.example/")
+        page.get_by_label("Chosen kinds").check()
+        page.get_by_label("person.left").check()
+        page.get_by_role("button", name="Create the webhook").click()
+        expect(page.get_by_text("Address is not written https://host/path")).to_be_visible()
+        check_page(page)
+        page.get_by_label("Address").fill(f"{receiver.url}/{'long' * 60}")
+        page.get_by_role("button", name="Create the webhook").click()
+        expect(page.get_by_role("heading", name="The webhook is ready")).to_be_visible()
+        open_all(page)
+        check_page(page)
+
+        (webhook,) = cast.perform(list_webhooks)["data"]
+        receiver.status, receiver.answer = 500, b"<h1>Out of order</h1>" * 40
+        cast.perform(send_test_event, webhookId=webhook["id"])
+        delivery = attempted(house, cast, webhook["id"])
+        one = f"{WEBHOOKS}/{webhook['id']}"
+        for path in (WEBHOOKS, one, f"{one}/delete", f"{DELIVERIES}/{delivery}"):
+            page.goto(path)
+            open_all(page)
+            check_page(page)
+        cast.perform(update_webhook, webhookId=webhook["id"], status="paused")
+        page.goto(f"{one}?status=failed")
+        check_page(page)
+        set_columns(cast, "webhook", webhook["id"], status="disabled", disabled_reason="It answered 410 Gone.")
+        cast.lapse()
+        for path in (WEBHOOKS, one):
+            page.goto(path)
+            check_page(page)
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('main details').forEach(part => { part.open = true })")

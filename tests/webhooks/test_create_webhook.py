@@ -1,0 +1,137 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from cast import Cast
+from evidence import contents, events, trail
+from mainstay.catalogue import EVENTS
+from mainstay.kernel.actor import Door, operator
+from mainstay.kernel.refusal import Conflict, Invalid
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import is_id
+from mainstay.webhooks.endpoints import create_webhook, delete_webhook, list_webhooks
+from mainstay.webhooks.model import event_kinds
+from mainstay.webhooks.signature import Signer
+from telling import RECEIVER, make_webhook
+
+
+def test_the_webhook_is_active_and_wants_everything(cast: Cast) -> None:
+    made = cast.perform(create_webhook, Role.ADMIN, url=RECEIVER)
+    assert is_id(made.pop("id"), "webhook")
+    by = {"person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"}, "via": {"door": "api", "client": None}}
+    assert made.pop("createdBy") == made.pop("updatedBy") == by
+    assert made.pop("createdAt") == made.pop("updatedAt")
+    assert made == {
+        "object": "webhook",
+        "version": 1,
+        "url": RECEIVER,
+        "description": None,
+        "events": None,
+        "status": "active",
+        "disabledReason": None,
+        "failingSince": None,
+        "generation": 1,
+        "rotatedAt": None,
+    }
+
+
+def test_chosen_kinds_are_kept_once_each_in_the_order_given(cast: Cast) -> None:
+    chosen = ["person.left", "person.joined", "person.left"]
+    made = cast.perform(create_webhook, url=RECEIVER, events=chosen, description=" Our till ")
+    assert (made["events"], made["description"]) == (["person.left", "person.joined"], "Our till")
+
+
+def test_the_operator_makes_one(cast: Cast) -> None:
+    made = cast.perform(create_webhook, operator(cast.organisation), url=RECEIVER)
+    assert made["createdBy"] == {"person": None, "via": {"door": "cli", "client": None}}
+
+
+def test_no_table_holds_its_secret(cast: Cast) -> None:
+    made = cast.perform(create_webhook, url=RECEIVER)
+    secret = Signer(b"the installation's").shown(made["id"], made["generation"])
+    assert secret.removeprefix("whsec_") not in str(contents(cast.stage.database))
+
+
+def test_the_audit_trail_tells_of_it_and_no_event_goes_out(cast: Cast) -> None:
+    told = len(events(cast))
+    cast.perform(create_webhook, url=RECEIVER)
+    assert (trail(cast)[-1]["operation"], trail(cast)[-1]["given"]) == ("create_webhook", {"url": RECEIVER})
+    assert len(events(cast)) == told
+
+
+def test_it_is_offered_to_people_only() -> None:
+    assert create_webhook.offered == {Door.OFFICE, Door.CLI}
+    assert create_webhook.rest is None
+
+
+def test_the_eleventh_is_refused(cast: Cast, stranger: Cast) -> None:
+    made = [make_webhook(cast) for _ in range(10)]
+    with pytest.raises(Conflict, match=r"^An organisation has at most 10 webhooks\. Delete one first\.$"):
+        make_webhook(cast)
+    assert make_webhook(stranger)
+    cast.perform(delete_webhook, webhookId=made[0], confirmed=True)
+    assert make_webhook(cast)
+
+
+def test_of_many_at_once_ten_are_made(cast: Cast) -> None:
+    def attempt(_: int) -> bool:
+        try:
+            make_webhook(cast)
+        except Conflict:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(attempt, range(16))) == 10
+    assert len(cast.perform(list_webhooks)["data"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "url: is required"),
+        ({"url": "example.com"}, "url: is not an address such as https://example.com/webhooks"),
+        ({"url": "ftp://example.com"}, "url: is not an address such as https://example.com/webhooks"),
+        ({"url": "https://"}, "url: is not an address such as https://example.com/webhooks"),
+        ({"url": RECEIVER + "x" * 2000}, "url: is longer than 2000 characters"),
+        ({"url": RECEIVER, "events": []}, "events: is empty; leave it out for all kinds"),
+        (
+            {"url": RECEIVER, "events": ["person.joined", "person.flew"]},
+            "events: has a kind that is not known; there are {kinds}",
+        ),
+        (
+            {"url": RECEIVER, "events": ["webhook.test"]},
+            "events: has a kind that is not known; there are {kinds}",
+        ),
+        ({"url": RECEIVER, "events": "person.joined"}, "events: is not a list"),
+        ({"url": RECEIVER, "description": ""}, "description: is empty"),
+        ({"url": RECEIVER, "secret": "mine"}, "secret: is not known here"),
+    ],
+)
+def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(create_webhook, **given)
+    assert refusal.value.text == text.format(kinds=", ".join(event_kinds()))
+
+
+def test_the_kinds_are_those_of_the_catalogue() -> None:
+    assert {*event_kinds()} >= {event.name for event in EVENTS}
+    assert "webhook.test" not in event_kinds()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://1.1.1.1/", "https://127.0.0.1/", "https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest"],
+)
+def test_an_address_that_is_not_public_is_refused_beside_its_field(cast: Cast, url: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(create_webhook, url=url)
+    (fault,) = refusal.value.faults
+    assert fault.field == "url"
+    assert cast.perform(list_webhooks)["data"] == []
+
+
+def test_without_what_asks_ahead_the_operation_itself_looks_nothing_up(cast: Cast) -> None:
+    offline = replace(cast, stage=replace(cast.stage, ahead={}))
+    assert offline.perform(create_webhook, url="http://127.0.0.1/")["url"] == "http://127.0.0.1/"

@@ -1,0 +1,88 @@
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from cast import Cast
+from evidence import events
+from mainstay.kernel.refusal import Conflict, NotFound
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import is_id, new_id
+from mainstay.webhooks.deliveries import get_delivery, redeliver_event, send_test_event
+from mainstay.webhooks.endpoints import get_webhook, update_webhook
+from mainstay.webhooks.feed import list_events
+from mainstay.webhooks.model import EventOut
+from telling import columns_of, deliveries, make_webhook, set_columns
+
+
+def test_the_webhook_itself_is_sent_as_an_event(cast: Cast) -> None:
+    webhook = make_webhook(cast, events=["person.left"])
+    sent = cast.perform(send_test_event, Role.ADMIN, webhookId=webhook)
+    assert (sent["webhookId"], sent["eventType"], sent["status"]) == (webhook, "webhook.test", "waiting")
+    body = orjson.loads(cast.perform(get_delivery, deliveryId=sent["id"])["body"])
+    by = {"person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"}, "via": {"door": "api", "client": None}}
+    assert body == {
+        "object": "event",
+        "id": sent["eventId"],
+        "type": "webhook.test",
+        "createdAt": sent["createdAt"],
+        "organisationId": cast.organisation,
+        "sequence": 0,
+        "actor": by,
+        "data": {"object": cast.perform(get_webhook, webhookId=webhook), "previous": {}},
+    }
+    assert is_id(sent["eventId"], "evt")
+    assert EventOut.model_validate(body, by_alias=True, by_name=False)
+
+
+def test_it_is_due_at_once_and_the_bell_rings(cast: Cast) -> None:
+    rings: list[int] = []
+    listening = replace(cast, stage=replace(cast.stage, ring=lambda: rings.append(1)))
+    webhook = make_webhook(cast)
+    sent = listening.perform(send_test_event, webhookId=webhook)
+    assert sent["dueAt"] == sent["createdAt"]
+    assert columns_of(cast, webhook, "due_at") == (sent["dueAt"],)
+    assert rings == [1]
+
+
+def test_it_is_in_no_feed_and_takes_no_number(cast: Cast) -> None:
+    before, feed = events(cast), cast.perform(list_events)
+    cast.perform(send_test_event, webhookId=make_webhook(cast))
+    assert events(cast) == before
+    assert cast.perform(list_events) == feed
+    with cast.stage.database.reading(cast.organisation) as rows:
+        assert rows.one("SELECT event_sequence FROM organisation WHERE id = :organisation") == (len(before),)
+
+
+def test_only_the_webhook_that_is_tried_gets_it(cast: Cast) -> None:
+    webhook, other = make_webhook(cast), make_webhook(cast)
+    cast.perform(send_test_event, webhookId=webhook)
+    cast.perform(send_test_event, webhookId=webhook)
+    assert len(deliveries(cast, webhook)) == 2
+    assert deliveries(cast, other) == []
+
+
+def test_it_can_be_sent_again_with_the_same_body(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    sent = cast.perform(send_test_event, webhookId=webhook)
+    body = deliveries(cast, webhook)[0]["test_body"]
+    cast.perform(update_webhook, webhookId=webhook, description="Changed since")
+    set_columns(cast, "delivery", sent["id"], status="delivered", due_at=None)
+    cast.perform(redeliver_event, deliveryId=sent["id"])
+    (again,) = deliveries(cast, webhook)
+    assert (again["status"], again["test_body"]) == ("waiting", body)
+
+
+@pytest.mark.parametrize("status", ["paused", "disabled"])
+def test_a_webhook_that_is_not_active_is_not_tried(cast: Cast, status: str) -> None:
+    webhook = make_webhook(cast)
+    set_columns(cast, "webhook", webhook, status=status)
+    with pytest.raises(Conflict, match=rf"^The webhook is {status}\. Set it active first\.$"):
+        cast.perform(send_test_event, webhookId=webhook)
+    assert deliveries(cast, webhook) == []
+
+
+def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
+    for identity in (new_id("webhook"), "x", make_webhook(stranger)):
+        with pytest.raises(NotFound, match=r"^There is no webhook with that identifier\.$"):
+            cast.perform(send_test_event, webhookId=identity)

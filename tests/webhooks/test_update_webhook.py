@@ -1,0 +1,127 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from cast import Cast
+from mainstay.kernel.context import Request
+from mainstay.kernel.refusal import Invalid, Lapsed, NotFound, Stale
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+from mainstay.webhooks.endpoints import create_webhook, get_webhook, update_webhook
+from telling import RECEIVER, columns_of, make_webhook, set_columns
+
+SINCE = "2026-11-15T10:00:00.000Z"
+OTHER = "https://1.0.0.1/elsewhere"
+
+
+def test_only_what_is_sent_changes(cast: Cast) -> None:
+    before = cast.perform(create_webhook, url=RECEIVER, events=["person.left"], description="Till")
+    after = cast.perform(update_webhook, Role.ADMIN, webhookId=before["id"], description="Our till")
+    changed = {name: value for name, value in after.items() if before[name] != value}
+    assert changed.keys() == {"description", "updatedAt", "updatedBy", "version"}
+    assert (changed["description"], changed["version"]) == ("Our till", 2)
+    assert cast.perform(get_webhook, webhookId=before["id"]) == after
+
+
+def test_null_means_all_kinds_and_no_description(cast: Cast) -> None:
+    webhook = make_webhook(cast, events=["person.left"], description="Till")
+    after = cast.perform(update_webhook, webhookId=webhook, events=None, description=None)
+    assert (after["events"], after["description"]) == (None, None)
+    again = cast.perform(update_webhook, webhookId=webhook, events=["person.joined"])
+    assert again["events"] == ["person.joined"]
+
+
+def test_what_is_as_wished_already_makes_no_new_version(cast: Cast) -> None:
+    made = cast.perform(create_webhook, url=RECEIVER)
+    set_columns(cast, "webhook", made["id"], trusted=1, failing_since=SINCE)
+    same = cast.perform(update_webhook, webhookId=made["id"], url=RECEIVER, events=None, status="active")
+    assert same == made | {"failingSince": SINCE}
+    assert columns_of(cast, made["id"], "trusted") == (1,)
+
+
+def test_a_new_address_is_not_trusted_yet_and_has_not_failed(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    set_columns(cast, "webhook", webhook, trusted=1, failing_since=SINCE)
+    after = cast.perform(update_webhook, webhookId=webhook, url=OTHER)
+    assert (after["url"], after["failingSince"]) == (OTHER, None)
+    assert columns_of(cast, webhook, "trusted") == (0,)
+
+
+def test_a_disabled_webhook_is_revived_with_a_clean_slate(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    set_columns(cast, "webhook", webhook, status="disabled", disabled_reason="Five days.", failing_since=SINCE)
+    after = cast.perform(update_webhook, webhookId=webhook, status="active")
+    assert (after["status"], after["disabledReason"], after["failingSince"]) == ("active", None, None)
+
+
+def test_the_days_of_a_pause_are_no_days_of_failure(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    set_columns(cast, "webhook", webhook, failing_since=SINCE)
+    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    after = cast.perform(update_webhook, webhookId=webhook, status="active")
+    assert (after["status"], after["failingSince"]) == ("active", None)
+
+
+def test_a_resumed_webhook_is_looked_at_at_once(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    set_columns(cast, "webhook", webhook, due_at=None)
+    later = cast.stage.clock() + timedelta(hours=1)
+    resumed = replace(cast, stage=replace(cast.stage, clock=lambda: later)).perform(
+        update_webhook, webhookId=webhook, status="active"
+    )
+    assert columns_of(cast, webhook, "due_at") == (resumed["updatedAt"],)
+
+
+def test_the_bell_rings(cast: Cast) -> None:
+    rings: list[int] = []
+    listening = replace(cast, stage=replace(cast.stage, ring=lambda: rings.append(1)))
+    webhook = make_webhook(cast)
+    listening.perform(update_webhook, webhookId=webhook, status="paused")
+    assert rings == [1]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"status": "disabled"}, "status: is not one of 'active' or 'paused'"),
+        ({"status": None}, "status: is not one of 'active' or 'paused'"),
+        ({"url": None}, "url: is not text"),
+        ({"url": "x"}, "url: is not an address such as https://example.com/webhooks"),
+        ({"events": []}, "events: is empty; leave it out for all kinds"),
+        ({"generation": 7}, "generation: is not known here"),
+    ],
+)
+def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(update_webhook, webhookId=make_webhook(cast), **given)
+    assert refusal.value.text == text
+
+
+def test_an_address_that_is_not_public_is_refused(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    with pytest.raises(Invalid, match=r"^url: leads to an address that is not public$"):
+        cast.perform(update_webhook, webhookId=webhook, url="https://192.168.0.1/")
+    assert cast.perform(get_webhook, webhookId=webhook)["url"] == RECEIVER
+
+
+def test_someone_who_read_an_earlier_version_is_told(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    with pytest.raises(Stale):
+        cast.answer(update_webhook, request=Request("req_1", frozenset({2})), webhookId=webhook, status="paused")
+
+
+def test_it_is_closed_while_lapsed(cast: Cast) -> None:
+    webhook = make_webhook(cast)
+    cast.lapse()
+    with pytest.raises(Lapsed):
+        cast.perform(update_webhook, webhookId=webhook, status="paused")
+
+
+def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
+    foreign = make_webhook(stranger)
+    for identity in (new_id("webhook"), "x", foreign):
+        with pytest.raises(NotFound, match=r"^There is no webhook with that identifier\.$"):
+            cast.perform(update_webhook, webhookId=identity, status="paused")
+    assert stranger.perform(get_webhook, webhookId=foreign)["status"] == "active"
