@@ -6,6 +6,7 @@ from operator import attrgetter
 from statistics import median
 
 from bench.rounds import Round
+from bench.webhooks import Sending
 
 ORGANISATION = "Mainstay, organisation"
 TWO_WORKERS = "Mainstay, organisation, two workers"
@@ -51,12 +52,8 @@ class Ratio:
 
     def judge(self, rounds: Sequence[Round]) -> Verdict:
         """Take the ratio within each round."""
-        ratios = sorted(self._ratios(rounds, self.of))
-        middle, quarter = median(ratios), len(ratios) // 4
-        bound = f"≥ {self.least:g}" if self.least else f"≤ {self.most:g}"
-        met = self.least <= middle <= self.most
         by_cpu = 1 / median(self._ratios(rounds, "server_cpu")) if self.one_core else None
-        return Verdict(self.text, bound, middle, ratios[quarter], ratios[-1 - quarter], met, by_cpu)
+        return _verdict(self.text, self._ratios(rounds, self.of), self.least, self.most, by_cpu)
 
     def _ratios(self, rounds: Sequence[Round], of: str) -> list[float]:
         value = attrgetter(of)
@@ -79,6 +76,15 @@ RATIOS = (
 _MOST_MEGABYTES = 100
 
 
+def judge_sending(rounds: Sequence[Sending]) -> list[Verdict]:
+    """What becomes of webhooks: how fast they are sent, and what dead receivers cost a healthy one."""
+    by_cpu = median(sending.client_cpu / sending.worker_cpu for sending in rounds)
+    return [
+        _verdict("webhooks: part of the client alone", [of.worker / of.client for of in rounds], 0.5, by_cpu=by_cpu),
+        _verdict("webhooks: one of 20, 19 dead", [of.among_dead / of.among_healthy for of in rounds], 0.8),
+    ]
+
+
 def judge_memory(megabytes: Sequence[float]) -> Verdict:
     """The largest worker counts."""
     largest = max(megabytes)
@@ -90,3 +96,11 @@ def judge_memory(megabytes: Sequence[float]) -> Verdict:
         largest,
         largest < _MOST_MEGABYTES,
     )
+
+
+def _verdict(
+    text: str, ratios: Sequence[float], least: float, most: float = float("inf"), by_cpu: float | None = None
+) -> Verdict:
+    ordered, middle, quarter = sorted(ratios), median(ratios), len(ratios) // 4
+    bound = f"≥ {least:g}" if least else f"≤ {most:g}"
+    return Verdict(text, bound, middle, ordered[quarter], ordered[-1 - quarter], least <= middle <= most, by_cpu)

@@ -10,9 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from bench.goals import RATIOS, Verdict, judge_memory
+from bench.goals import RATIOS, Verdict, judge_memory, judge_sending
 from bench.processes import Memory
 from bench.rounds import CONNECTIONS, Measure, Round
+from bench.webhooks import Sending
 
 _PACKAGES = ("mainstay", "granian", "uvloop", "pydantic", "orjson", "starlette", "fastapi", "sqlalchemy", "aiosqlite")
 
@@ -27,11 +28,13 @@ class Outcome:
     memory: Sequence[Memory]
     # The part of the machine's processor time that other programs took meanwhile.
     taken_by_others: float
+    sendings: Sequence[Sending]
 
     def verdicts(self) -> list[Verdict]:
         """Every goal."""
         resident = [memory.resident for memory in self.memory if memory.works]
-        return [*(ratio.judge(self.rounds) for ratio in RATIOS), judge_memory(resident)]
+        ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
+        return [*ratios, *judge_sending(self.sendings), judge_memory(resident)]
 
 
 def show(outcome: Outcome) -> None:
@@ -43,6 +46,10 @@ def show(outcome: Outcome) -> None:
             f"{name:38}{middle['rate']:11,.0f}{middle['p50']:9.2f}{middle['p99']:9.2f}"
             f"{middle['server_cpu']:9.0f}{middle['client_cpu']:9.0f}"
         )
+    print(f"\n{'webhooks, median of the rounds':38}{'posts/s':>11}{'CPU µs':>9}")
+    for name, rate, cpu in _SENT:
+        rates, cpus = ([getattr(sending, of) for sending in outcome.sendings] if of else [] for of in (rate, cpu))
+        print(f"{name:38}{median(rates):11,.0f}{f'{median(cpus):.0f}' if cpus else '':>9}")
     print(f"\n{'memory after the load':38}{'RSS MB':>11}{'own MB':>9}")
     for memory in outcome.memory:
         print(f"{memory.process:38}{memory.resident:11.1f}{memory.own:9.1f}")
@@ -58,6 +65,14 @@ def show(outcome: Outcome) -> None:
     )
 
 
+_SENT = (
+    ("Mainstay, one worker process", "worker", "worker_cpu"),
+    ("the HTTP client alone", "client", "client_cpu"),
+    ("one receiver, 19 others healthy", "among_healthy", ""),
+    ("one receiver, 19 others dead", "among_dead", ""),
+)
+
+
 def write(outcome: Outcome, path: Path) -> None:
     """Keep everything as JSON."""
     names = list(outcome.rounds[0])
@@ -71,6 +86,7 @@ def write(outcome: Outcome, path: Path) -> None:
         "goals": [asdict(verdict) for verdict in outcome.verdicts()],
         "medians": {name: _middle([measured[name] for measured in outcome.rounds]) for name in names},
         "memory": [asdict(memory) for memory in outcome.memory],
+        "sendings": [asdict(sending) for sending in outcome.sendings],
         "rounds": [{name: asdict(measure) for name, measure in measured.items()} for measured in outcome.rounds],
     }
     path.parent.mkdir(exist_ok=True)

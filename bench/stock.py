@@ -51,7 +51,7 @@ def make_stock(folder: Path) -> Stock:
 def _organisation(stage: Stage, people: int) -> list[str]:
     """An organisation with this many people; the keys of its owner."""
     acting = operator(new_id("org"))
-    owner = _perform(
+    owner = perform(
         stage,
         create_organisation,
         acting,
@@ -60,7 +60,7 @@ def _organisation(stage: Stage, people: int) -> list[str]:
         ownerEmail="ruth@hartley.example",
         password="a password for the bench",
     )
-    _perform(
+    perform(
         stage,
         update_organisation,
         acting,
@@ -107,7 +107,8 @@ def _insert_key(ctx: Context, owner: str) -> str:
     return secret
 
 
-def _perform(stage: Stage, operation: Operation, acting: Actor, **given: str) -> dict[str, Any]:
+def perform(stage: Stage, operation: Operation, acting: Actor, **given: str) -> dict[str, Any]:
+    """Perform an operation; what it answered."""
     answer = stage.perform(operation, acting, orjson.dumps(given), Request(new_id("req")))
     result: dict[str, Any] = orjson.loads(answer.body)
     return result
