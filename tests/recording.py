@@ -68,9 +68,11 @@ class RecordingDatabase:
 
     @contextmanager
     def glancing(self, organisation: str) -> Iterator[RecordingHandle]:
-        """See one state with one statement."""
+        """See one state with one statement: a second would see another."""
+        before = len(self.statements)
         with self.inner.glancing(organisation) as rows:
             yield RecordingHandle(rows, self.statements)
+        assert len(self.statements) <= before + 1, "a glance is one statement"
 
     @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[RecordingHandle]:

@@ -236,15 +236,6 @@ def test_sqlite_tells_when_another_holds_the_lock_for_too_long(
     second.close()
 
 
-def test_sqlite_refuses_a_glance_its_second_statement(sqlite_path: Path) -> None:
-    database = SqliteDatabase(sqlite_path)
-    with database.glancing(EVERY) as rows:
-        assert rows.one("SELECT 1") == (1,)
-        with pytest.raises(RuntimeError, match="one statement"):
-            rows.all("SELECT 2")
-    database.close()
-
-
 def test_sqlite_reads_a_script_statement_by_statement(sqlite_path: Path) -> None:
     script = (
         "-- a remark; with a semicolon\nCREATE TABLE a (x text);\n\n"

@@ -7,8 +7,7 @@ from mainstay.doors.patience import Patience
 
 def test_who_waits_too_long_is_told_so() -> None:
     async def wait_for_nothing() -> None:
-        with Patience(0):
-            await asyncio.Event().wait()
+        await Patience(0).wait(asyncio.Event().wait())
 
     with pytest.raises(TimeoutError):
         asyncio.run(wait_for_nothing())
@@ -21,14 +20,12 @@ def test_everyone_has_a_time_of_their_own() -> None:
 
         async def impatient() -> None:
             try:
-                with short:
-                    await asyncio.Event().wait()
+                await short.wait(asyncio.Event().wait())
             finally:
                 done.set()
 
         async def patient() -> str:
-            with long:
-                await done.wait()
+            await long.wait(done.wait())
             return "heard"
 
         return await asyncio.gather(impatient(), patient(), return_exceptions=True)
@@ -41,8 +38,7 @@ def test_everyone_has_a_time_of_their_own() -> None:
 def test_who_is_called_off_by_another_is_not_late() -> None:
     async def call_off() -> None:
         async def wait() -> None:
-            with Patience(3600):
-                await asyncio.Event().wait()
+            await Patience(3600).wait(asyncio.Event().wait())
 
         task = asyncio.ensure_future(wait())
         await asyncio.sleep(0)
@@ -55,8 +51,8 @@ def test_who_is_called_off_by_another_is_not_late() -> None:
 
 def test_one_who_was_late_can_go_on() -> None:
     async def late_then_on() -> int:
-        with pytest.raises(TimeoutError), Patience(0):
-            await asyncio.Event().wait()
+        with pytest.raises(TimeoutError):
+            await Patience(0).wait(asyncio.Event().wait())
         task = asyncio.current_task()
         assert task is not None
         await asyncio.sleep(0)

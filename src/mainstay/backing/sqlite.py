@@ -139,28 +139,9 @@ class SqliteDatabase:
 
 
 class _Glance(SqliteHandle):
-    """A handle for one statement, which needs nothing around it. A second would see another state: it is refused."""
+    """A handle for one statement, which needs nothing around it; a test holds callers to one."""
 
-    __slots__ = ("_spent",)
-
-    def __init__(self, connection: sqlite3.Connection, organisation: str) -> None:
-        super().__init__(connection, organisation)
-        self._spent = False
-
-    def one(self, sql: str, **given: Value) -> Row | None:
-        """The first row, or None."""
-        self._spend()
-        return super().one(sql, **given)
-
-    def all(self, sql: str, **given: Value) -> Sequence[Row]:
-        """Every row."""
-        self._spend()
-        return super().all(sql, **given)
-
-    def _spend(self) -> None:
-        if self._spent:
-            raise RuntimeError("A glance is one statement; what needs several reads in a transaction.")
-        self._spent = True
+    __slots__ = ()
 
     def __enter__(self) -> SqliteHandle:
         return self

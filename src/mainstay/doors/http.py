@@ -87,10 +87,10 @@ class Request:
         """The whole body, counted while it arrives, which it must within the deadline."""
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
+        # One that is known to be small need not be counted piece by piece.
+        coming = self._protocol() if length is not None and length <= limit else self._counted(limit)
         try:
-            with self._patience:
-                # One that is known to be small need not be counted piece by piece.
-                body = await (self._protocol() if length is not None and length <= limit else self._counted(limit))
+            body = await self._patience.wait(coming)
         except TimeoutError:
             raise Interrupted(408, "The body did not arrive in time. Send it again.") from None
         except ProtocolClosed:

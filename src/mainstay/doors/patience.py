@@ -1,17 +1,19 @@
 """A deadline for many who wait at once."""
 
 import asyncio
+from collections.abc import Awaitable
 from time import monotonic
-from types import TracebackType
-from typing import cast
+from typing import TypeVar, cast
 
 _LOOK_SECONDS = 1.0
 
+T = TypeVar("T")
+
 
 class Patience:
-    """Gives each who waits so many seconds, then a TimeoutError: `with patience: await …`.
+    """Waits so many seconds for what is to come, then no longer.
 
-    Everyone is looked at once a second: a timer for each would cost more than the short wait that most have.
+    Everyone who waits is looked at once a second: a timer for each would cost more than the short wait that most have.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -19,17 +21,21 @@ class Patience:
         self._until: dict[asyncio.Task[object], float] = {}
         self._looking = False
 
-    def __enter__(self) -> None:
-        self._until[_task()] = monotonic() + self._seconds
+    async def wait(self, coming: Awaitable[T]) -> T:
+        """What comes, or a TimeoutError."""
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        self._until[task] = monotonic() + self._seconds
         if not self._looking:
             self._look_later()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        task = _task()
-        if self._until.pop(task, None) is None:
+        try:
+            return await coming
+        except asyncio.CancelledError:
+            if task in self._until:
+                raise
             task.uncancel()
-            if kind is asyncio.CancelledError:
-                raise TimeoutError from error
+            raise TimeoutError from None
+        finally:
+            self._until.pop(task, None)
 
     def _look_later(self) -> None:
         self._looking = True
@@ -43,7 +49,3 @@ class Patience:
         self._looking = False
         if self._until:
             self._look_later()
-
-
-def _task() -> asyncio.Task[object]:
-    return cast("asyncio.Task[object]", asyncio.current_task())
