@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import os
-import signal
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
@@ -23,7 +22,7 @@ from mainstay.backing.mail import open_post
 from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.migrations.apply import is_current, migrate
 from mainstay.backing.postgresql import PostgresDatabase
-from mainstay.backing.processes import end_with_parent
+from mainstay.backing.processes import end_with_parent, hear_asking, hold_asking
 from mainstay.backing.redis_limits import RedisLimits
 from mainstay.backing.rows import claim_row
 from mainstay.backing.secret import installation_secret
@@ -131,8 +130,6 @@ def application() -> Front:
     folder = DataFolder(settings.data)
     if parent := parent_process():
         end_with_parent(parent.pid or 0)
-    # Until the server listens for it, to be asked to end is to end: the parent's handler would only note it.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     forgo_mutexes()
     stage = open_stage(settings)
     row = claim_row(folder.rows, process_rows(settings))
@@ -148,6 +145,10 @@ def application() -> Front:
     tools = Tools(OPERATIONS)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
 
+    async def start() -> None:
+        await writing.start()
+        hear_asking(asyncio.get_running_loop())
+
     async def stop() -> None:
         await writing.stop()
         threads.shutdown()
@@ -156,12 +157,13 @@ def application() -> Front:
     # What stands now stays: the collector need not look at it again and again.
     gc.collect()
     gc.freeze()
+    hold_asking()
     return Front(
         doors=_doors(settings, entrance, visitors, tools),
         nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), tools.names, open_signer(settings))),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
-        start=writing.start,
+        start=start,
         stop=stop,
     )
 

@@ -15,6 +15,7 @@ from mainstay.backing.exposition import meter_names
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
+from mainstay.backing.processes import end_children_when_asked
 from mainstay.backing.tallies import Tallies
 from mainstay.main import METERED, open_stage, process_rows
 from mainstay.settings import Settings, WrongSetting, environment_of
@@ -52,6 +53,7 @@ def serve(settings: Settings) -> None:
         respawn_interval=0.1,
         workers_kill_timeout=GRACE_SECONDS,
     )
+    end_children_when_asked()
     worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())])
     server.on_startup(worker.start)
     server.on_shutdown(worker.stop)
