@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from mainstay.backing.limits import CAPACITY, WINDOW, MachineLimits, Verdict
 from mainstay.backing.log import log
 
-_PATIENCE = 0.25
+_PATIENCE = 1.0
 _PAUSE = 1.0
 
 # Times of accepted requests in microseconds of Redis's own clock, the newest first; -1 is a refusal.
