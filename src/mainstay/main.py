@@ -22,7 +22,7 @@ from mainstay.backing.mail import open_post
 from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.migrations.apply import is_current, migrate
 from mainstay.backing.postgresql import PostgresDatabase
-from mainstay.backing.processes import end_with_parent, hear_asking, hold_asking
+from mainstay.backing.processes import end_with_parent, hold_asking
 from mainstay.backing.redis_limits import RedisLimits
 from mainstay.backing.rows import claim_row
 from mainstay.backing.secret import installation_secret
@@ -126,6 +126,7 @@ def work(settings: Settings) -> None:
 
 def application() -> Front:
     """The doors of one server process; what the server calls in each."""
+    hold_asking()
     settings = read_settings()
     folder = DataFolder(settings.data)
     if parent := parent_process():
@@ -145,10 +146,6 @@ def application() -> Front:
     tools = Tools(OPERATIONS)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
 
-    async def start() -> None:
-        await writing.start()
-        hear_asking(asyncio.get_running_loop())
-
     async def stop() -> None:
         await writing.stop()
         threads.shutdown()
@@ -157,13 +154,12 @@ def application() -> Front:
     # What stands now stays: the collector need not look at it again and again.
     gc.collect()
     gc.freeze()
-    hold_asking()
     return Front(
         doors=_doors(settings, entrance, visitors, tools),
         nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), tools.names, open_signer(settings))),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
-        start=start,
+        start=writing.start,
         stop=stop,
     )
 

@@ -28,10 +28,7 @@ GRACE_SECONDS = 20
 def serve(settings: Settings) -> None:
     """Serve all doors until asked to end."""
     _check_port(settings)
-    folder = DataFolder(settings.data)
-    open_stage(settings).database.close()
-    MachineLimits.create(folder.limits)
-    Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
+    prepare(settings)
     # Each process reads its settings from the environment, so flags are put there.
     os.environ |= environment_of(settings)
 
@@ -59,6 +56,14 @@ def serve(settings: Settings) -> None:
     server.on_shutdown(worker.stop)
     log("serving", address=settings.base_url, workers=settings.workers)
     server.serve()
+
+
+def prepare(settings: Settings) -> None:
+    """Make what the server processes share."""
+    folder = DataFolder(settings.data)
+    open_stage(settings).database.close()
+    MachineLimits.create(folder.limits)
+    Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
 
 
 def _check_port(settings: Settings) -> None:

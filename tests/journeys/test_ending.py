@@ -3,6 +3,8 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +18,8 @@ import pytest
 
 from cast import assemble
 from mainstay.main import open_stage
-from mainstay.settings import Settings, read_settings
+from mainstay.serving import prepare
+from mainstay.settings import Settings, environment_of, read_settings
 from processes import outbox_workers_of, processes_of, server_processes_of, wait_until_gone
 from running import RunningServer, start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, head, hear
@@ -104,6 +107,35 @@ def test_asked_to_end_while_it_is_still_starting_it_ends(fresh_settings: Setting
         with start_server(replace(fresh_settings, workers=4)) as server:
             assert server.stop() == 0
             assert processes_of(server) == {}
+
+
+# What the server does in each process, asked to end at the worst moment: it listens, but its loop does not run yet.
+_ASKED_EARLY = """
+import asyncio
+import os
+import signal
+
+import uvloop
+
+from mainstay.main import application
+
+front = application()
+loop = uvloop.new_event_loop()
+asyncio.set_event_loop(loop)
+asked = asyncio.Event()
+loop.add_signal_handler(signal.SIGTERM, asked.set)
+os.kill(os.getpid(), signal.SIGTERM)
+front.__rsgi_init__(loop)
+loop.run_until_complete(asyncio.wait_for(asked.wait(), 15))
+front.__rsgi_del__(loop)
+"""
+
+
+def test_asked_to_end_before_its_loop_runs_a_process_hears_it_then(fresh_settings: Settings) -> None:
+    prepare(fresh_settings)
+    environment = {**os.environ, **environment_of(fresh_settings)}
+
+    subprocess.run([sys.executable, "-c", _ASKED_EARLY], env=environment, check=True, timeout=30)
 
 
 @pytest.fixture

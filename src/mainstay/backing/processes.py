@@ -1,14 +1,11 @@
 """Processes that belong together."""
 
-import asyncio
 import ctypes
 import os
 import signal
 import sys
-from functools import partial
 
 _SET_DEATH_SIGNAL = 1
-_PREPARED_SECONDS = 0.05
 
 
 def end_with_parent(parent: int) -> None:
@@ -23,17 +20,24 @@ def end_with_parent(parent: int) -> None:
 def end_children_when_asked() -> None:
     """Have processes forked from now on end when they are asked to, until they listen for it themselves.
 
-    They would inherit this process's handler, which only notes it.
+    They would inherit this process's handler, which only notes it. What comes while one is born waits for this.
     """
-    os.register_at_fork(after_in_child=partial(signal.signal, signal.SIGTERM, signal.SIG_DFL))
+    os.register_at_fork(before=hold_asking, after_in_parent=hear_asking, after_in_child=_end_when_asked)
+
+
+def _end_when_asked() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    hear_asking()
 
 
 def hold_asking() -> None:
-    """Keep for later what asks this process to end: from when its server begins to listen until `hear_asking`."""
+    """Keep for later what asks this process to end, until `hear_asking`: before any thread begins, as it inherits this.
+
+    An event loop hears only while it runs. What comes after its server listens and before it runs would be lost.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
 
-def hear_asking(loop: asyncio.AbstractEventLoop) -> None:
-    """Hear it once the loop serves: asked before, the server would wait forever."""
-    # Not at once: the loop's present run only prepares, and ends before this.
-    loop.call_later(_PREPARED_SECONDS, signal.pthread_sigmask, signal.SIG_UNBLOCK, {signal.SIGTERM})
+def hear_asking() -> None:
+    """Hear it from now on, and what was kept."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

@@ -15,6 +15,7 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from mainstay.backing.exposition import Meters
 from mainstay.backing.log import log, log_error
+from mainstay.backing.processes import hear_asking
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.patience import Patience
 
@@ -144,6 +145,8 @@ class Front:
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """The server process begins."""
         loop.run_until_complete(self.start())
+        # Called when the loop serves, not before.
+        loop.call_soon(hear_asking)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
         """The server process ends."""
