@@ -7,7 +7,9 @@ from typing import Literal
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from visiting import Somebody
 
 _FLAGS = (
     "--headless",
@@ -53,6 +55,20 @@ def open_page(
     yield page
     context.close()
     assert complaints == []
+
+
+def sign_in(page: Page, person: Somebody) -> None:
+    """Sign in at the front door, and be in the office."""
+    page.goto("/sign-in")
+    fill_in_sign_in(page, person)
+    expect(page.get_by_role("navigation", name="Areas")).to_be_visible()
+
+
+def fill_in_sign_in(page: Page, person: Somebody) -> None:
+    """Sign in where one is asked to."""
+    page.get_by_label("E-mail address").fill(person.email)
+    page.get_by_label("Password").fill(person.password)
+    page.get_by_role("button", name="Sign in").click()
 
 
 def check_page(page: Page) -> None:

@@ -2,28 +2,23 @@
 
 import ipaddress
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TypeVar
 
 from cast import Cast
+from listening import QuietHandler, listening
 from mainstay.kernel.perform import Stage
 from mainstay.main import open_stage
 from mainstay.settings import read_settings
 from running import RunningServer, start_server
 from telling import make_webhook
 from visiting import Visit, words
-
-T = TypeVar("T")
+from waiting import wait_until
 
 WEBHOOKS, DELIVERIES = "/settings/developer/webhooks", "/settings/developer/deliveries"
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}'`"
-
-_LOOKS = 3000
 
 
 @dataclass(frozen=True)
@@ -65,46 +60,26 @@ class Receiver:
     """Takes what is sent to it, and answers as it is told to."""
 
     def __init__(self) -> None:
+        self.url = ""
         self.status = 200
         self.answer = b"Thanks."
         self.arrived: list[Delivered] = []
-        receiver = self
-
-        class Listening(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.arrived.append(Delivered(body, {name.lower(): value for name, value in self.headers.items()}))
-                self.send_response(receiver.status)
-                self.send_header("Content-Length", str(len(receiver.answer)))
-                self.end_headers()
-                self.wfile.write(receiver.answer)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Listening)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/webhooks"
-
-    @contextmanager
-    def listening(self) -> Iterator["Receiver"]:
-        """Until the block ends."""
-        thread = threading.Thread(target=self._server.serve_forever)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            thread.join()
 
 
-def look_until(server: RunningServer, look: Callable[[], T | None]) -> T:
-    """Look again and again, with a request between, until there is something to see."""
-    for _ in range(_LOOKS):
-        if seen := look():
-            return seen
-        server.request("GET", "/healthz")
-    raise AssertionError("nothing came of it")
+@contextmanager
+def open_receiver() -> Iterator[Receiver]:
+    """A receiver that listens until the block ends."""
+    receiver = Receiver()
+
+    class Taking(QuietHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            receiver.arrived.append(Delivered(body, {name.lower(): value for name, value in self.headers.items()}))
+            self.reply(receiver.status, receiver.answer)
+
+    with listening(Taking) as address:
+        receiver.url = f"{address}/webhooks"
+        yield receiver
 
 
 def address(webhook: str) -> str:
@@ -123,7 +98,7 @@ def see_list(visiting: Visit, webhook: str, *expected: str) -> str:
         page = words(visiting.get(f"{address(webhook)}/deliveries").text)
         return page if all(text in page for text in expected) else None
 
-    return look_until(visiting.server, look)
+    return wait_until(look)
 
 
 def delivery_of(visiting: Visit, webhook: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -72,16 +72,6 @@ def a_street() -> Iterator[Street]:
             asyncio.run_coroutine_threadsafe(street.close(), loop).result(_PATIENCE_SECONDS)
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Look again and again until something is so that comes about in another thread or process."""
-    pause = threading.Event()
-    for _ in range(int(_PATIENCE_SECONDS / _GLANCE_SECONDS)):
-        if condition():
-            return
-        pause.wait(_GLANCE_SECONDS)
-    raise AssertionError("It never came to be.")
 
 
 @dataclass

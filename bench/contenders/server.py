@@ -6,31 +6,16 @@
 import os
 import sys
 
-from granian import Granian
-from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
-from granian.http import HTTP1Settings
+from granian.constants import Interfaces
 
-from mainstay.serving import HEADER_SECONDS
+from mainstay.serving import new_server
 
 
 def main() -> None:
     contender, port = sys.argv[1:]
     # A worker of Mainstay keeps all its threads on one core. The others gain from it too, the reference by a fifth.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    Granian(
-        f"{contender}:app",
-        address="127.0.0.1",
-        port=int(port),
-        workers=1,
-        interface=Interfaces.ASGI,
-        loop=Loops.uvloop,
-        runtime_mode=RuntimeModes.st,
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
-        websockets=False,
-        backlog=2048,
-        log_enabled=False,
-    ).serve()
+    new_server(f"{contender}:app", Interfaces.ASGI, "127.0.0.1", int(port)).serve()
 
 
 if __name__ == "__main__":

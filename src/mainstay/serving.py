@@ -6,10 +6,12 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from typing import Any
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
+from granian.server.common import AbstractServer
 
 from mainstay.backing.exposition import meter_names
 from mainstay.backing.folder import DataFolder
@@ -32,20 +34,13 @@ def serve(settings: Settings) -> None:
     # Each process reads its settings from the environment, so flags are put there.
     os.environ |= environment_of(settings)
 
-    server = Granian(
+    server = new_server(
         "mainstay.main:application",
+        Interfaces.RSGI,
+        settings.host,
+        settings.port,
         factory=True,
-        address=settings.host,
-        port=settings.port,
         workers=settings.workers,
-        interface=Interfaces.RSGI,
-        loop=Loops.uvloop,
-        runtime_mode=RuntimeModes.st,
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
-        websockets=False,
-        backlog=2048,
-        log_enabled=False,
         respawn_failed_workers=True,
         respawn_interval=0.1,
         workers_kill_timeout=GRACE_SECONDS,
@@ -56,6 +51,24 @@ def serve(settings: Settings) -> None:
     server.on_shutdown(worker.stop)
     log("serving", address=settings.base_url, workers=settings.workers)
     server.serve()
+
+
+def new_server(target: str, interface: Interfaces, host: str, port: int, **more: Any) -> AbstractServer[Any]:
+    """The server that we serve with, and that everything we are measured against is served with."""
+    return Granian(
+        target,
+        interface=interface,
+        address=host,
+        port=port,
+        loop=Loops.uvloop,
+        runtime_mode=RuntimeModes.st,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
+        websockets=False,
+        backlog=2048,
+        log_enabled=False,
+        **more,
+    )
 
 
 def prepare(settings: Settings) -> None:

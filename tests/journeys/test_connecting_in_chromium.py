@@ -1,9 +1,6 @@
 """Connecting an app in a real browser: from the app through sign-in and approval back to it, and out again."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,7 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 from agents import legacy, post
 from apps import App, register
 from cast import Cast
-from chromium import NARROW, WIDE, Scheme, check_page, open_chromium, open_page
+from chromium import NARROW, WIDE, Scheme, check_page, fill_in_sign_in, open_page
+from listening import QuietHandler, listening
 from running import RunningServer
 from visiting import Somebody, somebody
 
@@ -20,56 +18,27 @@ MCP = "/settings/developer/mcp"
 
 
 class Callback:
-    """The app's own little server, which waits on loopback for the person to come back."""
+    """Where an app waits on loopback for the person to come back."""
 
     def __init__(self) -> None:
+        self.address = ""
         self.told: dict[str, str] = {}
-        callback = self
-
-        class Listening(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                query = parse_qs(urlsplit(self.path).query)
-                # The browser asks for an icon too.
-                callback.told |= {name: values[0] for name, values in query.items()}
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html")
-                self.end_headers()
-                self.wfile.write(b"<h1>Back in the app</h1>")
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Listening)
-        self.address = f"http://127.0.0.1:{self._server.server_port}/callback"
-
-    @contextmanager
-    def listening(self) -> Iterator["Callback"]:
-        thread = threading.Thread(target=self._server.serve_forever)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_chromium() as chromium:
-        yield chromium
 
 
 @pytest.fixture
 def callback() -> Iterator[Callback]:
-    with Callback().listening() as listening:
-        yield listening
+    callback = Callback()
 
+    class Waiting(QuietHandler):
+        def do_GET(self) -> None:
+            query = parse_qs(urlsplit(self.path).query)
+            # The browser asks for an icon too.
+            callback.told |= {name: values[0] for name, values in query.items()}
+            self.reply(200, b"<h1>Back in the app</h1>", "text/html")
 
-def fill_in_sign_in(page: Page, person: Somebody) -> None:
-    page.get_by_label("E-mail address").fill(person.email)
-    page.get_by_label("Password").fill(person.password)
-    page.get_by_role("button", name="Sign in").click()
+    with listening(Waiting) as address:
+        callback.address = f"{address}/callback"
+        yield callback
 
 
 def connect(page: Page, app: App, person: Somebody) -> None:

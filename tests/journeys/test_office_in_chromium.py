@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from apps import Person, register
 from cast import PASSWORD, Cast
-from chromium import NARROW, WIDE, Scheme, check_page, open_chromium, open_page
+from chromium import NARROW, WIDE, Scheme, check_page, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.identity.keys import create_key
@@ -20,24 +20,10 @@ from visiting import Somebody, link_for, somebody
 KEYS, MCP = "/settings/developer/keys", "/settings/developer/mcp"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_chromium() as chromium:
-        yield chromium
-
-
 @pytest.fixture
 def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
     with open_page(browser, server.url) as page:
         yield page
-
-
-def sign_in(page: Page, person: Somebody) -> None:
-    page.goto("/sign-in")
-    page.get_by_label("E-mail address").fill(person.email)
-    page.get_by_label("Password").fill(person.password)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("navigation", name="Areas")).to_be_visible()
 
 
 def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: Cast, page: Page) -> None:

@@ -31,9 +31,10 @@ from mainstay.settings import Settings, environment_of
 from mainstay.values.moments import system_clock
 from mainstay.webhooks.endpoints import create_webhook
 from receivers import OK, Receiver, saying
-from receiving import Street, a_street, heard, wait_until
+from receiving import Street, a_street, heard
 from running import start_server
 from talking import NEWCOMER, PEOPLE
+from waiting import wait_until
 
 AT_ONCE = 10
 

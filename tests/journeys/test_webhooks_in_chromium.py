@@ -7,13 +7,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast, assemble
-from chromium import NARROW, WIDE, Scheme, check_page, open_chromium, open_page
-from hooking import DELIVERIES, WEBHOOKS, House, Receiver, look_until, open_house
+from chromium import NARROW, WIDE, Scheme, check_page, open_page, sign_in
+from hooking import DELIVERIES, WEBHOOKS, House, Receiver, open_house, open_receiver
 from mainstay.kernel.rights import Role
 from mainstay.webhooks.deliveries import list_deliveries, send_test_event
 from mainstay.webhooks.endpoints import list_webhooks, update_webhook
 from telling import make_webhook, set_columns
-from visiting import Somebody, somebody
+from visiting import somebody
+from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +29,6 @@ def cast(house: House) -> Cast:
     return assemble(house.stage)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_chromium() as chromium:
-        yield chromium
-
-
 @pytest.fixture
 def page(browser: Browser, house: House) -> Iterator[Page]:
     with open_page(browser, house.server.url) as page:
@@ -42,26 +37,18 @@ def page(browser: Browser, house: House) -> Iterator[Page]:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver().listening() as listening:
-        yield listening
+    with open_receiver() as receiver:
+        yield receiver
 
 
-def sign_in(page: Page, person: Somebody) -> None:
-    page.goto("/sign-in")
-    page.get_by_label("E-mail address").fill(person.email)
-    page.get_by_label("Password").fill(person.password)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("navigation", name="Areas")).to_be_visible()
-
-
-def attempted(house: House, cast: Cast, webhook: str, times: int = 1) -> str:
+def attempted(cast: Cast, webhook: str, times: int = 1) -> str:
     """The newest delivery of a webhook, once it was tried so often."""
 
     def look() -> str | None:
         newest, *_ = cast.perform(list_deliveries, webhookId=webhook)["data"]
         return str(newest["id"]) if newest["attempts"] >= times else None
 
-    return look_until(house.server, look)
+    return wait_until(look)
 
 
 def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Cast, receiver: Receiver) -> None:
@@ -116,18 +103,16 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
     assert cast.perform(list_webhooks)["data"] == []
 
 
-def test_the_list_changes_without_taking_the_focus_or_the_selection(
-    page: Page, house: House, cast: Cast, receiver: Receiver
-) -> None:
+def test_the_list_changes_without_taking_the_focus_or_the_selection(page: Page, cast: Cast, receiver: Receiver) -> None:
     webhook = make_webhook(cast, url=receiver.url, events=["person.left"])
     cast.perform(send_test_event, webhookId=webhook)
-    first = attempted(house, cast, webhook)
+    first = attempted(cast, webhook)
     page.clock.install()
     sign_in(page, somebody(cast))
     page.goto(f"{WEBHOOKS}/{webhook}")
     page.locator(f"#{first}").focus()
     cast.perform(send_test_event, webhookId=webhook)
-    second = attempted(house, cast, webhook)
+    second = attempted(cast, webhook)
     take_turn(page)
     expect(page.locator(f"#{second}")).to_be_visible()
     expect(page.locator("#deliveries-told")).to_have_text("Updated.")
@@ -136,7 +121,7 @@ def test_the_list_changes_without_taking_the_focus_or_the_selection(
     # Who is about to copy something is not disturbed, and sees what is new afterwards.
     page.evaluate("id => getSelection().selectAllChildren(document.getElementById(id))", first)
     cast.perform(send_test_event, webhookId=webhook)
-    third = attempted(house, cast, webhook)
+    third = attempted(cast, webhook)
     take_turn(page)
     # The next turn begins when this one has ended.
     take_turn(page)
@@ -173,7 +158,7 @@ def test_it_works_without_javascript(browser: Browser, house: House, cast: Cast,
         page.get_by_role("link", name="Go on to the webhook").click()
         page.get_by_role("button", name="Send a test event").click()
         (webhook,) = cast.perform(list_webhooks)["data"]
-        attempted(house, cast, webhook["id"])
+        attempted(cast, webhook["id"])
         page.get_by_role("link", name="Refresh").click()
         expect(page.get_by_role("row", name="webhook.test")).to_contain_text("200 OK")
     finally:
@@ -204,7 +189,7 @@ def test_every_page_is_without_faults(
         (webhook,) = cast.perform(list_webhooks)["data"]
         receiver.status, receiver.answer = 500, b"<h1>Out of order</h1>" * 40
         cast.perform(send_test_event, webhookId=webhook["id"])
-        delivery = attempted(house, cast, webhook["id"])
+        delivery = attempted(cast, webhook["id"])
         one = f"{WEBHOOKS}/{webhook['id']}"
         for path in (WEBHOOKS, one, f"{one}/delete", f"{DELIVERIES}/{delivery}"):
             page.goto(path)

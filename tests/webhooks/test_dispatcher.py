@@ -28,9 +28,10 @@ from mainstay.webhooks import dispatcher as module
 from mainstay.webhooks.cycle import LEASE
 from mainstay.webhooks.queue import Queue
 from receivers import OK, saying
-from receiving import Crowd, Street, heard, holding, wait_until
+from receiving import Crowd, Street, heard, holding
 from recording import RecordingDatabase, RecordingHandle
 from telling import deliveries, make_webhook
+from waiting import wait_until
 
 
 def test_two_dispatchers_never_have_more_on_their_way_than_there_are_places(desk: Desk, street: Street) -> None:

@@ -1,17 +1,16 @@
 """The receiver of the document for those who receive webhooks: it is run, and sent what we send."""
 
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from listening import listening
 from mainstay.values.ids import new_id
 from mainstay.values.moments import system_clock
 from mainstay.webhooks.signature import Signer
@@ -39,12 +38,8 @@ def receiving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiving]:
     names: dict[str, Any] = {"__name__": "receiver"}
     exec(compile(source, "receiver", "exec"), names)  # the document is ours
     monkeypatch.setattr(names["Receiver"], "log_message", lambda *_: None)
-    with ThreadingHTTPServer(("127.0.0.1", 0), names["Receiver"]) as server:
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
-        yield Receiving(names, f"http://127.0.0.1:{server.server_address[1]}")
-        server.shutdown()
-        serving.join()
+    with listening(names["Receiver"]) as address:
+        yield Receiving(names, address)
 
 
 def event() -> tuple[str, bytes]:

@@ -30,8 +30,9 @@ from mainstay.kernel.rights import Role
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.endpoints import rotate_webhook_secret
 from receivers import OK, Receiver, Talk, hang, proving, saying
-from receiving import Heard, Street, heard, wait_until
+from receiving import Heard, Street, heard
 from telling import columns_of, deliveries, fan_out_all, make_webhook, set_columns
+from waiting import wait_until
 
 
 def test_an_event_arrives_signed_and_byte_for_byte(desk: Desk, cast: Cast, street: Street) -> None:

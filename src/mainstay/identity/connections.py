@@ -14,7 +14,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Forbidden, NotFound
 from mainstay.kernel.rights import Access, Right, Role
 from mainstay.kernel.shapes import Input, ListInput, One, Page, Shown
-from mainstay.values.fields import id_of
+from mainstay.values.fields import LAST_SEEN, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 
@@ -63,9 +63,7 @@ class ApproveConnection(Input):
 class ListConnections(ListInput):
     """Which connections to list."""
 
-    starting_after: Annotated[str | None, id_of("connection")] = Field(
-        default=None, description="The id of the last connection of the page before; the list goes on behind it."
-    )
+    starting_after: Annotated[str | None, id_of("connection")] = LAST_SEEN
 
 
 class RevokeConnection(Input):

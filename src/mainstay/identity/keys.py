@@ -11,7 +11,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Forbidden, NotFound
 from mainstay.kernel.rights import Access, Right
 from mainstay.kernel.shapes import Input, ListInput, One, Page, Shown
-from mainstay.values.fields import Line, id_of
+from mainstay.values.fields import LAST_SEEN, Line, id_of
 from mainstay.values.ids import new_id
 
 # Whoever could make keys with a key would never lose access: people only.
@@ -50,9 +50,7 @@ class CreateKey(Input):
 class ListKeys(ListInput):
     """Which keys to list."""
 
-    starting_after: Annotated[str | None, id_of("key")] = Field(
-        default=None, description="The id of the last key of the page before; the list goes on behind it."
-    )
+    starting_after: Annotated[str | None, id_of("key")] = LAST_SEEN
 
 
 class RevokeKey(Input):

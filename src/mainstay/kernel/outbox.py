@@ -79,7 +79,7 @@ def take(rows: Handle, now: datetime, most: int) -> list[Work]:
     taken = rows.all(
         "UPDATE outbox SET due_at = :leased, attempts = attempts + 1"
         " WHERE id IN (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT :most)"
-        " AND (kind = 'event' OR id = (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT 1))"
+        f" AND (kind = '{EVENT}' OR id = (SELECT id FROM outbox WHERE due_at <= :now ORDER BY due_at, id LIMIT 1))"
         " RETURNING id, organisation_id, kind, payload, attempts",
         leased=moment_text(now + LEASE),
         now=moment_text(now),

@@ -43,11 +43,11 @@ class Right(Word):
 _SUBCONTRACTOR = frozenset({Right.ORGANISATION_READ, Right.ME_READ, Right.ME_CHANGE})
 _MEMBER = _SUBCONTRACTOR | {Right.PEOPLE_READ, Right.CONNECTIONS_READ}
 _OFFICE = _MEMBER | {Right.COSTS_READ, Right.CONNECTIONS_WRITE}
-_OWNER = frozenset(Right)
-_ADMIN = _OWNER - {Right.OWNERS_NAME, Right.SUBSCRIPTION_CHANGE}
+_ADMIN = _OFFICE | {Right.ORGANISATION_CHANGE, Right.PEOPLE_CHANGE, Right.KEYS_MANAGE, Right.CONNECTIONS_MANAGE}
+_ADMIN |= {Right.WEBHOOKS_MANAGE, Right.EVENTS_READ}
 
 RIGHTS: dict[Role, frozenset[Right]] = {
-    Role.OWNER: _OWNER,
+    Role.OWNER: frozenset(Right),
     Role.ADMIN: _ADMIN,
     Role.OFFICE: _OFFICE,
     Role.MEMBER: _MEMBER,

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from mainstay.backing.database import Row
 from mainstay.kernel.actor import Stamp
-from mainstay.values.fields import WholeNumber
+from mainstay.values.fields import LAST_SEEN, WholeNumber
 
 
 class Input(BaseModel):
@@ -35,9 +35,7 @@ class ListInput(Input):
     """What every list is given."""
 
     limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many records at most.")
-    starting_after: str | None = Field(
-        default=None, description="The id of the last record of the page before; the list goes on behind it."
-    )
+    starting_after: str | None = LAST_SEEN
 
 
 class Shown(BaseModel):

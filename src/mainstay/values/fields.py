@@ -84,6 +84,11 @@ def _plain_digits(given: object) -> object:
 
 WholeNumber = Annotated[int, BeforeValidator(_plain_digits)]
 
+# The field by which a list goes on; each list says by its type whose id it is.
+LAST_SEEN: Any = Field(
+    default=None, description="The id of the last record of the page before; the list goes on behind it."
+)
+
 
 def id_of(prefix: str, what: str | None = None) -> AfterValidator:
     """Refuse text that cannot be the id of such a record, whose prefix is what people call it if nothing else is."""

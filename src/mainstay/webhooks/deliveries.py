@@ -14,7 +14,7 @@ from mainstay.kernel.refusal import Conflict, Fault, Invalid, NotFound
 from mainstay.kernel.rights import Right
 from mainstay.kernel.shapes import Input, ListInput, One, Page
 from mainstay.kernel.wire import to_json
-from mainstay.values.fields import Moment, id_of
+from mainstay.values.fields import LAST_SEEN, Moment, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks import store
@@ -41,9 +41,7 @@ class ListDeliveries(ListInput):
     """Which deliveries to list."""
 
     webhook_id: str = Field(description="The webhook's id.")
-    starting_after: Annotated[str | None, id_of("delivery")] = Field(
-        default=None, description="The id of the last delivery of the page before; the list goes on behind it."
-    )
+    starting_after: Annotated[str | None, id_of("delivery")] = LAST_SEEN
     status: DeliveryStatus | None = Field(None, description="Only these.")
 
 
@@ -178,6 +176,19 @@ FROM delivery d LEFT JOIN delivery_attempt a ON a.organisation_id = d.organisati
 WHERE d.organisation_id = :organisation
 """
 
+# In place of a delivery: it arrived, or is on its way for the first time.
+_FINE = ""
+# The delivery is looked up for each event: before a database knows its tables, it joins them in ways that take minutes.
+_WITH_DELIVERY = f"""
+SELECT e.sequence, e.id, e.type, (
+  SELECT CASE WHEN d.status = 'failed' OR (d.status = 'waiting' AND d.retries > 0) THEN d.id ELSE '{_FINE}' END
+  FROM delivery d
+  WHERE d.organisation_id = :organisation AND d.event_id = e.id AND d.webhook_id = :webhook)
+FROM event e
+WHERE e.organisation_id = :organisation AND e.sequence > :after AND e.created_at >= :since
+ORDER BY e.sequence LIMIT :batch
+"""
+
 
 def _fetch(ctx: Context, identity: str) -> One[DeliveryOut]:
     row = ctx.rows.one(f"{_SELECT} AND d.id = :id", id=identity)
@@ -201,33 +212,19 @@ def _body(ctx: Context, delivery: Row) -> str | None:
 
 
 def _missed(ctx: Context, webhook: Webhook, since: str) -> Iterator[tuple[str, str, str | None]]:
-    """The events that did not reach a webhook, each with its kind and with its delivery if there is one."""
-    # What happened before there was a webhook did not fail to reach it.
-    since = max(since, webhook.created_at)
-    # Put together here: before a database knows its tables, it joins them in ways that take minutes.
-    deliveries = ctx.rows.all(
-        "SELECT event_id, id, CASE WHEN status = 'failed' OR (status = 'waiting' AND retries > 0) THEN 1 ELSE 0 END"
-        " FROM delivery WHERE organisation_id = :organisation AND webhook_id = :webhook",
-        webhook=webhook.id,
-    )
-    made = {str(event): str(delivery) for event, delivery, _ in deliveries}
-    fine = {str(event) for event, _, failed in deliveries if not failed}
-    for event, kind in _events(ctx, since):
-        if event not in fine and wants(webhook.kinds, kind):
-            yield event, kind, made.get(event)
-
-
-def _events(ctx: Context, since: str) -> Iterator[tuple[str, str]]:
-    """What happened since then, oldest first, each with its kind."""
+    """The events that did not reach a webhook, oldest first, each with its kind and its delivery if there is one."""
     after = 0
     while batch := ctx.rows.all(
-        "SELECT sequence, id, type FROM event WHERE organisation_id = :organisation"
-        " AND sequence > :after AND created_at >= :since ORDER BY sequence LIMIT :batch",
+        _WITH_DELIVERY,
+        webhook=webhook.id,
         after=after,
-        since=since,
+        # What happened before there was a webhook did not fail to reach it.
+        since=max(since, webhook.created_at),
         batch=_BATCH,
     ):
-        yield from ((str(event), str(kind)) for _, event, kind in batch)
+        for _, event, kind, delivery in batch:
+            if delivery != _FINE and wants(webhook.kinds, str(kind)):
+                yield str(event), str(kind), None if delivery is None else str(delivery)
         after = int(batch[-1][0] or 0)
 
 

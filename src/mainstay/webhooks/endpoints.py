@@ -10,7 +10,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right
 from mainstay.kernel.shapes import Input, Irrevocable, ListInput, One, Page
-from mainstay.values.fields import Line, WebAddress, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Line, WebAddress, id_of, omittable
 from mainstay.webhooks import store
 from mainstay.webhooks.model import EventKinds, WebhookOut
 
@@ -28,9 +28,7 @@ class CreateWebhook(Input):
 class ListWebhooks(ListInput):
     """Which webhooks to list."""
 
-    starting_after: Annotated[str | None, id_of("webhook")] = Field(
-        default=None, description="The id of the last webhook of the page before; the list goes on behind it."
-    )
+    starting_after: Annotated[str | None, id_of("webhook")] = LAST_SEEN
 
 
 class GetWebhook(Input):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from mainstay.values.moments import moment_text
+from mainstay.values.moments import parse_moment
 
 # How long the secret before a rotation signs too.
 OVERLAP = timedelta(hours=24)
@@ -45,6 +45,10 @@ class Signer:
 
 def good_generations(newest: int, rotated_at: str | None, now: datetime) -> tuple[int, ...]:
     """The numbers of the secrets that sign at a moment, the newest first."""
-    if rotated_at is None or rotated_at <= moment_text(now - OVERLAP):
-        return (newest,)
-    return (newest, newest - 1)
+    return (newest, newest - 1) if old_secret_until(rotated_at, now) else (newest,)
+
+
+def old_secret_until(rotated_at: str | None, now: datetime) -> datetime | None:
+    """Until when the secret before the last rotation signs too, if it still does."""
+    until = parse_moment(rotated_at) + OVERLAP if rotated_at else now
+    return until if until > now else None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from engines import ENGINES
-from hooking import House, Receiver, open_house
+from hooking import House, Receiver, open_house, open_receiver
 
 
 @pytest.fixture(scope="session", params=ENGINES)
@@ -17,5 +17,5 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver().listening() as listening:
-        yield listening
+    with open_receiver() as receiver:
+        yield receiver

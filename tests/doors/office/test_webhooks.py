@@ -15,7 +15,6 @@ from hooking import (
     Receiver,
     address,
     delivery_of,
-    look_until,
     quiet_webhook,
     see_list,
 )
@@ -25,6 +24,7 @@ from mainstay.main import open_signer
 from mainstay.webhooks.endpoints import get_webhook, list_webhooks, update_webhook
 from running import RunningServer
 from visiting import Visit, somebody, visit, words
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_the_snippet_verifies_what_arrives(
     assert snippet
     (made,) = cast.perform(list_webhooks)["data"]
     visiting.submit(address(made["id"]), f"{address(made['id'])}/test")
-    arrived = look_until(server, lambda: receiver.arrived[-1] if receiver.arrived else None)
+    arrived = wait_until(lambda: receiver.arrived[-1] if receiver.arrived else None)
 
     monkeypatch.setenv("WEBHOOK_SECRET", shown_secret(page))
     names = {"body": arrived.body, "headers": arrived.headers}

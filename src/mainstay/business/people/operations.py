@@ -16,9 +16,15 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict, NotFound
 from mainstay.kernel.rights import RIGHTS, Right, Role
 from mainstay.kernel.shapes import Input, Irrevocable, ListInput, One, Page
-from mainstay.values.fields import Colour, Email, Line, Price, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Price, id_of, omittable
 
-Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as `gas` or `roofing`.")]
+# What an invitation tells of a person and a change changes.
+_Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as `gas` or `roofing`.")]
+_Phone = Annotated[Line | None, Field(description="Where they can be called.")]
+_Shade = Annotated[Colour | None, Field(description="The colour on the schedule, such as #3366cc.")]
+_Firm = Annotated[Line | None, Field(description="The firm of a subcontractor.")]
+_CostRate = Annotated[Price | None, Field(description="What an hour costs, such as 32.50.")]
+_BillRate = Annotated[Price | None, Field(description="What an hour is billed at, such as 85.00.")]
 
 
 class PersonInvited(Event):
@@ -49,9 +55,7 @@ class GetMe(Input):
 class ListPeople(ListInput):
     """Which people to list."""
 
-    starting_after: Annotated[str | None, id_of("person")] = Field(
-        default=None, description="The id of the last person of the page before; the list goes on behind it."
-    )
+    starting_after: Annotated[str | None, id_of("person")] = LAST_SEEN
     status: Status | None = Field(None, description="Only these. Without it, everyone who has not left.")
     role: Role | None = Field(None, description="Only people of this role.")
 
@@ -68,12 +72,12 @@ class InvitePerson(Input):
     name: Line = Field(description="The person's full name.")
     email: Email = Field(description="Where the invitation goes, and how they will sign in.")
     role: AssignableRole = Field(description="What they may do. Owners are named in the office only.")
-    phone: Line | None = Field(None, description="Where they can be called.")
-    skills: Skills = Field(default_factory=list)
-    colour: Colour | None = Field(None, description="The colour on the schedule, such as #3366cc.")
-    company_name: Line | None = Field(None, description="The firm of a subcontractor.")
-    cost_rate: Price | None = Field(None, description="What an hour costs, such as 32.50.")
-    bill_rate: Price | None = Field(None, description="What an hour is billed at, such as 85.00.")
+    phone: _Phone = None
+    skills: _Skills = Field(default_factory=list)
+    colour: _Shade = None
+    company_name: _Firm = None
+    cost_rate: _CostRate = None
+    bill_rate: _BillRate = None
 
 
 class InviteAgain(Input):
@@ -89,12 +93,12 @@ class UpdatePerson(Input):
     name: Line = omittable(description="The person's full name.")
     email: Email = omittable(description="The person's e-mail address.")
     role: AssignableRole = omittable(description="What they may do. Owners are named in the office only.")
-    phone: Line | None = Field(None, description="Where they can be called.")
-    skills: Skills = omittable()
-    colour: Colour | None = Field(None, description="The colour on the schedule, such as #3366cc.")
-    company_name: Line | None = Field(None, description="The firm of a subcontractor.")
-    cost_rate: Price | None = Field(None, description="What an hour costs, such as 32.50.")
-    bill_rate: Price | None = Field(None, description="What an hour is billed at, such as 85.00.")
+    phone: _Phone = None
+    skills: _Skills = omittable()
+    colour: _Shade = None
+    company_name: _Firm = None
+    cost_rate: _CostRate = None
+    bill_rate: _BillRate = None
 
 
 class RemovePerson(Irrevocable):

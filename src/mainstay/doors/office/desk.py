@@ -90,6 +90,11 @@ class Guest:
     visitor: Visitor
     actor: Actor
 
+    @property
+    def time_zone(self) -> str:
+        """Where their clocks are."""
+        return self.visitor.membership.time_zone if self.visitor.membership else "UTC"
+
     def may(self, operation: Operation) -> bool:
         """Whether this operation is theirs to perform now."""
         try:
@@ -160,7 +165,7 @@ class Desk:
             actor=guest.actor,
             may=guest.may,
             csrf=guest.visitor.csrf,
-            zone=guest.visitor.membership.time_zone if guest.visitor.membership else "UTC",
+            zone=guest.time_zone,
             areas=guest.open_areas(AREAS),
             developer_areas=guest.open_areas(DEVELOPER_AREAS),
             **shown,

@@ -101,7 +101,15 @@ class People:
         found = await self.desk.perform(request, guest, get_person, {"personId": person})
         preview = await self.desk.perform(request, guest, remove_person, {"personId": person})
         return self.desk.page(
-            "remove_person.html", guest, area="People", person=found, preview=preview, operation=remove_person
+            "confirm.html",
+            guest,
+            area="People",
+            deed=f"Remove {found['name']}",
+            name=found["name"],
+            path=f"/people/{quote(person)}",
+            version=found["version"],
+            operation=remove_person,
+            preview=preview,
         )
 
     async def remove(self, request: Request, guest: Guest, person: str) -> Response:

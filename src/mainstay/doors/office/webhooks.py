@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -15,7 +16,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Fault, Invalid, Refusal
-from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import redeliver_failed, send_test_event
 from mainstay.webhooks.endpoints import (
     MOST,
@@ -26,7 +27,7 @@ from mainstay.webhooks.endpoints import (
     rotate_webhook_secret,
     update_webhook,
 )
-from mainstay.webhooks.signature import OVERLAP, Signer
+from mainstay.webhooks.signature import Signer, old_secret_until
 
 _PATH = "/settings/developer/webhooks"
 _KINDS = [(event.name, event.__doc__ or "") for event in EVENTS]
@@ -81,10 +82,10 @@ class Webhooks:
             Route("POST", _PATH, enter(self.create)),
             Route("GET", one, enter(self.show)),
             Route("POST", one, enter(self.change)),
-            Route("POST", f"{one}/pause", enter(self.pause)),
-            Route("POST", f"{one}/resume", enter(self.resume)),
-            Route("POST", f"{one}/revive", enter(self.revive)),
-            Route("POST", f"{one}/test", enter(self.test)),
+            Route("POST", f"{one}/pause", enter(partial(self._do, done="paused"))),
+            Route("POST", f"{one}/resume", enter(partial(self._do, done="resumed"))),
+            Route("POST", f"{one}/revive", enter(partial(self._do, done="revived"))),
+            Route("POST", f"{one}/test", enter(partial(self._do, done="tested"))),
             Route("POST", f"{one}/redeliver", enter(self.redeliver)),
             Route("POST", f"{one}/rotate", enter(self.rotate)),
             Route("GET", f"{one}/delete", enter(self.show_delete)),
@@ -118,27 +119,11 @@ class Webhooks:
             return await self._page(request, guest, webhook, fields, refusal)
         return see_other(f"{_PATH}/{quote(webhook)}?done=saved")
 
-    async def pause(self, request: Request, guest: Guest, webhook: str) -> Response:
-        """Keep what happens for later."""
-        return await self._do(request, guest, webhook, "paused")
-
-    async def resume(self, request: Request, guest: Guest, webhook: str) -> Response:
-        """Go on after a pause."""
-        return await self._do(request, guest, webhook, "resumed")
-
-    async def revive(self, request: Request, guest: Guest, webhook: str) -> Response:
-        """Begin anew after it was disabled."""
-        return await self._do(request, guest, webhook, "revived")
-
-    async def test(self, request: Request, guest: Guest, webhook: str) -> Response:
-        """Send a test event."""
-        return await self._do(request, guest, webhook, "tested")
-
     async def redeliver(self, request: Request, guest: Guest, webhook: str) -> Response:
         """Send everything again that did not arrive since a time."""
         fields = await self.desk.form(request, guest)
         try:
-            since = _moment(fields.get("since", ""), _zone(guest))
+            since = _moment(fields.get("since", ""), guest.time_zone)
             given = {"webhookId": webhook, "since": since}
             sent = await self.desk.perform(request, guest, redeliver_failed, given)
         except Refusal as refusal:
@@ -160,7 +145,17 @@ class Webhooks:
         """What would happen if it were deleted."""
         found = await self.desk.perform(request, guest, get_webhook, {"webhookId": webhook})
         preview = await self.desk.perform(request, guest, delete_webhook, {"webhookId": webhook})
-        return self.desk.page("delete_webhook.html", guest, area="Settings", webhook=found, preview=preview)
+        return self.desk.page(
+            "confirm.html",
+            guest,
+            area="Settings",
+            deed="Delete the webhook",
+            name=found["description"] or "Webhook",
+            path=f"{_PATH}/{quote(webhook)}",
+            version=found["version"],
+            operation=delete_webhook,
+            preview=preview,
+        )
 
     async def delete(self, request: Request, guest: Guest, webhook: str) -> Response:
         """Delete it."""
@@ -169,7 +164,7 @@ class Webhooks:
         await self.desk.perform(request, guest, delete_webhook, given, seen_version(fields))
         return see_other(f"{_PATH}?done=webhook-deleted")
 
-    async def _do(self, request: Request, guest: Guest, webhook: str, done: str) -> Response:
+    async def _do(self, request: Request, guest: Guest, webhook: str, *, done: str) -> Response:
         """Do what is done with one button, and say so on the webhook's page, or say there why not."""
         await self.desk.form(request, guest)
         operation, given = _BUTTONS[done]
@@ -207,7 +202,8 @@ class Webhooks:
     ) -> Response:
         found = await self.desk.perform(request, guest, get_webhook, {"webhookId": webhook})
         now = self.desk.visitors.stage.clock()
-        since = (now - timedelta(days=1)).astimezone(ZoneInfo(_zone(guest))).strftime(_WALL_TIME)
+        until = old_secret_until(found["rotatedAt"], now)
+        since = (now - timedelta(days=1)).astimezone(ZoneInfo(guest.time_zone)).strftime(_WALL_TIME)
         return self.desk.form_page(
             "webhook.html",
             guest,
@@ -217,7 +213,7 @@ class Webhooks:
             area="Settings",
             webhook=found,
             kinds=_KINDS,
-            old_secret_until=_old_secret_until(found, now),
+            old_secret_until=until and moment_text(until),
             update=update_webhook,
             test=send_test_event,
             rotate=rotate_webhook_secret,
@@ -252,21 +248,9 @@ def _fields(webhook: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _zone(guest: Guest) -> str:
-    return guest.visitor.membership.time_zone if guest.visitor.membership else "UTC"
-
-
 def _moment(text: str, zone: str) -> str:
     """The moment at which the clocks of a place show this; of two, the first."""
     try:
         return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(zone)))
     except ValueError:
         raise Invalid([Fault("since", "is not a date with a time of day")]) from None
-
-
-def _old_secret_until(webhook: dict[str, Any], now: datetime) -> str | None:
-    """Until when the secret before the last rotation signs too, if it still does."""
-    if webhook["rotatedAt"] is None:
-        return None
-    until = parse_moment(webhook["rotatedAt"]) + OVERLAP
-    return moment_text(until) if until > now else None
