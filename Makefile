@@ -21,7 +21,7 @@ run: $(RUN) ## Serve the product with a demo organisation on the embedded databa
 	@$(BIN)/mainstay serve
 
 test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile --no-loadscope-reorder
 
 test-long: $(DEV) ## Run the tests of endurance in their long form
 	$(BIN)/python -m pytest -m long

@@ -19,6 +19,7 @@ from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
 from mainstay.backing.processes import end_children_when_asked
 from mainstay.backing.tallies import Tallies
+from mainstay.doors.pages.render import read_templates
 from mainstay.main import METERED, open_stage, process_rows
 from mainstay.settings import Settings, WrongSetting, environment_of
 
@@ -77,6 +78,7 @@ def prepare(settings: Settings) -> None:
     open_stage(settings).database.close()
     MachineLimits.create(folder.limits)
     Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
+    read_templates()
 
 
 def _check_port(settings: Settings) -> None:

@@ -44,9 +44,12 @@ _TEMPLATES.filters.update(FILTERS)
 _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # The parts of forms are everywhere at hand.
 _TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
-# All at start: a template that cannot be read stops the server, not a visitor.
-for _name in _TEMPLATES.list_templates():
-    _TEMPLATES.get_template(_name)
+
+
+def read_templates() -> None:
+    """Read all, before the server processes begin: one that cannot be read stops the server, not a visitor."""
+    for name in _TEMPLATES.list_templates():
+        _TEMPLATES.get_template(name)
 
 
 def render(
