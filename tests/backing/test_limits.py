@@ -40,8 +40,7 @@ class Machine:
     def names_of_one_bucket(self, how_many: int) -> list[str]:
         found: dict[int, list[str]] = {}
         for number in count():
-            _, bucket = self.limits._place(str(number))
-            names = found.setdefault(bucket, [])
+            names = found.setdefault(self.limits._place(str(number)).bucket, [])
             names.append(str(number))
             if len(names) == how_many:
                 return names

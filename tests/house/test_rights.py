@@ -1,7 +1,5 @@
 """Who may do what, written out by hand: whoever changes a right changes it here as well, on purpose."""
 
-from dataclasses import replace
-
 import orjson
 import pytest
 
@@ -166,7 +164,7 @@ def test_no_answer_names_anything_of_another_organisation(trial: Trial, operatio
 def test_a_foreign_organisation_s_actor_does_not_help(trial: Trial) -> None:
     # The organisation comes from the credential: a credential of one with the name of another opens nothing.
     mine, theirs = trial.open.cast.actor(Role.OWNER), trial.foreign.cast.actor(Role.OWNER)
-    forged = replace(mine, organisation=theirs.organisation)
+    forged = mine._replace(organisation=theirs.organisation)
     for operation in OPERATIONS:
         if operation.name not in READS | REFUSED_LATER:
             given = trial.foreign.input(operation)

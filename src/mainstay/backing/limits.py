@@ -55,6 +55,8 @@ _RINGS_AT = _TABLE_AT + _BUCKETS * _BUCKET_BYTES
 _RING_BYTES = CAPACITY * _WORD
 _SIZE = _RINGS_AT + _WAYS * _BUCKETS * _RING_BYTES
 _EMPTY_RING = bytes(_RING_BYTES)
+# From a ring of a bucket to its next, in words.
+_RINGS_APART = _BUCKETS * CAPACITY
 
 
 class MachineLimits:
@@ -98,29 +100,29 @@ class MachineLimits:
         """Accept one request of this name, or refuse it."""
         if not 0 < limit <= CAPACITY:
             raise ValueError(f"A limit lies between 1 and {CAPACITY}.")
-        digest, bucket = self._place(name)
+        place = self._place(name)
         with self._threads:
-            lockf(self._file, LOCK_EX, 1, bucket)
+            lockf(self._file, LOCK_EX, 1, place.bucket)
             try:
-                return self._decide(digest, bucket, limit, window)
+                return self._decide(place, limit, window)
             finally:
-                lockf(self._file, LOCK_UN, 1, bucket)
+                lockf(self._file, LOCK_UN, 1, place.bucket)
 
-    def _decide(self, digest: bytes, bucket: int, limit: int, window: float) -> Verdict:
-        times = self._times
+    def _decide(self, place: "_Place", limit: int, window: float) -> Verdict:
+        times, counts = self._times, self._counts
         now = self._clock()  # read under the lock, so that the times of a ring never run backward
-        start = _TABLE_AT + bucket * _BUCKET_BYTES
-        found = self._map.find(digest, start, start + _DIGESTS_BYTES)
-        way = (found - start) // _DIGEST if found >= 0 else self._claim(digest, bucket, now)
-        facts = _facts(bucket, way)
-        ring = _ring(bucket, way)
-        count = self._counts[facts]
+        digests = place.digests
+        found = self._map.find(place.digest, digests, digests + _DIGESTS_BYTES)
+        way = (found - digests) // _DIGEST if found >= 0 else self._claim(place, now)
+        facts = place.facts + way * _FACTS
+        ring = place.ring + way * _RINGS_APART
+        count = counts[facts]
         horizon = now - window
         if count >= limit and times[ring + (count - limit) % CAPACITY] >= horizon:
             return Verdict(accepted=False, limit=limit, remaining=0)
         times[ring + count % CAPACITY] = times[facts + 1] = now
         times[facts + 2] = window
-        self._counts[facts] = count + 1  # last, so that a process killed above leaves the earlier count whole
+        counts[facts] = count + 1  # last, so that a process killed above leaves the earlier count whole
         return Verdict(accepted=True, limit=limit, remaining=limit - self._used(ring, count + 1, horizon))
 
     def _used(self, ring: int, count: int, horizon: float) -> int:
@@ -132,25 +134,25 @@ class MachineLimits:
             return head - bisect_left(self._times, horizon, ring, head)
         return head + CAPACITY - bisect_left(self._times, horizon, head, ring + CAPACITY)
 
-    def _claim(self, digest: bytes, bucket: int, now: float) -> int:
+    def _claim(self, place: "_Place", now: float) -> int:
         """Give the name a slot of its bucket."""
-        way = self._loosest(bucket, now)
+        way = self._loosest(place, now)
         try:
-            roomy = os.pwrite(self._file, _EMPTY_RING, _ring(bucket, way) * _WORD) == _RING_BYTES
+            roomy = os.pwrite(self._file, _EMPTY_RING, (place.ring + way * _RINGS_APART) * _WORD) == _RING_BYTES
         except OSError:
             roomy = False
         if not roomy:  # the disk is full
             way = 0
-        self._counts[_facts(bucket, way)] = 0
-        at = _TABLE_AT + bucket * _BUCKET_BYTES + way * _DIGEST
-        self._map[at : at + _DIGEST] = digest
+        self._counts[place.facts + way * _FACTS] = 0
+        at = place.digests + way * _DIGEST
+        self._map[at : at + _DIGEST] = place.digest
         return way
 
-    def _loosest(self, bucket: int, now: float) -> int:
+    def _loosest(self, place: "_Place", now: float) -> int:
         """The first free slot, or else the one that was idle longest."""
         oldest, chosen = now, 0
         for way in range(_WAYS):
-            facts = _facts(bucket, way)
+            facts = place.facts + way * _FACTS
             newest = self._times[facts + 1]
             if newest < now - self._times[facts + 2]:
                 return way
@@ -159,17 +161,20 @@ class MachineLimits:
         return chosen
 
 
-def _place(key: bytes, name: str) -> tuple[bytes, int]:
-    """The digest of a name, and the bucket it belongs to."""
+class _Place(NamedTuple):
+    """Where a name is to be found."""
+
+    digest: bytes
+    bucket: int
+    # The byte where the digests of the bucket begin, the word where the facts of its slots do, and that of its first
+    # ring; the first rings of all buckets lie side by side, then the second.
+    digests: int
+    facts: int
+    ring: int
+
+
+def _place(key: bytes, name: str) -> _Place:
     digest = hashlib.blake2b(name.encode(), key=key, digest_size=_DIGEST).digest()
-    return digest, (digest[0] << 8 | digest[1]) % _BUCKETS
-
-
-def _facts(bucket: int, way: int) -> int:
-    """The word where the facts of a slot begin."""
-    return (_TABLE_AT + _DIGESTS_BYTES + bucket * _BUCKET_BYTES) // _WORD + way * _FACTS
-
-
-def _ring(bucket: int, way: int) -> int:
-    """The word where the ring of a slot begins; the first rings of all buckets lie side by side."""
-    return _RINGS_AT // _WORD + (way * _BUCKETS + bucket) * CAPACITY
+    bucket = (digest[0] << 8 | digest[1]) % _BUCKETS
+    digests = _TABLE_AT + bucket * _BUCKET_BYTES
+    return _Place(digest, bucket, digests, (digests + _DIGESTS_BYTES) // _WORD, _RINGS_AT // _WORD + bucket * CAPACITY)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import cast
 
 from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
 
@@ -48,7 +47,8 @@ class SqliteHandle:
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
         given["organisation"] = self.organisation
-        return cast("Row | None", self._connection.execute(sql, given).fetchone())
+        row: Row | None = self._connection.execute(sql, given).fetchone()
+        return row
 
     def all(self, sql: str, **given: Value) -> Sequence[Row]:
         """Every row."""
@@ -116,13 +116,14 @@ class SqliteDatabase:
             connection.close()
 
     def _reader(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection
         try:
-            return cast("sqlite3.Connection", self._threads.connection)
+            connection = self._threads.connection
         except AttributeError:
             connection = self._open()
             connection.execute("PRAGMA query_only = ON")
             self._threads.connection = connection
-            return connection
+        return connection
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

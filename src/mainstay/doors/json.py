@@ -13,6 +13,8 @@ from typing import Any
 
 DEEPEST = 32
 LARGEST = 2**53 - 1
+_MOST_DIGITS = len(f"-{LARGEST}")
+_BLANK = " \t\n\r"
 
 # Strings, with their escapes, are taken out; only brackets outside them nest. A string that never ends is taken to the
 # end of the body in one step: looking again from each quote in it would take quadratic time.
@@ -36,12 +38,20 @@ def decode(body: bytes) -> Any:
         raise NotJson("it begins with a byte order mark")
     _check_depth(body)
     try:
-        value = _DECODER.decode(text)
+        value = _parse(text)
     except json.JSONDecodeError as error:
         raise NotJson(f"{error.msg.lower()} at line {error.lineno}, column {error.colno}") from None
     # Only an escape can bring these in: the parser refuses control characters, UTF-8 refuses surrogates.
     if b"\\u" in body:
         _check_texts(value)
+    return value
+
+
+def _parse(text: str) -> Any:
+    # As the decoder's own `decode`, which looks for blanks by two patterns.
+    value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(_BLANK)))
+    if text[end:].strip(_BLANK):
+        raise json.JSONDecodeError("Extra data", text, end)
     return value
 
 
@@ -63,7 +73,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _integer(digits: str) -> int:
     # Length first: turning thousands of digits into a number takes quadratic time.
-    if len(digits) <= len(str(LARGEST)) + 1 and abs(value := int(digits)) <= LARGEST:
+    if len(digits) <= _MOST_DIGITS and abs(value := int(digits)) <= LARGEST:
         return value
     raise NotJson("a whole number is larger than 2^53 - 1")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -44,8 +44,7 @@ class Stamp(BaseModel):
     via: Via
 
 
-@dataclass(frozen=True)
-class Actor:
+class Actor(NamedTuple):
     """Someone who has come in: rights are those of the role now, narrowed by the credential's access."""
 
     organisation: str
@@ -62,7 +61,7 @@ class Actor:
         """Whether the role holds this right."""
         return right in RIGHTS[self.role]
 
-    @cached_property
+    @property
     def stamp(self) -> Stamp:
         """How this actor is named on what it changes."""
         return Stamp(person=self.person, via=Via(door=self.door, client=self.client))

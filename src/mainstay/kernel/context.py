@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from mainstay.backing.database import Handle
 from mainstay.backing.saving import Pen
@@ -13,8 +14,7 @@ from mainstay.kernel.refusal import Stale
 from mainstay.values.moments import moment_text
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a door knows of a request beside its input."""
 
     id: str

@@ -15,7 +15,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Blocked, Forbidden, Lapsed
 from mainstay.kernel.replay import Answer
 from mainstay.kernel.rights import Access
-from mainstay.kernel.shapes import Input, Irrevocable, One, Record
+from mainstay.kernel.shapes import Input, Irrevocable, One
 from mainstay.kernel.wire import Result, to_json
 from mainstay.values.moments import Clock
 
@@ -96,7 +96,7 @@ def _act(ctx: Context, operation: Operation, given: Input) -> Answer:
 
 
 def _answer(result: Result) -> Answer:
-    version = result.version if isinstance(result, One) and issubclass(result.model, Record) else None
+    version = result.version if isinstance(result, One) and result.model.versioned else None
     return Answer(to_json(result), version)
 
 

@@ -1,8 +1,8 @@
 """Idempotent replay: the answer to a write is kept with the write, and a repeat of the request gets it again."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from mainstay.backing.database import Handle
 from mainstay.kernel.context import Context
@@ -13,8 +13,7 @@ from mainstay.values.moments import moment_text
 KEPT = timedelta(hours=24)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What an operation answered, as JSON."""
 
     body: bytes

@@ -45,12 +45,15 @@ class Shown(BaseModel):
 
     # What it calls itself in its `object` field.
     noun: ClassVar[str]
+    versioned: ClassVar[bool] = False
 
     object: str
 
 
 class Record(Shown):
     """A record of the organisation, as every door and every event shows it."""
+
+    versioned: ClassVar[bool] = True
 
     id: str
     created_at: str = Field(description="When it was made.", json_schema_extra={"format": "date-time"})

@@ -23,7 +23,7 @@ Result = One[Any] | Page[Any] | Shown
 
 def to_json(result: Result) -> bytes:
     """The result as every door shows it."""
-    if isinstance(result, Shown):
+    if not isinstance(result, (One, Page)):
         return result.__pydantic_serializer__.to_json(result, by_alias=True)
     model: type[Shown] = result.model
     if isinstance(result, One):

@@ -28,8 +28,6 @@ INSTRUCTIONS = (
     "answers with a preview and does nothing: show it to the person, then call again with confirmed: true."
 )
 
-_JSON = re.compile(r"application/json *(;.*)?", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class McpDoor:
@@ -144,10 +142,15 @@ def _check_headers(request: Request, actor: Actor) -> None:
     if named is not None and named != actor.organisation:
         text = "This token belongs to another organisation than X-Organisation-Id says. Nothing was done."
         raise NoCall(fault(403, protocol.OTHER_ORGANISATION, text))
-    if not _JSON.fullmatch(request.headers.get("content-type", "")):
+    if not _is_json(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
     if not _accepts_json(request.headers.get("accept")):
         raise Interrupted(406, "Answers are application/json; the Accept header does not allow that.")
+
+
+@lru_cache(1024)
+def _is_json(content_type: str) -> bool:
+    return re.fullmatch(r"application/json *(;.*)?", content_type, re.IGNORECASE) is not None
 
 
 @lru_cache(1024)
