@@ -11,6 +11,7 @@ from mainstay.business.people.operations import (
     invite_again,
     invite_person,
     list_people,
+    name_owner,
     remove_person,
     update_person,
 )
@@ -49,6 +50,7 @@ OPERATIONS: tuple[Operation, ...] = (
     update_person,
     remove_person,
     invite_again,
+    name_owner,
     accept_invitation,
     # what happened
     list_events,

@@ -162,6 +162,7 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "update_person": lambda exhibit, role: _member(exhibit, role) | {"phone": "1"},
     "remove_person": lambda exhibit, role: _member(exhibit, role) | {"confirmed": True},
     "invite_again": lambda exhibit, _: {"personId": exhibit.invited},
+    "name_owner": lambda exhibit, _: {"personId": exhibit.cast.people[Role.MEMBER]},
     "accept_invitation": lambda *_: {"name": "Ian", "password": PASSWORD},
     "create_key": lambda *_: {"name": "Till", "access": "read"},
     "list_keys": lambda *_: {},

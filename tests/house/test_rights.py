@@ -43,7 +43,7 @@ ADMIN = OFFICE | {
     "redeliver_failed",
     "send_test_event",
 }
-OWNER = ADMIN | {"create_organisation", "add_person", "change_subscription"}
+OWNER = ADMIN | {"create_organisation", "add_person", "change_subscription", "name_owner"}
 ALLOWED = {
     Role.OWNER: OWNER,
     Role.ADMIN: ADMIN,

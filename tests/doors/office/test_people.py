@@ -102,18 +102,41 @@ def test_a_change_on_an_old_page_is_refused(server: RunningServer, cast: Cast) -
     assert cast.perform(get_person, personId=person)["phone"] == "0123"
 
 
-def test_an_owner_is_changed_without_a_role(server: RunningServer, cast: Cast) -> None:
+def test_an_owner_stays_owner_until_another_role_is_chosen(server: RunningServer, cast: Cast) -> None:
     person = cast.people[Role.OWNER]
     visiting = visit(server, cast)
-    assert 'name="role"' not in visiting.get(details(person)).text
-    answer = visiting.submit(details(person), name="Olivia", email="olivia@cast.example")
+    assert '<option value="owner" selected>' in visiting.get(details(person)).text
+    answer = visiting.submit(details(person), name="Olivia", email="olivia@cast.example", role="owner")
     assert answer.status_code == 303
     assert cast.perform(get_person, personId=person)["role"] == "owner"
 
 
+def test_an_owner_is_named_and_another_steps_down(server: RunningServer, cast: Cast) -> None:
+    owner, heir = cast.people[Role.OWNER], cast.people[Role.MEMBER]
+    visiting = visit(server, cast)
+    assert '<option value="owner"' not in visiting.get(details(heir)).text
+
+    named = visiting.submit(details(heir), f"{details(heir)}/name-owner")
+    assert named.headers["Location"] == f"{details(heir)}?done=owner"
+    assert cast.perform(get_person, personId=heir)["role"] == "owner"
+    assert "Make Mia Member an owner" not in visiting.get(details(heir)).text
+
+    answer = visiting.submit(details(owner), name="Olivia", email="olivia@cast.example", role="office")
+    assert answer.status_code == 303
+    assert cast.perform(get_person, Role.ADMIN, personId=owner)["role"] == "office"
+
+
+def test_an_admin_names_no_owner(server: RunningServer, cast: Cast) -> None:
+    person = details(cast.people[Role.MEMBER])
+    visiting = visit(server, cast, Role.ADMIN)
+    assert "an owner" not in visiting.get(person).text
+    assert visiting.submit(person, f"{person}/name-owner").status_code == 403
+
+
 def test_an_admin_does_not_change_an_owner(server: RunningServer, cast: Cast) -> None:
     person = cast.people[Role.OWNER]
-    answer = visit(server, cast, Role.ADMIN).submit(details(person), name="Mine", email="olivia@cast.example")
+    fields = {"name": "Mine", "email": "olivia@cast.example", "role": "owner"}
+    answer = visit(server, cast, Role.ADMIN).submit(details(person), **fields)
     assert answer.status_code == 403
     assert "Only an owner may change or remove an owner." in answer.text
 

@@ -75,6 +75,13 @@ class Person:
         if self.role is Role.OWNER and self.status == "active" and not other_owners:
             raise Conflict(f"{self.name} is the only owner. Name another owner first.")
 
+    def check_naming(self) -> None:
+        """Refuse to make someone an owner who is one already, or who is not here."""
+        if self.role is Role.OWNER:
+            raise Conflict(f"{self.name} is an owner already.")
+        if self.status != "active":
+            raise Conflict(f"{self.name} is not in the organisation now. Only someone who is can become an owner.")
+
     def check_leaving(self, by: Actor, other_owners: int) -> None:
         """Refuse a departure, with every reason against it."""
         self._check_actor(by)

@@ -1,12 +1,12 @@
 """What can be done with people."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from mainstay.business.organisation import store as organisations
 from mainstay.business.people import store
-from mainstay.business.people.model import AssignableRole, MeOut, PersonOut, Status, check_rank
+from mainstay.business.people.model import AssignableRole, MeOut, Person, PersonOut, Status, check_rank
 from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
 from mainstay.kernel.actor import Door, Named
@@ -99,6 +99,12 @@ class UpdatePerson(Input):
     company_name: _Firm = None
     cost_rate: _CostRate = None
     bill_rate: _BillRate = None
+
+
+class NameOwner(Input):
+    """Who becomes an owner."""
+
+    person_id: str = Field(description="The person's id.")
 
 
 class RemovePerson(Irrevocable):
@@ -196,15 +202,24 @@ def update_person(ctx: Context, given: UpdatePerson) -> One[PersonOut]:
     if "email" in changes and (known := store.find_by_email(ctx, given.email)) and known.id != person.id:
         raise Conflict(f"{given.email} is the address of {known.name} ({known.id}).")
 
-    before = store.whole(ctx, person.id)
-    if not store.save(ctx, person.id, changes):
-        return store.show(ctx, person.id)
-    after = store.whole(ctx, person.id)
-    if person.loses_keys(role):
-        end_keys_of(ctx, person.id)
-    if role is Role.SUBCONTRACTOR:
-        end_connections_of(ctx, person.id)
-    ctx.record(PersonUpdated(after, previous=differences(before, after)))
+    if _save(ctx, person, changes):
+        if person.loses_keys(role):
+            end_keys_of(ctx, person.id)
+        if role is Role.SUBCONTRACTOR:
+            end_connections_of(ctx, person.id)
+    return store.show(ctx, person.id)
+
+
+@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}))
+def name_owner(ctx: Context, given: NameOwner) -> One[PersonOut]:
+    """Make a person an owner.
+
+    An owner may do everything: also change and remove other owners, and name more of them.
+    """
+    person = store.fetch(ctx, given.person_id)
+    ctx.expect(person.version)
+    person.check_naming()
+    _save(ctx, person, {"role": Role.OWNER})
     return store.show(ctx, person.id)
 
 
@@ -231,3 +246,13 @@ def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
 
     ctx.record(PersonLeft(store.whole(ctx, person.id)))
     return store.show(ctx, person.id)
+
+
+def _save(ctx: Context, person: Person, changes: dict[str, Any]) -> bool:
+    """Write the changed fields and tell of it; False if nothing is different."""
+    before = store.whole(ctx, person.id)
+    if not store.save(ctx, person.id, changes):
+        return False
+    after = store.whole(ctx, person.id)
+    ctx.record(PersonUpdated(after, previous=differences(before, after)))
+    return True

@@ -45,6 +45,7 @@ _STATUSES: dict[type[Refusal], int] = {
 NOTICES = {
     "saved": "Your changes are saved.",
     "invited": "The invitation is on its way by mail.",
+    "owner": "The person is an owner now.",
     "removed": "The person has left the organisation. Their access has ended.",
     "revoked": "The API key is revoked. The next request with it is refused.",
     "disconnected": "The app is disconnected. Its next request is refused.",

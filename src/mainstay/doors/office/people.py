@@ -9,6 +9,7 @@ from mainstay.business.people.operations import (
     invite_again,
     invite_person,
     list_people,
+    name_owner,
     remove_person,
     update_person,
 )
@@ -21,7 +22,9 @@ from mainstay.doors.pages.words import ROLES
 from mainstay.kernel.refusal import Refusal
 
 _OPTIONAL = ("phone", "companyName", "costRate", "billRate", "colour")
-_GIVEN_ROLES = [(role, words) for role, words in ROLES.items() if role != "owner"]
+_ALL_ROLES = list(ROLES.items())
+# An owner is not made by choosing a role.
+_GIVEN_ROLES = [(role, words) for role, words in _ALL_ROLES if role != "owner"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class People:
             Route("GET", "/people/{id}", enter(self.show)),
             Route("POST", "/people/{id}", enter(self.change)),
             Route("POST", "/people/{id}/invite-again", enter(self.invite_again)),
+            Route("POST", "/people/{id}/name-owner", enter(self.name_owner)),
             Route("GET", "/people/{id}/remove", enter(self.show_remove)),
             Route("POST", "/people/{id}/remove", enter(self.remove)),
         ]
@@ -82,7 +86,7 @@ class People:
         fields = await self.desk.form(request, guest)
         found = await self.desk.perform(request, guest, get_person, {"personId": person})
         given = _given(fields)
-        if found["role"] == "owner":
+        if given["role"] == found["role"] == "owner":
             del given["role"]
         try:
             await self.desk.perform(request, guest, update_person, given | {"personId": person}, seen_version(fields))
@@ -95,6 +99,12 @@ class People:
         await self.desk.form(request, guest)
         await self.desk.perform(request, guest, invite_again, {"personId": person})
         return see_other(f"/people/{quote(person)}?done=invited")
+
+    async def name_owner(self, request: Request, guest: Guest, person: str) -> Response:
+        """Make the person an owner."""
+        fields = await self.desk.form(request, guest)
+        await self.desk.perform(request, guest, name_owner, {"personId": person}, seen_version(fields))
+        return see_other(f"/people/{quote(person)}?done=owner")
 
     async def show_remove(self, request: Request, guest: Guest, person: str) -> Response:
         """What would happen if the person were removed."""
@@ -135,8 +145,9 @@ class People:
             refusal,
             area="People",
             person=person,
-            roles=_GIVEN_ROLES,
+            roles=_ALL_ROLES if person["role"] == "owner" else _GIVEN_ROLES,
             update=update_person,
+            name_owner=name_owner,
             remove=remove_person,
             again=invite_again,
             **more,

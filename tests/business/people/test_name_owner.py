@@ -1,0 +1,61 @@
+import pytest
+
+from cast import Cast
+from evidence import last_event
+from mainstay.business.people.operations import get_person, invite_person, name_owner, remove_person, update_person
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Request
+from mainstay.kernel.refusal import Conflict, Forbidden, NotFound, Stale
+from mainstay.kernel.rights import Role
+
+
+def test_a_person_becomes_an_owner_and_it_is_told(cast: Cast) -> None:
+    person = cast.people[Role.MEMBER]
+    assert cast.perform(name_owner, personId=person)["role"] == "owner"
+    event = last_event(cast)
+    assert (event["type"], event["data"]["object"]["id"]) == ("person.updated", person)
+    assert event["data"]["previous"] == {"role": "member"}
+
+
+def test_afterwards_the_one_who_named_them_can_step_down_or_be_removed(cast: Cast) -> None:
+    first, second = cast.people[Role.OWNER], cast.people[Role.ADMIN]
+    with pytest.raises(Conflict, match="Name another owner first"):
+        cast.perform(update_person, personId=first, role="admin")
+    cast.perform(name_owner, personId=second)
+    assert cast.perform(update_person, personId=first, role="admin")["role"] == "admin"
+
+
+def test_an_owner_is_not_named_again(cast: Cast) -> None:
+    with pytest.raises(Conflict, match="Olivia Owner is an owner already"):
+        cast.perform(name_owner, personId=cast.people[Role.OWNER])
+
+
+def test_only_someone_who_is_here_is_named(cast: Cast) -> None:
+    invited = cast.perform(invite_person, name="Nina", email="nina@new.example", role="office")["id"]
+    left = cast.people[Role.MEMBER]
+    cast.perform(remove_person, personId=left, confirmed=True)
+    for person in (invited, left):
+        with pytest.raises(Conflict, match="is not in the organisation now"):
+            cast.perform(name_owner, personId=person)
+
+
+def test_an_older_version_is_refused(cast: Cast) -> None:
+    person = cast.people[Role.MEMBER]
+    with pytest.raises(Stale):
+        cast.answer(name_owner, request=Request("req_1", versions=frozenset({9})), personId=person)
+    assert cast.perform(get_person, personId=person)["role"] == "member"
+
+
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_only_owners_name_owners(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(name_owner, role, personId=cast.people[Role.MEMBER])
+
+
+def test_a_person_of_another_organisation_is_not_found(cast: Cast, stranger: Cast) -> None:
+    with pytest.raises(NotFound):
+        cast.perform(name_owner, personId=stranger.people[Role.MEMBER])
+
+
+def test_it_is_done_in_the_office_only() -> None:
+    assert name_owner.offered == {Door.OFFICE}
