@@ -1,15 +1,20 @@
-"""The command line as a process of its own."""
+"""The command line, within this process or as a process of its own."""
 
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 
+from mainstay.__main__ import HOUSE
+from mainstay.doors.cli.line import run
 from mainstay.settings import Settings, environment_of
 
 
@@ -38,20 +43,33 @@ class Ended:
 
 
 def command(settings: Settings, *words: str, typed: str = "", **environment: str) -> Ended:
+    """Run a command in this installation, within this process: to begin another takes longer than most commands do."""
+    output, errors = io.StringIO(), io.StringIO()
+    around = patch.dict(os.environ, {**environment_of(settings), **environment})
+    with around, patch.object(sys, "stdin", io.StringIO(typed)), redirect_stdout(output), redirect_stderr(errors):
+        code = run(HOUSE, words)
+    return Ended(code, output.getvalue(), errors.getvalue())
+
+
+def commands(settings: Settings, *lines: Sequence[str]) -> list[Ended]:
+    """Run several commands, one after another."""
+    return [command(settings, *words) for words in lines]
+
+
+def process(settings: Settings, *words: str, **environment: str) -> Ended:
     """Run `mainstay` with these words in this installation."""
-    process = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-m", "mainstay", *words],
         env={**os.environ, **environment_of(settings), **environment},
-        input=typed,
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    return Ended(process.returncode, process.stdout, process.stderr)
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
-def at_once(settings: Settings, *lines: Sequence[str]) -> list[Ended]:
-    """Run several commands that have nothing to do with each other, side by side."""
-    with ThreadPoolExecutor() as processes:
-        return list(processes.map(lambda words: command(settings, *words), lines))
+def processes(settings: Settings, *lines: Sequence[str]) -> list[Ended]:
+    """Run several that have nothing to do with each other, side by side."""
+    with ThreadPoolExecutor() as beside:
+        return list(beside.map(lambda words: process(settings, *words), lines))

@@ -17,12 +17,7 @@ from mainstay.settings import Settings
 
 def main() -> None:
     """Do what the command line says."""
-    house = House(
-        open_stage,
-        open_signer,
-        {"serve": _serve, "worker": _worker, "migrate": _migrate, "openapi": _openapi, "version": _version},
-    )
-    sys.exit(run(house, sys.argv[1:]))
+    sys.exit(run(HOUSE, sys.argv[1:]))
 
 
 def _serve(settings: Settings, _words: Namespace) -> None:
@@ -49,6 +44,13 @@ def _openapi(settings: Settings, _words: Namespace) -> None:
 
 def _version(_settings: Settings, _words: Namespace) -> dict[str, Any]:
     return {"version": version("mainstay")}
+
+
+HOUSE = House(
+    open_stage,
+    open_signer,
+    {"serve": _serve, "worker": _worker, "migrate": _migrate, "openapi": _openapi, "version": _version},
+)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """`key`, while the server runs."""
 
 from cast import Cast
-from commanding import at_once, command
+from commanding import command, commands
 from mainstay.kernel.rights import Role
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
@@ -11,7 +11,7 @@ def test_a_key_is_made_shown_once_listed_and_revoked(server: RunningServer, cast
     where = ("--organisation", cast.organisation)
     create = ("key", "create", *where, "--person", cast.people[Role.ADMIN], "--name", "Till", "--json")
 
-    made = at_once(server.settings, (*create, "--access", "write"), (*create, "--access", "read"))
+    made = commands(server.settings, (*create, "--access", "write"), (*create, "--access", "read"))
 
     writing, reading = (each.outcome for each in made)
     assert list(writing) == list(reading) == ["id", "key"]

@@ -1,7 +1,7 @@
 """`organisation`, `person` and `subscription`, while the server runs."""
 
 from cast import EMAILS, PASSWORD, Cast
-from commanding import at_once, command
+from commanding import command, commands
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.identity.passwords import is_password
 from mainstay.kernel.actor import operator
@@ -93,7 +93,7 @@ def test_who_cannot_be_told_apart_or_is_not_there_is_refused(server: RunningServ
         given = {"name": twins, "ownerName": "Tina Twin", "ownerEmail": EMAILS[Role.OWNER], "password": PASSWORD}
         cast.perform(create_organisation, operator(each), **given)
 
-    ambiguous, clear, unknown, elsewhere, both = at_once(
+    ambiguous, clear, unknown, elsewhere, both = commands(
         server.settings,
         key_of("tina twin"),
         key_of(f"twin1@{cast.organisation}.example"),
@@ -115,7 +115,7 @@ def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> 
     key = ("--person", cast.people[Role.OFFICE], "--name", "Till", "--access", "read")
     nonsense = ("--name", " ", "--owner-name", "N", "--owner-email", "nonsense", "--country", "XX")
 
-    twice, only_owner, no_key, invalid, no_such_key = at_once(
+    twice, only_owner, no_key, invalid, no_such_key = commands(
         server.settings,
         ("person", "add", *where, *who),
         ("person", "leave", *where, "--person", cast.people[Role.OWNER]),

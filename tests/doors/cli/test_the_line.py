@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from commanding import at_once, command
+from commanding import process, processes
 from mainstay.catalogue import OPERATIONS
 from mainstay.doors.api.openapi import describe
 from mainstay.main import open_stage
@@ -24,11 +24,11 @@ def embedded(tmp_path: Path) -> Settings:
 def test_a_command_makes_the_database_it_needs(embedded: Settings) -> None:
     names = ("--name", "First", "--owner-name", "Ottilie", "--owner-email", "o@first.example")
 
-    made = command(embedded, "organisation", "create", *names, "--json").outcome
+    made = process(embedded, "organisation", "create", *names, "--json").outcome
 
     assert made["organisation"]["name"] == "First"
     assert stat.S_IMODE(embedded.data.stat().st_mode) == 0o700
-    migrate, show, told = at_once(
+    migrate, show, told = processes(
         embedded,
         ("migrate", "--json"),
         ("subscription", "show", "First", "--json"),
@@ -40,20 +40,20 @@ def test_a_command_makes_the_database_it_needs(embedded: Settings) -> None:
 
 
 def test_a_flag_goes_before_the_environment(embedded: Settings, tmp_path: Path) -> None:
-    applied = command(embedded, "migrate", "--data", str(tmp_path / "flagged"), "--json").outcome["applied"]
+    applied = process(embedded, "migrate", "--data", str(tmp_path / "flagged"), "--json").outcome["applied"]
 
     assert applied[0].startswith("0001")
     assert applied == sorted(applied)
     assert (tmp_path / "flagged" / "mainstay.db").exists()
     assert not embedded.data.exists()
-    told = command(embedded, "serve", "--port", "eighty", MAINSTAY_PORT="8000").refusal
+    told = process(embedded, "serve", "--port", "eighty", MAINSTAY_PORT="8000").refusal
     assert told == "MAINSTAY_PORT must be a whole number from 1 to 65535."
 
 
 def test_what_cannot_be_used_is_told_in_one_sentence(embedded: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
 
-    wrong, no_folder, away = at_once(
+    wrong, no_folder, away = processes(
         embedded,
         ("key", "list", "--organisation", "x", "--database", "mysql://x"),
         ("demo", "--data", str(tmp_path / "file")),
@@ -71,11 +71,11 @@ def test_a_database_of_a_newer_mainstay_is_left_alone(embedded: Settings) -> Non
         rows.run("INSERT INTO schema_step (number, name, applied_at) VALUES (999, 'later', 'later')")
     stage.database.close()
 
-    assert command(embedded, "demo").refusal.startswith("The database has schema step 999;")
+    assert process(embedded, "demo").refusal.startswith("The database has schema step 999;")
 
 
 def test_wrong_usage_is_told_apart_from_a_refusal(embedded: Settings) -> None:
-    for ended in at_once(
+    for ended in processes(
         embedded,
         (),
         ("nonsense",),
@@ -88,12 +88,12 @@ def test_wrong_usage_is_told_apart_from_a_refusal(embedded: Settings) -> None:
 
 
 def test_version_help_and_openapi_need_no_database(embedded: Settings) -> None:
-    version, help_ = at_once(embedded, ("version", "--json"), ("serve", "--help"))
+    version, help_ = processes(embedded, ("version", "--json"), ("serve", "--help"))
     assert list(version.outcome) == ["version"]
     assert help_.code == 0
     for name in MEANINGS:
         assert f"--{name.replace('_', '-')} " in help_.output
-    printed = command(embedded, "openapi", MAINSTAY_BASE_URL="https://office.example")
+    printed = process(embedded, "openapi", MAINSTAY_BASE_URL="https://office.example")
     assert (printed.code, printed.errors) == (0, "")
     assert orjson.loads(printed.output) == orjson.loads(describe(OPERATIONS, "https://office.example"))
     assert not embedded.data.exists()
@@ -102,6 +102,6 @@ def test_version_help_and_openapi_need_no_database(embedded: Settings) -> None:
 def test_serve_does_not_share_a_port_that_is_taken(embedded: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0), reuse_port=True) as taken:
         port = taken.getsockname()[1]
-        told = command(embedded, "serve", "--port", str(port)).refusal
+        told = process(embedded, "serve", "--port", str(port)).refusal
 
     assert told == f"MAINSTAY_HOST and MAINSTAY_PORT cannot be 127.0.0.1 and {port}: Address already in use."

@@ -1,7 +1,7 @@
 """`webhook`, while the server runs."""
 
 from cast import Cast
-from commanding import at_once, command
+from commanding import command, commands
 from mainstay.main import open_signer
 from mainstay.webhooks.endpoints import list_webhooks
 from running import RunningServer
@@ -39,7 +39,7 @@ def test_a_webhook_is_made_shown_with_its_secret_once_listed_and_deleted(server:
 
 def test_what_cannot_be_is_refused_in_one_sentence(server: RunningServer, cast: Cast) -> None:
     create = ("webhook", "create", "--organisation", cast.organisation, "--url")
-    private, unknown, lost = at_once(
+    private, unknown, lost = commands(
         server.settings,
         (*create, "https://127.0.0.1/"),
         (*create, "https://1.1.1.1/", "--event", "person.flew"),
