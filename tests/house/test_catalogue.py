@@ -13,8 +13,8 @@ from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.shapes import Irrevocable, ListInput
 
 VERBS = {
-    "accept", "add", "approve", "change", "create", "delete", "get", "invite", "list", "redeliver", "remove", "revoke",
-    "rotate", "send", "update",
+    "accept", "add", "approve", "change", "create", "delete", "get", "invite", "list", "name", "redeliver", "remove",
+    "revoke", "rotate", "send", "update",
 }  # fmt: skip
 OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
