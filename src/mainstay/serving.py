@@ -6,12 +6,11 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from typing import Any
+from functools import partial
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
-from granian.server.common import AbstractServer
 
 from mainstay.backing.exposition import meter_names
 from mainstay.backing.folder import DataFolder
@@ -27,6 +26,18 @@ HEADER_SECONDS = 10
 # A request may wait this long to be finished when the server is asked to end.
 GRACE_SECONDS = 20
 
+# The server that we serve with, and that everything we are measured against is served with.
+new_server = partial(
+    Granian,
+    loop=Loops.uvloop,
+    runtime_mode=RuntimeModes.st,
+    http=HTTPModes.http1,
+    http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
+    websockets=False,
+    backlog=2048,
+    log_enabled=False,
+)
+
 
 def serve(settings: Settings) -> None:
     """Serve all doors until asked to end."""
@@ -37,9 +48,9 @@ def serve(settings: Settings) -> None:
 
     server = new_server(
         "mainstay.main:application",
-        Interfaces.RSGI,
-        settings.host,
-        settings.port,
+        interface=Interfaces.RSGI,
+        address=settings.host,
+        port=settings.port,
         factory=True,
         workers=settings.workers,
         respawn_failed_workers=True,
@@ -52,24 +63,6 @@ def serve(settings: Settings) -> None:
     server.on_shutdown(worker.stop)
     log("serving", address=settings.base_url, workers=settings.workers)
     server.serve()
-
-
-def new_server(target: str, interface: Interfaces, host: str, port: int, **more: Any) -> AbstractServer[Any]:
-    """The server that we serve with, and that everything we are measured against is served with."""
-    return Granian(
-        target,
-        interface=interface,
-        address=host,
-        port=port,
-        loop=Loops.uvloop,
-        runtime_mode=RuntimeModes.st,
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_SECONDS * 1000),
-        websockets=False,
-        backlog=2048,
-        log_enabled=False,
-        **more,
-    )
 
 
 def prepare(settings: Settings) -> None:

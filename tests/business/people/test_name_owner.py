@@ -17,12 +17,20 @@ def test_a_person_becomes_an_owner_and_it_is_told(cast: Cast) -> None:
     assert event["data"]["previous"] == {"role": "member"}
 
 
-def test_afterwards_the_one_who_named_them_can_step_down_or_be_removed(cast: Cast) -> None:
+def test_afterwards_the_one_who_named_them_can_step_down(cast: Cast) -> None:
     first, second = cast.people[Role.OWNER], cast.people[Role.ADMIN]
     with pytest.raises(Conflict, match="Name another owner first"):
         cast.perform(update_person, personId=first, role="admin")
     cast.perform(name_owner, personId=second)
     assert cast.perform(update_person, personId=first, role="admin")["role"] == "admin"
+
+
+def test_afterwards_they_can_remove_the_one_who_named_them(cast: Cast) -> None:
+    first, second = cast.people[Role.OWNER], cast.people[Role.ADMIN]
+    with pytest.raises(Forbidden, match="Only an owner may change or remove an owner"):
+        cast.perform(remove_person, Role.ADMIN, personId=first, confirmed=True)
+    cast.perform(name_owner, personId=second)
+    assert cast.perform(remove_person, Role.ADMIN, personId=first, confirmed=True)["status"] == "left"
 
 
 def test_an_owner_is_not_named_again(cast: Cast) -> None:

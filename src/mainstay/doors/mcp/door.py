@@ -150,6 +150,7 @@ def _check_headers(request: Request, actor: Actor) -> None:
 
 @lru_cache(1024)
 def _is_json(content_type: str) -> bool:
+    """Whether a Content-Type header says JSON, with whatever parameters."""
     return re.fullmatch(r"application/json *(;.*)?", content_type, re.IGNORECASE) is not None
 
 
