@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+import orjson
+
 # The parts of the bench are found from the root, however this is started.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -32,10 +34,11 @@ RESULTS = ROOT / "bench" / "results" / "latest.json"
 _LEAST_ROUNDS = 3
 _ORGANISATION = "/api/v1/organisation"
 _PEOPLE = "/api/v1/people?limit=25"
-_LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-_CALL = json.dumps(
+# Without blanks, as the clients of tool servers write.
+_LIST = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).decode()
+_CALL = orjson.dumps(
     {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_organisation", "arguments": {}}}
-)
+).decode()
 
 
 def main() -> None:

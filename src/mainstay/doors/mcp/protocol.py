@@ -8,8 +8,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +34,7 @@ _MODERN_STATUSES = {METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 Id = str | int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A request to be answered."""
 
     id: Id
@@ -100,7 +98,7 @@ def _checked_id(message: dict[str, Any], *, modern: bool) -> Id:
     if "method" not in message and ("result" in message or "error" in message) and not modern:
         # An answer to a question we never ask: legacy clients may post one.
         raise NoCall(Response(202, b""))
-    proper_id = "id" not in message or (isinstance(id_, str | int) and not isinstance(id_, bool))
+    proper_id = "id" not in message or (isinstance(id_, (str, int)) and not isinstance(id_, bool))
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str) or not proper_id:
         raise NoCall(fault(400, INVALID_REQUEST, "This is not a JSON-RPC 2.0 request.", id_ if proper_id else None))
     return id_

@@ -1,9 +1,8 @@
 """Tools, derived from the catalogue: none is written by hand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -14,8 +13,7 @@ from mainstay.kernel.replay import Answer
 from mainstay.kernel.rights import RIGHTS, Access, Role
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a tool answered: words for the model, and the same as data."""
 
     texts: tuple[str, ...]
