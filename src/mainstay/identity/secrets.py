@@ -25,4 +25,10 @@ def is_secret(text: str, prefix: str) -> bool:
 
 def secret_hash(secret: str) -> str:
     """What is kept of a secret. It is random and long: a quick hash is enough."""
-    return hashlib.sha256(secret.encode()).hexdigest()
+    hashing = _SHA256.copy()
+    hashing.update(secret.encode())
+    return hashing.hexdigest()
+
+
+# Asked for once: finding the algorithm takes longer than using it.
+_SHA256 = hashlib.sha256()
