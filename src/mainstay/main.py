@@ -26,7 +26,7 @@ from mainstay.backing.processes import end_with_parent, hold_asking
 from mainstay.backing.redis_limits import RedisLimits
 from mainstay.backing.rows import claim_row
 from mainstay.backing.secret import installation_secret
-from mainstay.backing.sqlite import SqliteDatabase, forgo_mutexes
+from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.backing.web import Web
@@ -131,7 +131,6 @@ def application() -> Front:
     folder = DataFolder(settings.data)
     if parent := parent_process():
         end_with_parent(parent.pid or 0)
-    forgo_mutexes()
     stage = open_stage(settings)
     row = claim_row(folder.rows, process_rows(settings))
     _settle_on_core(row.number)

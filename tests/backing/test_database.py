@@ -1,9 +1,9 @@
-import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import psycopg
 import pytest
 
@@ -95,14 +95,14 @@ def test_reading_sees_one_state_whatever_happens_meanwhile(database: Database, o
 
 
 def test_reading_cannot_write(database: Database, org: str) -> None:
-    refusals = (sqlite3.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
+    refusals = (apsw.ReadOnlyError, psycopg.errors.ReadOnlySqlTransaction)
     with pytest.raises(refusals), database.reading(org) as rows:
         rows.run("UPDATE tally SET amount = 9 WHERE organisation_id = :organisation")
     assert amount(database, org) == 0
 
 
 def test_reading_ends_well_after_a_fault(database: Database, org: str) -> None:
-    with pytest.raises((sqlite3.OperationalError, psycopg.errors.UndefinedTable)), database.reading(org) as rows:
+    with pytest.raises((apsw.SQLError, psycopg.errors.UndefinedTable)), database.reading(org) as rows:
         rows.one("SELECT 1 FROM nowhere")
     assert amount(database, org) == 0
 
@@ -165,13 +165,13 @@ def test_a_second_row_with_a_unique_value_clashes_and_leaves_nothing(database: D
 
 
 def test_another_broken_rule_is_no_clash(database: Database, org: str) -> None:
-    with pytest.raises((sqlite3.IntegrityError, psycopg.errors.CheckViolation)):
+    with pytest.raises((apsw.ConstraintError, psycopg.errors.CheckViolation)):
         put(database, org, -1)
 
 
 def test_a_row_cannot_point_at_another_organisation_s(database: Database, org: str) -> None:
     with (
-        pytest.raises((sqlite3.IntegrityError, psycopg.errors.ForeignKeyViolation)),
+        pytest.raises((apsw.ConstraintError, psycopg.errors.ForeignKeyViolation)),
         database.changing(org) as rows,
     ):
         rows.run(
@@ -234,6 +234,29 @@ def test_sqlite_tells_when_another_holds_the_lock_for_too_long(
         assert rows.one("SELECT 1") == (1,)
     first.close()
     second.close()
+
+
+def test_sqlite_on_a_full_disk_refuses_changes_and_goes_on_reading(sqlite_path: Path) -> None:
+    database = SqliteDatabase(sqlite_path)
+    with database.migrating() as schema:
+        schema.script("CREATE TABLE a (x text)")
+        schema.run("INSERT INTO a VALUES ('kept')")
+
+    def insert(text: str) -> None:
+        with database.changing(EVERY) as rows:
+            rows.run("INSERT INTO a VALUES ('begun')")
+            rows.run("INSERT INTO a VALUES (:text)", text=text)
+
+    # For SQLite, a disk is as full as the file may not grow.
+    database._writer.execute("PRAGMA max_page_count = 2")
+    with pytest.raises(Unreachable, match="full"):
+        insert("x" * 100_000)
+    with database.reading(EVERY) as rows:
+        assert rows.all("SELECT x FROM a") == [("kept",)]
+    insert("small")
+    with database.reading(EVERY) as rows:
+        assert rows.all("SELECT x FROM a") == [("kept",), ("begun",), ("small",)]
+    database.close()
 
 
 def test_sqlite_reads_a_script_statement_by_statement(sqlite_path: Path) -> None:

@@ -1,13 +1,13 @@
 """The whole server is killed in the middle of writes, again and again: what was acknowledged is there, and whole."""
 
 import random
-import sqlite3
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+import apsw
 import httpx2
 import orjson
 import pytest
@@ -156,7 +156,7 @@ def _check_books(rows: Handle) -> None:
 
 
 def _check_file(settings: Settings) -> None:
-    connection = sqlite3.connect(settings.data / "mainstay.db")
+    connection = apsw.Connection(str(settings.data / "mainstay.db"))
     try:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -1,5 +1,4 @@
-import sqlite3
-
+import apsw
 import psycopg
 import pytest
 
@@ -91,7 +90,7 @@ def test_the_first_row_taken_out_is_found(alone: Cast) -> None:
 
 @pytest.mark.parametrize("sql", ["UPDATE audit SET given = given", "DELETE FROM audit"])
 def test_the_database_itself_refuses_to_change_the_trail(cast: Cast, sql: str) -> None:
-    refusals = (sqlite3.IntegrityError, psycopg.errors.RaiseException, Unreachable)
+    refusals = (apsw.ConstraintError, psycopg.errors.RaiseException, Unreachable)
     before = trail(cast)
     with pytest.raises(refusals, match="append-only"), cast.stage.database.changing(cast.organisation) as rows:
         rows.run(f"{sql} WHERE organisation_id = :organisation")

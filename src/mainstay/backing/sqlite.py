@@ -4,35 +4,26 @@ WAL lets readers go on beside the one writer; FULL keeps what was acknowledged t
 write lock at the start, because a transaction that starts reading and then writes fails among many writers.
 """
 
-import _sqlite3
-import ctypes
-import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import cast
+
+import apsw
 
 from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
 
 # How long a change waits for another process's change before it gives up with "safe to try again".
 BUSY_SECONDS = 10.0
 
-
-def forgo_mutexes() -> None:
-    """Tell SQLite, before its first connection in this process, that no two threads use one at the same time.
-
-    It then need not take a lock for each field of each row it hands out. Told too late or not heard, it goes on
-    locking: slower, not wrong.
-    """
-    with suppress(AttributeError):
-        library = ctypes.CDLL(_sqlite3.__file__)
-        library.sqlite3_shutdown()
-        library.sqlite3_config(_MULTITHREAD)
-        library.sqlite3_initialize()
-
-
-_MULTITHREAD = 2
+# No two threads use one connection at the same time here: SQLite need not take a lock for each field of each row it
+# hands out, nor for each piece of memory, when it does not count them. It takes such words only while it rests.
+apsw.shutdown()
+apsw.config(apsw.SQLITE_CONFIG_MULTITHREAD)
+apsw.config(apsw.SQLITE_CONFIG_MEMSTATUS, 0)
+apsw.initialize()
 
 
 class SqliteHandle:
@@ -40,7 +31,7 @@ class SqliteHandle:
 
     __slots__ = ("_connection", "organisation")
 
-    def __init__(self, connection: sqlite3.Connection, organisation: str) -> None:
+    def __init__(self, connection: apsw.Connection, organisation: str) -> None:
         self._connection = connection
         self.organisation = organisation
 
@@ -53,22 +44,26 @@ class SqliteHandle:
     def all(self, sql: str, **given: Value) -> Sequence[Row]:
         """Every row."""
         given["organisation"] = self.organisation
-        return self._connection.execute(sql, given).fetchall()
+        return cast("list[Row]", self._connection.execute(sql, given).fetchall())
 
     def run(self, sql: str, **given: Value) -> int:
         """Change rows; how many there were."""
         given["organisation"] = self.organisation
         try:
-            return self._connection.execute(sql, given).rowcount
-        except sqlite3.IntegrityError as error:
-            if error.sqlite_errorcode in {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}:
+            self._connection.execute(sql, given)
+        except apsw.ConstraintError as error:
+            # An attribute that the stubs of the library do not know.
+            if vars(error)["extendedresult"] in _TAKEN:
                 raise Clash(str(error)) from error
             raise
+        return self._connection.changes()
 
     def script(self, text: str) -> None:
-        """Run every statement; `executescript` would commit behind our back."""
-        for statement in _statements(text):
-            self._connection.execute(statement)
+        """Run every statement."""
+        self._connection.execute(text)
+
+
+_TAKEN = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}
 
 
 class SqliteDatabase:
@@ -80,7 +75,7 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._threads = threading.local()
-        self._opened: list[sqlite3.Connection] = []
+        self._opened: list[apsw.Connection] = []
         self._writing = threading.Lock()
         self._writer = self._open()
 
@@ -115,8 +110,8 @@ class SqliteDatabase:
         for connection in self._opened:
             connection.close()
 
-    def _reader(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection
+    def _reader(self) -> apsw.Connection:
+        connection: apsw.Connection
         try:
             connection = self._threads.connection
         except AttributeError:
@@ -125,14 +120,11 @@ class SqliteDatabase:
             self._threads.connection = connection
         return connection
 
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path,
-            timeout=BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=512,
-        )
+    def _open(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self._path), statementcachesize=512)
+        connection.set_busy_timeout(int(BUSY_SECONDS * 1000))
+        # A plan is kept whatever values come: without this, SQLite plans some statements anew for each.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {pragma}")
         self._opened.append(connection)
@@ -158,7 +150,7 @@ class _Reading:
 
     __slots__ = ("_connection", "_organisation")
 
-    def __init__(self, connection: sqlite3.Connection, organisation: str) -> None:
+    def __init__(self, connection: apsw.Connection, organisation: str) -> None:
         self._connection = connection
         self._organisation = organisation
 
@@ -177,17 +169,16 @@ def _faults() -> Iterator[None]:
     """Locked for too long, disk full, file gone: nothing was changed, and trying again is right."""
     try:
         yield
-    except sqlite3.OperationalError as error:
+    except _PASSING as error:
         raise Unreachable(str(error)) from error
 
 
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; a trigger's body with its semicolons stays whole."""
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending
-            pending = ""
-    if pending.strip():
-        yield pending
+_PASSING = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.LockedError,
+    apsw.ProtocolError,
+    apsw.ReadOnlyError,
+)
