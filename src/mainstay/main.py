@@ -155,6 +155,10 @@ def application() -> Front:
     gc.freeze()
     return Front(
         doors=_doors(settings, entrance, visitors, tools),
+        areas={
+            api.PREFIX: api.ApiDoor(entrance, Routes(OPERATIONS), describe(OPERATIONS, settings.base_url)),
+            "/.well-known": well_known(settings.base_url),
+        },
         nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), tools.names, open_signer(settings))),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
@@ -164,7 +168,7 @@ def application() -> Front:
 
 
 def _doors(settings: Settings, entrance: Entrance, visitors: Visitors, tools: Tools) -> dict[str, Door]:
-    """The doors by the beginning of their paths."""
+    """The doors by their paths."""
     base, stage, runner = settings.base_url, entrance.stage, entrance.runner
     health = Health(lambda: is_current(stage.database), runner)
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
@@ -173,10 +177,8 @@ def _doors(settings: Settings, entrance: Entrance, visitors: Visitors, tools: To
     office = TokenOffice(stage.database, base)
     authorization = Authorization(stage, runner, base, settings.loopback_ports == "any")
     return {
-        api.PREFIX: api.ApiDoor(entrance, Routes(OPERATIONS), describe(OPERATIONS, base)),
         "/mcp": agents,
         "/mcp/": agents,
-        "/.well-known": well_known(base),
         "/oauth/register": Register(stage, entrance.limits, visitors.addresses, runner),
         "/oauth/authorize": Approval(authorization, visitors),
         "/oauth/token": Token(stage, office, runner, f"{base}/mcp"),

@@ -7,10 +7,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
-from typing import overload
+from typing import Any, overload
 
 import orjson
-from granian.rsgi import Headers as ServerHeaders
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from mainstay.backing.exposition import Meters
@@ -41,11 +40,12 @@ class Response:
 
 
 class RequestHeaders:
-    """The headers of a request, by lower-case name; of one that was sent twice, the first."""
+    """The headers of a request, by lower-case name; the lines of one that was sent several times make one list."""
 
     __slots__ = ("_headers",)
 
-    def __init__(self, headers: ServerHeaders) -> None:
+    def __init__(self, headers: Any) -> None:
+        # The server's own kind, of whose `get_all` its stubs do not know.
         self._headers = headers
 
     @overload
@@ -54,9 +54,9 @@ class RequestHeaders:
     def get(self, name: str, default: str) -> str: ...
     def get(self, name: str, default: str | None = None) -> str | None:
         """The value, or the default where there is none."""
-        value: str | None = self._headers.get(name)
-        if value is not None:
-            return value
+        lines: list[str] = self._headers.get_all(name)
+        if lines:
+            return lines[0] if len(lines) == 1 else ", ".join(lines)
         # The server hides values that are not ASCII: they are there, and equal to nothing.
         return _NOT_ASCII if name in self._headers else default
 
@@ -87,7 +87,8 @@ class Request:
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
         announced = self.headers.get("content-length")
-        length = None if announced is None else int(announced)
+        # Several lines of it say the same, or the server would have refused the request.
+        length = None if announced is None else int(announced.partition(",")[0])
         # One that is known to be small need not be counted piece by piece.
         coming = self._protocol() if length is not None and length <= limit else self._counted(limit)
         try:
@@ -128,8 +129,9 @@ Starting = Callable[[], Awaitable[None]]
 class Front:
     """The application as the server sees it: finds the door, measures, and lets nothing but an answer out."""
 
-    # The doors by the beginning of the path, as its first two segments or its first: `/api/v1`, `/healthz`.
+    # The doors at a path, and those of everything below one, which has one segment or two: `/api/v1`.
     doors: Mapping[str, Door]
+    areas: Mapping[str, Door]
     nowhere: Door
     addresses: Addresses
     meters: Meters
@@ -189,10 +191,12 @@ class Front:
         return None
 
     def _door(self, path: str) -> Door:
+        if door := self.doors.get(path):
+            return door
         first = path.find("/", 1)
         second = path.find("/", first + 1) if first > 0 else -1
-        door = self.doors.get(path[:second] if second > 0 else path)
-        return door or (self.doors.get(path[:first]) if first > 0 else None) or self.nowhere
+        area = self.areas.get(path[:second] if second > 0 else path)
+        return area or (self.areas.get(path[:first]) if first > 0 else None) or self.nowhere
 
 
 _READS = {"GET", "HEAD"}

@@ -212,6 +212,11 @@ def test_both_spellings_of_the_path_answer_without_a_redirect(server: RunningSer
     assert (answer.status_code, answer.json()["result"]) == (200, {})
 
 
+@pytest.mark.parametrize("path", ["/mcp/x", "/mcp/x/y", "/mcp//", "/mcpx"])
+def test_no_other_path_is_the_tool_server(server: RunningServer, cast: Cast, path: str) -> None:
+    assert post(server, cast.key(), legacy("ping"), path=path).status_code == 404
+
+
 def test_a_session_id_is_ignored_and_never_made(server: RunningServer, cast: Cast) -> None:
     answer = post(server, cast.key(), legacy("initialize", {}), {"Mcp-Session-Id": "abc"})
     assert answer.status_code == 200
