@@ -146,9 +146,11 @@ def _address(text: str) -> str:
 
 
 def _base_url(text: str) -> str:
-    if not re.fullmatch(r"https?://[^/?#@\s]+/?", text) or not _has_port(urlsplit(text).netloc):
-        raise ValueError("must be http:// or https:// and a host, without a path")
-    return text.rstrip("/").lower()
+    address = text.rstrip("/").lower()
+    found = re.fullmatch(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", address)
+    if not found or not 1 <= int(found[1] or 1) <= LARGEST_PORT:
+        raise ValueError("must be http:// or https:// and a host in ASCII, perhaps with a port, without a path")
+    return address
 
 
 def _secret(text: str) -> str:

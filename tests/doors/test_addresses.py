@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from cast import Cast
-from mainstay.doors.addresses import Addresses
+from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.settings import read_settings
 from running import RunningServer, start_server
 from talking import ORGANISATION, head, refused, sentence, speak
@@ -85,10 +85,30 @@ def test_on_a_loopback_base_a_page_of_the_loopback_may_call(server: RunningServe
 
 
 def test_a_public_server_answers_to_its_name_and_to_the_loopback(public: RunningServer) -> None:
-    for host in ("office.example", "OFFICE.example", *LOOPBACK):
+    for host in ("office.example", "OFFICE.example", "office.example:443", *LOOPBACK):
         refused(public.request("GET", ORGANISATION, headers={"Host": host}), 401)
     for host in ("office.example.elsewhere.example", "example", "office.example:8000", *FOREIGN):
         refused(public.request("GET", ORGANISATION, headers={"Host": host}), 421)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "usual"),
+    [("https://office.example:443", ":443"), ("http://office.example", ":80"), ("http://office.example:8080", "")],
+)
+def test_the_usual_port_may_be_left_out(base_url: str, usual: str) -> None:
+    addresses = Addresses(base_url, ())
+    assert addresses.is_ours("office.example") is bool(usual)
+    assert addresses.is_ours(f"office.example{usual or ':8080'}")
+    assert not addresses.is_ours("office.example:81")
+
+
+def test_an_address_of_ipv4_is_the_same_on_a_socket_for_both_kinds() -> None:
+    trusting = Addresses("http://localhost", (ipaddress.ip_network("127.0.0.1"),))
+    forwarded = {"x-forwarded-for": "203.0.113.9"}
+    assert trusting.of_client("[::ffff:127.0.0.1]:5000", forwarded) == "203.0.113.9"
+    assert trusting.of_client("[::ffff:198.51.100.1]:5000", forwarded) == "198.51.100.1"
+    assert neighbourhood("::ffff:198.51.100.1") == "198.51.100.1"
+    assert neighbourhood("2001:db8::1") == neighbourhood("2001:db8::2") == "2001:db8::/64"
 
 
 def test_a_public_server_is_called_by_pages_of_any_site_and_asks_them_for_a_key(public: RunningServer) -> None:

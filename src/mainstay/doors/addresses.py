@@ -6,6 +6,9 @@ from urllib.parse import urlsplit
 
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 
+_USUAL_PORTS = {"http": ":80", "https": ":443"}
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -20,14 +23,17 @@ class Addresses:
     """Judges hosts, origins and forwarded addresses by the base address of the installation."""
 
     def __init__(self, base_url: str, trusted_proxies: tuple[Network, ...]) -> None:
-        base = urlsplit(base_url)
-        self._host = base.netloc.lower()
-        self._loopback_base = _is_loopback(self._host)
+        base = urlsplit(base_url.lower())
+        usual = _USUAL_PORTS[base.scheme]
+        host = base.netloc.removesuffix(usual)
+        # Clients leave the usual port out, or not.
+        self._hosts = frozenset({host, host + usual})
+        self._loopback_base = _is_loopback(host)
         self._trusted = trusted_proxies
 
     def is_ours(self, host: str) -> bool:
         """Whether a Host header names this server; any port of the loopback does."""
-        return host == self._host or host.lower() == self._host or _is_loopback(host)
+        return host in self._hosts or host.lower() in self._hosts or _is_loopback(host)
 
     def is_welcome(self, origin: str) -> bool:
         """Whether a page of this origin may call.
@@ -42,35 +48,32 @@ class Addresses:
     def of_client(self, peer: str, headers: SentHeaders) -> str:
         """The address of the client at a connection from ADDRESS:PORT: the nearest that is not a trusted proxy's."""
         nearest = peer.rpartition(":")[0].strip("[]")
+        address = _address(nearest)
         forwarded = headers.get("x-forwarded-for", "").split(",")
-        while self._is_trusted(nearest) and forwarded:
-            candidate = forwarded.pop().strip()
-            if not _is_address(candidate):
-                break
-            nearest = candidate
-        return nearest
+        while address and self._is_trusted(address):
+            nearest = str(address)
+            address = _address(forwarded.pop().strip()) if forwarded else None
+        return str(address or nearest)
 
-    def _is_trusted(self, address: str) -> bool:
-        return _is_address(address) and any(ipaddress.ip_address(address) in network for network in self._trusted)
+    def _is_trusted(self, address: Address) -> bool:
+        return any(address in network for network in self._trusted)
 
 
 def neighbourhood(address: str) -> str:
     """Whom an address stands for: IPv6 hands out whole /64 networks to one household."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return address
-    return str(ipaddress.ip_network(f"{parsed}/64", strict=False))
+    parsed = _address(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network(f"{parsed}/64", strict=False))
+    return str(parsed or address)
 
 
-def _is_address(text: str) -> bool:
+def _address(text: str) -> Address | None:
+    """An address; a socket for both kinds shows those of IPv4 wrapped in one of IPv6."""
     try:
-        ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None
+    return address.ipv4_mapped or address if isinstance(address, ipaddress.IPv6Address) else address
 
 
 def _is_loopback(host: str) -> bool:

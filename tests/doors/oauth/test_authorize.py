@@ -7,6 +7,7 @@ import pytest
 
 from apps import CALLBACK, App, register, signed_in, told
 from cast import Cast
+from mainstay.doors.oauth.authorize import is_same
 from mainstay.kernel.rights import Role
 from running import RunningServer
 from visiting import somebody
@@ -46,11 +47,37 @@ def test_someone_not_signed_in_is_sent_to_sign_in_before_any_other_fault(app: Ap
         assert "redirect" not in answer.headers["Location"]
 
 
+REGISTERED = "http://127.0.0.1:1111/cb"
+
+
+@pytest.mark.parametrize("given", ["http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb", "http://127.0.0.1/cb"])
+def test_the_port_of_the_loopback_may_change_where_it_is_allowed(given: str) -> None:
+    assert is_same(given, REGISTERED, any_loopback_port=True)
+    assert not is_same(given, REGISTERED, any_loopback_port=False)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "http://127.0.0.1:65536/cb",
+        "http://127.0.0.1:0/cb",
+        "http://127.0.0.1:٣/cb",
+        "http://127.0.0.1:2222/other",
+        "http://localhost:1111/cb",
+        "http://127.0.0.1:2222@elsewhere.example/cb",
+        "http://elsewhere.example:1111/cb",
+    ],
+)
+def test_nothing_but_the_port_of_the_loopback_may_change(given: str) -> None:
+    assert not is_same(given, REGISTERED, any_loopback_port=True)
+    assert not is_same(given.replace("http", "https"), REGISTERED.replace("http", "https"), any_loopback_port=True)
+
+
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
         ({"response_type": "token"}, "unsupported_response_type"),
-        ({"response_type": None}, "unsupported_response_type"),
+        ({"response_type": None}, "invalid_request"),
         ({"code_challenge": None}, "invalid_request"),
         ({"code_challenge": "x" * 42}, "invalid_request"),
         ({"code_challenge": "x" * 44}, "invalid_request"),

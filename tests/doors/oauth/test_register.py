@@ -69,6 +69,8 @@ def test_these_addresses_may_be_answered(address: str) -> None:
         "blob:https://x",
         "vbscript:x",
         "about:blank",
+        "mailto:someone@app.example",
+        "intent://scan",
         "http://app.example/cb",
         "http://localhost.evil.example/cb",
         "http://127.0.0.1.evil.example/cb",

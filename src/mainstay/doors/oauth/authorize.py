@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from mainstay.backing.database import EVERY
 from mainstay.doors.http import Request, Response
@@ -14,9 +14,9 @@ from mainstay.doors.running import Runner
 from mainstay.identity import clients
 from mainstay.identity.clients import Client
 from mainstay.kernel.perform import Stage
+from mainstay.settings import LARGEST_PORT
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
-LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,19 @@ class Authorization:
         client = await self.runner.read(self._client, parameters["client_id"])
         if client is None:
             raise Unanswerable("This app is not registered here. Connect it again from the beginning.")
-        if not any(self._same(parameters["redirect_uri"], registered) for registered in client.redirects):
+        given = parameters["redirect_uri"]
+        if not any(is_same(given, known, any_loopback_port=self.any_loopback_port) for known in client.redirects):
             raise Unanswerable("The app asks to be answered at an address that it did not register.")
-        return Asked(client, parameters["redirect_uri"], parameters, doubled)
+        return Asked(client, given, parameters, doubled)
 
     def check(self, asked: Asked) -> None:
         """Whether what is asked for can be given at all."""
         given = asked.parameters
         if asked.doubled:
             raise OAuthError("invalid_request", "A parameter is there twice.")
-        if given.get("response_type") != "code":
+        if "response_type" not in given:
+            raise OAuthError("invalid_request", "response_type is required.")
+        if given["response_type"] != "code":
             raise OAuthError("unsupported_response_type", "response_type must be code.")
         if not _CHALLENGE.fullmatch(given.get("code_challenge", "")) or given.get("code_challenge_method") != "S256":
             raise OAuthError("invalid_request", "A code_challenge with code_challenge_method S256 is required.")
@@ -93,15 +96,18 @@ class Authorization:
         with self.stage.database.reading(EVERY) as rows:
             return clients.find(rows, identity)
 
-    def _same(self, given: str, registered: str) -> bool:
-        if given == registered:
-            return True
-        if not self.any_loopback_port or urlsplit(registered).hostname not in LOOPBACK_HOSTS:
-            return False
-        return _PORT.sub(r"\1", given) == _PORT.sub(r"\1", registered)
+
+def is_same(given: str, registered: str, *, any_loopback_port: bool) -> bool:
+    """Whether an app asks to be answered where it registered; apps on a device may change the port."""
+    return given == registered or (any_loopback_port and _without_port(given) == _without_port(registered))
 
 
-_PORT = re.compile(r"^(http://(?:localhost|127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)")
+_PORTED = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\])):([0-9]{1,5})(?=[/?]|$)")
+
+
+def _without_port(address: str) -> str:
+    found = _PORTED.match(address)
+    return f"{found[1]}{address[found.end() :]}" if found and 1 <= int(found[2]) <= LARGEST_PORT else address
 
 
 def _parameters(query: bytes) -> tuple[dict[str, str], frozenset[str]]:

@@ -28,7 +28,11 @@ LONGEST_NAME = 80
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Schemes that a browser acts on by itself, or that reach past the app.
-_NEVER = {"javascript", "data", "file", "blob", "vbscript", "about", "http", "ws", "wss", "ftp", "view-source"}
+# Schemes that run something, read something or write to someone, instead of opening an app of one's own.
+_NEVER = {
+    *("javascript", "vbscript", "data", "blob", "about", "file", "filesystem", "jar", "view-source", "chrome"),
+    *("http", "ws", "wss", "ftp", "mailto", "tel", "sms", "intent", "urn"),
+}
 
 
 @dataclass(frozen=True, slots=True)
