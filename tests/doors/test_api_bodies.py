@@ -224,10 +224,38 @@ def test_all_wrong_fields_are_named_at_once_with_semicolons_between(server: Runn
         "name": "is not text",
         "email": "is required",
         "role": "is not one of 'admin', 'office', 'member' or 'subcontractor'",
-        "colour": "is not of the right form",
+        "colour": "is not a colour such as #3366cc, in lower case",
         "nonsense": "is not known here",
     }
     assert refused(posted(server, key, b"{}"), 422) == "name: is required; email: is required; role: is required"
+
+
+def test_what_is_wrong_in_address_headers_and_body_is_told_together(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+
+    listed = server.request("GET", f"{PEOPLE}?limit=1&limit=2&role=king&x=1", key)
+    assert {fault.split(":")[0] for fault in refused(listed, 422).split("; ")} == {"limit", "role", "x"}
+    changed = server.request(
+        "PATCH", f"{member}?x=1", key, headers={"Idempotency-Key": ""}, json={"name": 5, "y": 1, "personId": "z"}
+    )
+    told = {fault.split(":")[0] for fault in refused(changed, 422).split("; ")}
+    assert told == {"x", "Idempotency-Key", "name", "y", "personId"}
+
+
+@pytest.mark.parametrize(
+    "number", ["1e2", "1.5e1", "2E0", "1e22", "1e-7", "85.500000000000001", "0.10000000000000001", "12.34567"]
+)
+def test_a_price_is_a_plain_decimal(server: RunningServer, cast: Cast, number: str) -> None:
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+    # With a blank behind the colon and without: two parsers look at them.
+    for body in (f'{{"costRate":{number}}}', f'{{"costRate": {number}}}'):
+        answer = server.request("PATCH", path, cast.key(), headers=JSON, content=body.encode())
+        assert refused(answer, 422).startswith("costRate: is not a decimal")
+    for field, problem in (("name", "is not text"), ("skills", "is not a list")):
+        body = f'{{"{field}":{number}}}'
+        answer = server.request("PATCH", path, cast.key(), headers=JSON, content=body.encode())
+        assert refused(answer, 422) == f"{field}: {problem}"
 
 
 def test_what_is_decided_elsewhere_cannot_be_written(server: RunningServer, cast: Cast, stranger: Cast) -> None:

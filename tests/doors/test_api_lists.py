@@ -126,6 +126,8 @@ def test_an_unknown_parameter_is_refused_on_every_path(server: RunningServer, ca
         ("x=1", "x: is not known here"),
         ("x=1&x=2", "x: is given twice"),
         ("x=1&y=2", "x: is not known here; y: is not known here"),
+        ("x=1&x=2&y=3", "x: is given twice; y: is not known here"),
+        ("=1", "query: has a parameter without a name"),
         ("personId=1", "personId: is not known here"),
     ):
         for path in (ORGANISATION, "/api/v1/me", PEOPLE, member, "/api/v1/openapi.json"):

@@ -42,7 +42,7 @@ def test_the_version_that_is_expected_lets_a_change_pass(server: RunningServer, 
 
 
 @pytest.mark.parametrize(
-    "match", ['"2"', '"0"', "1", 'W/"1"', "nonsense", '""', '"1', '"01x"', '"99999999999999999"', ""]
+    "match", ['"2"', '"0"', '"01"', "1", 'W/"1"', "nonsense", '""', '"1', '"01x"', '"99999999999999999"', ""]
 )
 def test_another_version_stops_it(server: RunningServer, cast: Cast, match: str) -> None:
     key = cast.key()

@@ -7,6 +7,7 @@ NUL. Depth is counted first, because the parser itself recurses.
 import json
 import re
 from collections import Counter
+from decimal import Decimal
 from itertools import accumulate
 from math import isfinite
 from typing import Any
@@ -111,7 +112,17 @@ def _number(digits: str) -> float:
     value = float(digits)
     if not isfinite(value):
         raise NotJson("a number is too large")
-    return value
+    plain = digits.isascii() and "e" not in digits.lower()
+    return value if plain and Decimal(digits) == Decimal(repr(value)) else Unclear(value)
+
+
+class Unclear(float):
+    """A number that was written with an exponent, or with more digits than it keeps: no decimal can be read from it."""
+
+
+def encode(value: Any) -> bytes:
+    """What was decoded, for an operation to check; in the place of an unclear number stands what no field takes."""
+    return orjson.dumps(value, default=lambda unclear: {"unclear": repr(unclear)})
 
 
 def _constant(name: str) -> None:

@@ -18,7 +18,10 @@ def input_schema(operation: Operation) -> Schema:
 
 
 def _inlined(part: Any, definitions: Schema) -> Any:
-    """A part of a schema without references, and without the titles that Pydantic makes up from names."""
+    """A part of a schema without references, and without what would mislead.
+
+    Pydantic makes up titles from names. And what may be left out is no null by default: sent, null clears a field.
+    """
     if isinstance(part, list):
         return [_inlined(inner, definitions) for inner in part]
     if not isinstance(part, dict):
@@ -29,5 +32,5 @@ def _inlined(part: Any, definitions: Schema) -> Any:
     return {
         name: _inlined(inner, definitions)
         for name, inner in part.items()
-        if not (name == "title" and type(inner) is str)
+        if not (name == "title" and type(inner) is str) and not (name == "default" and inner is None)
     }

@@ -76,6 +76,9 @@ def test_an_accept_header_that_excludes_json_is_not_acceptable(server: RunningSe
         ("application/json, text/event-stream", 200),
         ("*/*", 200),
         ("application/*;q=0.5", 200),
+        ("application/json;q=0, */*", 406),
+        ("*/*;q=0, application/json", 200),
+        ("", 200),
     ):
         assert post(server, key, legacy("ping"), {"Accept": accept}).status_code == status
 

@@ -1,5 +1,6 @@
 """The tools: derived from the catalogue, filtered by what the one who asks may do now."""
 
+import re
 from typing import Any
 
 import jsonschema
@@ -65,6 +66,9 @@ def test_every_tool_is_well_described() -> None:
         undescribed = [name for name, part in schema["properties"].items() if "description" not in part]
         assert not undescribed, (operation.name, undescribed)
         assert tool["outputSchema"]["type"] == "object"
+        # Whoever fills in defaults must not clear what they leave out.
+        assert not [name for name, part in schema["properties"].items() if part.get("default", ...) is None]
+        assert len(re.findall(r"[.!?](?:\s|$)", tool["description"])) <= 3
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
@@ -136,6 +140,7 @@ def test_refusals_are_results_that_an_agent_can_act_on(server: RunningServer, ca
     foreign = call_tool(server, key, "get_person", personId=stranger.people[Role.OWNER])
     assert unknown == foreign
     assert unknown["isError"] is True
+    assert unknown["content"][0]["text"].endswith("list_people shows those there are.")
 
 
 def test_a_read_only_key_is_refused_any_change_in_words(server: RunningServer, cast: Cast) -> None:

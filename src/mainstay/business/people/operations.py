@@ -227,7 +227,7 @@ def name_owner(ctx: Context, given: NameOwner) -> One[PersonOut]:
 def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
     """Remove a person from the organisation.
 
-    Their access ends at once: sign-ins, API keys and connected apps. What they did stays on record. They can be invited
+    Their access ends at once (sign-ins, API keys, connected apps); what they did stays on record. They can be invited
     again, but nothing of the old access comes back.
     """
     person = store.fetch(ctx, given.person_id)

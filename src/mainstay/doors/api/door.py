@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mainstay.doors.api.answers import refused
-from mainstay.doors.api.inputs import body_input, conditions, no_parameters, query_input
+from mainstay.doors.api.inputs import body_input, no_parameters, query_input
 from mainstay.doors.api.routes import Routes
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Headers, Interrupted, Request, Response, error
@@ -63,10 +63,10 @@ class ApiDoor:
         try:
             admit(operation, actor)
             if operation.changes:
-                raw = await body_input(request, found.values)
-                answer = await runner.change(perform, operation, actor, raw, conditions(request))
+                raw, asked = await body_input(request, found.values, operation.input)
+                answer = await runner.change(perform, operation, actor, raw, asked)
             else:
-                words = query_input(request, found.values)
+                words = query_input(request, found.values, operation.input)
                 answer = await runner.read(perform, operation, actor, words, context.Request(request.id))
         except Refusal as refusal:
             return refused(refusal, endpoint.number)

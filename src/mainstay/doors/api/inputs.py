@@ -1,50 +1,42 @@
 """The input of an operation out of path, query, headers and body."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import unquote_to_bytes
 
-import orjson
-
 from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.json import NotJson, decode
+from mainstay.doors.json import NotJson, decode, encode
 from mainstay.kernel import context
+from mainstay.kernel.faults import Raw, accept
 from mainstay.kernel.refusal import Fault, Invalid
+from mainstay.kernel.shapes import Input
 
 BODY_LIMIT = 16_384
 LONGEST_KEY = 255
 
 _JSON = re.compile(r'application/json *(; *charset="?utf-8"? *)?', re.IGNORECASE)
-_VERSION = re.compile(r' *"(\d{1,15})" *')
+_VERSION = re.compile(r' *"([1-9][0-9]{0,14})" *')
+_UNKNOWN = "is not known here"
 
 
-def query_input(request: Request, path_values: Mapping[str, str]) -> dict[str, str]:
+def query_input(request: Request, path_values: Mapping[str, str], model: type[Input]) -> dict[str, str]:
     """The words of a read: its query, each parameter at most once, and what stands in the path."""
-    words = dict(path_values)
-    faults = []
-    for part in request.query.split(b"&") if request.query else ():
-        name, _, value = (_text(piece) for piece in part.replace(b"+", b" ").partition(b"="))
-        if name is None or value is None:
-            faults.append(Fault(name or "query", "is not valid text"))
-        elif name in path_values:
-            faults.append(Fault(name, "is not known here"))
-        elif name in words:
-            faults.append(Fault(name, "is given twice"))
-        else:
-            words[name] = value
+    words, faults = _query(request, path_values)
     if faults:
-        raise Invalid(faults)
+        raise _all_faults(faults, model, words)
     return words
 
 
 def no_parameters(request: Request) -> None:
     """Refuse a query where there is nothing to ask for."""
-    if strangers := query_input(request, {}):
-        raise Invalid([Fault(name, "is not known here") for name in strangers])
+    if strangers := _strangers(request):
+        raise Invalid(strangers)
 
 
-async def body_input(request: Request, path_values: Mapping[str, str]) -> bytes:
-    """The JSON of a write, with what stands in the path put into it."""
+async def body_input(
+    request: Request, path_values: Mapping[str, str], model: type[Input]
+) -> tuple[bytes, context.Request]:
+    """The JSON of a write, with what stands in the path put into it; and what its headers ask for."""
     if not _JSON.fullmatch(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
     body = await request.body(BODY_LIMIT)
@@ -54,25 +46,63 @@ async def body_input(request: Request, path_values: Mapping[str, str]) -> bytes:
         given = decode(body)
     except NotJson as fault:
         raise Interrupted(400, f"The body is not valid JSON: {fault}.") from None
-    if not isinstance(given, dict):
-        raise Invalid([Fault("body", "is not an object")])
-    strangers = [*query_input(request, {}), *(name for name in path_values if name in given)]
-    if strangers:
-        raise Invalid([Fault(name, "is not known here") for name in strangers])
-    return orjson.dumps({**given, **path_values})
-
-
-def conditions(request: Request) -> context.Request:
-    """What the headers of a write ask for beside its input."""
+    faults = _strangers(request)
     key = request.headers.get("idempotency-key")
     if key is not None and not (key and len(key) <= LONGEST_KEY and key.isprintable()):
-        raise Invalid([Fault("Idempotency-Key", f"is not 1 to {LONGEST_KEY} printable characters")])
-    versions = None
+        faults.append(Fault("Idempotency-Key", f"is not 1 to {LONGEST_KEY} printable characters"))
+    if not isinstance(given, dict):
+        raise Invalid([Fault("body", "is not an object"), *faults])
+    faults += [Fault(name, _UNKNOWN) for name in path_values if name in given]
+    raw = encode({**given, **path_values})
+    if faults:
+        raise _all_faults(faults, model, raw)
+    return raw, context.Request(request.id, _versions(request), key)
+
+
+def _versions(request: Request) -> frozenset[int] | None:
     expected = request.headers.get("if-match", "*")
-    if expected.strip() != "*":
-        # What is not a version of ours matches no record.
-        versions = frozenset(int(match[1]) for match in map(_VERSION.fullmatch, expected.split(",")) if match)
-    return context.Request(request.id, versions, key)
+    if expected.strip() == "*":
+        return None
+    # What is not a version of ours matches no record.
+    return frozenset(int(match[1]) for match in map(_VERSION.fullmatch, expected.split(",")) if match)
+
+
+def _query(request: Request, path_values: Mapping[str, str]) -> tuple[dict[str, str], list[Fault]]:
+    words, faults = dict(path_values), []
+    for part in request.query.split(b"&") if request.query else ():
+        name, _, value = (_text(piece) for piece in part.replace(b"+", b" ").partition(b"="))
+        if name is None or value is None:
+            faults.append(Fault(name or "query", "is not valid text"))
+        elif not name:
+            faults.append(Fault("query", "has a parameter without a name"))
+        elif name in path_values:
+            faults.append(Fault(name, _UNKNOWN))
+        elif name in words:
+            faults.append(Fault(name, "is given twice"))
+        else:
+            words[name] = value
+    return words, faults
+
+
+def _strangers(request: Request) -> list[Fault]:
+    """Every parameter of a query, where none is known."""
+    words, faults = _query(request, {})
+    return _with_others(faults, [Fault(name, _UNKNOWN) for name in words])
+
+
+def _all_faults(faults: list[Fault], model: type[Input], raw: Raw) -> Invalid:
+    """What is wrong here, and what the operation itself would find wrong."""
+    try:
+        accept(model, raw)
+    except Invalid as invalid:
+        return Invalid(_with_others(faults, invalid.faults))
+    return Invalid(faults)
+
+
+def _with_others(faults: list[Fault], others: Iterable[Fault]) -> list[Fault]:
+    """Each field once."""
+    told = {fault.field for fault in faults}
+    return [*faults, *(fault for fault in others if fault.field not in told)]
 
 
 def _text(piece: bytes) -> str | None:

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 description of the API, derived from the catalogue."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -66,7 +67,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "operationId": operation.name,
         "summary": operation.title,
         "description": operation.description,
-        "parameters": [*_parameters(endpoint), *(_write_headers() if operation.changes else ())],
+        "parameters": [*_parameters(endpoint), *(_write_headers(endpoint) if operation.changes else ())],
         "responses": {
             str(endpoint.status): _success(endpoint),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
@@ -131,21 +132,23 @@ def _body_schema(endpoint: Endpoint) -> dict[str, Any]:
     return schema
 
 
-def _write_headers() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            "description": "Repeating a request with the same key within 24 hours gives the first answer again.",
-        },
-        {
-            "name": "If-Match",
-            "in": "header",
-            "schema": {"type": "string"},
-            "description": "The ETag of the version that is to be changed; another version is refused with 412.",
-        },
-    ]
+def _write_headers(endpoint: Endpoint) -> list[dict[str, Any]]:
+    # What is made anew has no version to expect.
+    return [_IDEMPOTENCY_KEY] if endpoint.status == HTTPStatus.CREATED else [_IDEMPOTENCY_KEY, _IF_MATCH]
+
+
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "Repeating a request with the same key within 24 hours gives the first answer again.",
+}
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "The ETag of the version that is to be changed; another version is refused with 412.",
+}
 
 
 def _schemas(endpoints: Sequence[Endpoint]) -> dict[str, Any]:

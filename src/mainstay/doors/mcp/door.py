@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
 from mainstay.backing.log import log_error
 from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Interrupted, Request, Response
+from mainstay.doors.json import encode
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import Result, Tools, answered
@@ -96,7 +95,9 @@ class McpDoor:
 
     async def _call_tool(self, request: Request, actor: Actor, call: Call) -> Response:
         name, arguments = call.params.get("name"), call.params.get("arguments", {})
-        operation = self.tools.find(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            return call.refuse(protocol.INVALID_PARAMS, "name is required: the name of a tool; tools/list shows them.")
+        operation = self.tools.find(name)
         if operation is None:
             return call.refuse(protocol.INVALID_PARAMS, "There is no tool of that name; tools/list shows them.")
         if not isinstance(arguments, dict):
@@ -104,12 +105,12 @@ class McpDoor:
         run = self.entrance.runner.change if operation.changes else self.entrance.runner.read
         asked = context.Request(request.id)
         try:
-            answer = await run(self.entrance.stage.perform, operation, actor, orjson.dumps(arguments), asked)
+            answer = await run(self.entrance.stage.perform, operation, actor, encode(arguments), asked)
             result = answered(operation, answer)
         except Unauthenticated:
             raise
         except Refusal as refusal:
-            result = Result((refusal.text,), None, is_error=True)
+            result = Result((refusal.text + self.tools.way_out(operation, refusal),), None, is_error=True)
         return call.result(result.wire() | (self._modern() if call.modern else {}), changed=operation.changes)
 
     def _initialized(self, call: Call) -> dict[str, Any]:
@@ -156,12 +157,11 @@ def _is_json(content_type: str) -> bool:
 
 @lru_cache(1024)
 def _accepts_json(accept: str | None) -> bool:
-    """Whether an Accept header allows JSON; one that is missing does."""
-    if accept is None:
+    """Whether an Accept header allows JSON; one that is missing or empty does, and what is most precise counts."""
+    if not (accept or "").strip(" ,"):
         return True
-    for choice in accept.lower().split(","):
+    allowed = {}
+    for choice in (accept or "").lower().split(","):
         kind, *parameters = (part.strip() for part in choice.split(";"))
-        refused = any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
-        if kind in {"application/json", "application/*", "*/*"} and not refused:
-            return True
-    return False
+        allowed[kind] = not any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
+    return next((allowed[kind] for kind in ("application/json", "application/*", "*/*") if kind in allowed), False)

@@ -100,7 +100,8 @@ def _checked_id(message: dict[str, Any], *, modern: bool) -> Id:
         raise NoCall(Response(202, b""))
     proper_id = "id" not in message or (isinstance(id_, (str, int)) and not isinstance(id_, bool))
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str) or not proper_id:
-        raise NoCall(fault(400, INVALID_REQUEST, "This is not a JSON-RPC 2.0 request.", id_ if proper_id else None))
+        text = 'Send a JSON-RPC request: jsonrpc "2.0", a method, and an id that is text or a whole number.'
+        raise NoCall(fault(400, INVALID_REQUEST, text, id_ if proper_id else None))
     return id_
 
 
@@ -113,8 +114,9 @@ def _check_envelope(call: Call, headers: RequestHeaders, meta: object) -> None:
     if call.method == "tools/call" and call.params.get("name") is not None:
         expected["mcp-name"] = call.params["name"]
     for header, value in expected.items():
-        if _text(headers, header) != value:
-            text = f"The header {header} does not say the same as the body."
+        said = _text(headers, header)
+        if said != value:
+            text = f"The header {header} {'is missing' if said is None else 'does not say the same as the body'}."
             raise NoCall(fault(400, HEADER_MISMATCH, text, call.id))
     if meta[_VERSION] not in MODERN:
         raise NoCall(_unsupported(meta[_VERSION], call.id))

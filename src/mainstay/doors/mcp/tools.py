@@ -9,6 +9,7 @@ import orjson
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.operation import Effect, Operation
+from mainstay.kernel.refusal import NotFound, Refusal
 from mainstay.kernel.replay import Answer
 from mainstay.kernel.rights import RIGHTS, Access, Role
 
@@ -36,6 +37,7 @@ class Tools:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.offered}
+        self._listers = {operation.output: operation.name for operation in self._operations.values() if operation.lists}
         described = {name: orjson.dumps(describe(operation)) for name, operation in self._operations.items()}
         self._offers = {
             (role, access): orjson.Fragment(
@@ -47,6 +49,11 @@ class Tools:
     def find(self, name: str) -> Operation | None:
         """The operation behind a tool."""
         return self._operations.get(name)
+
+    def way_out(self, operation: Operation, refusal: Refusal) -> str:
+        """A word to an agent that asked for what is not there: the tool that shows what is."""
+        lister = self._listers.get(operation.output) if isinstance(refusal, NotFound) else None
+        return f" {lister} shows those there are." if lister else ""
 
     def offer(self, actor: Actor) -> orjson.Fragment:
         """The descriptions of the tools that this actor may use."""
