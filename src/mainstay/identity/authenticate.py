@@ -70,6 +70,8 @@ def actor_of_key(rows: Handle, secret: str, door: Door) -> Actor:
 
 def actor_of_bearer(rows: Handle, secret: str, door: Door, now: datetime) -> Actor:
     """Who comes in with an API key or an access token, likewise."""
+    if not secret:
+        raise Unauthenticated("No token was sent. Send the header Authorization: Bearer with an API key or a token.")
     if not is_secret(secret, ACCESS_TOKEN):
         return actor_of_key(rows, secret, door)
     row = rows.one(_CONNECTION_BY_TOKEN, hash=secret_hash(secret), now=moment_text(now))

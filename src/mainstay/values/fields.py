@@ -13,20 +13,45 @@ from mainstay.values.places import COUNTRIES
 # No text takes control characters: they break mail headers and pages.
 _NO_CONTROL = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 _NO_CONTROL_BUT_LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*$"
+_EMAIL = r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
+_COLOUR = r"^#[0-9a-f]{6}$"
 
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_NO_CONTROL)]
+
+def _matching(pattern: str, problem: str) -> AfterValidator:
+    """A pattern, with words for what does not match it."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(problem)
+        return text
+
+    return AfterValidator(check)
+
+
+def _shown(pattern: str, **more: str) -> Any:
+    return Field(json_schema_extra={"pattern": pattern, **more})
+
+
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    _matching(_NO_CONTROL, "has a tab, a line break or another control character"),
+    _shown(_NO_CONTROL),
+]
 Paragraph = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000, pattern=_NO_CONTROL_BUT_LINES)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
+    _matching(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
+    _shown(_NO_CONTROL_BUT_LINES),
 ]
 # Checked for shape only, so that addresses inside a firm's own network work.
 Email = Annotated[
     str,
-    StringConstraints(
-        strip_whitespace=True, max_length=254, pattern=r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
-    ),
-    Field(json_schema_extra={"format": "email"}),
+    StringConstraints(strip_whitespace=True, max_length=254),
+    _matching(_EMAIL, "is not an e-mail address such as kim@example.com"),
+    _shown(_EMAIL, format="email"),
 ]
-Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
+Colour = Annotated[str, _matching(_COLOUR, "is not a colour such as #3366cc, in lower case"), _shown(_COLOUR)]
 
 
 def _web_address(text: str) -> str:

@@ -59,7 +59,9 @@ def test_a_wrong_field_leaves_no_organisation(stage: Stage) -> None:
         organisation.perform(
             create_organisation, operator(organisation.organisation), **GIVEN | {"currency": "XXX", "ownerEmail": "me"}
         )
-    assert refusal.value.text == ("currency: is not a currency code such as EUR; ownerEmail: is not of the right form")
+    assert refusal.value.text == (
+        "currency: is not a currency code such as EUR; ownerEmail: is not an e-mail address such as kim@example.com"
+    )
     with pytest.raises(NotFound):
         organisation.perform(get_organisation, operator(organisation.organisation))
 

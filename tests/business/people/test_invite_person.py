@@ -126,8 +126,8 @@ def test_what_is_not_one_s_to_set_is_refused(cast: Cast, name: str) -> None:
         ({"skills": ["gas", ""]}, "skills.1: is empty"),
         ({"skills": ["x"] * 51}, "skills: has more than 50 entries"),
         ({"skills": None}, "skills: is not a list"),
-        ({"colour": "blue"}, "colour: is not of the right form"),
-        ({"email": "nobody"}, "email: is not of the right form"),
+        ({"colour": "blue"}, "colour: is not a colour such as #3366cc, in lower case"),
+        ({"email": "nobody"}, "email: is not an e-mail address such as kim@example.com"),
     ],
 )
 def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:

@@ -59,7 +59,11 @@ def test_what_is_wrong_is_said_beside_the_fields_and_nothing_typed_is_lost(serve
     answer = visit(server, cast).submit("/people/invite", name="", email="nope", role="owner", phone="0123")
     assert answer.status_code == 422
     page = words(answer.text)
-    for said in ("Name is empty.", "E-mail address is not of the right form.", "Role is not one of"):
+    for said in (
+        "Name is empty.",
+        "E-mail address is not an e-mail address such as kim@example.com.",
+        "Role is not one of",
+    ):
         assert said in page
     assert 'value="nope"' in answer.text
     assert 'value="0123"' in answer.text

@@ -22,7 +22,7 @@ from mainstay.identity.connections import approve_connection
 from mainstay.identity.sessions import Membership
 from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Request as Asking
-from mainstay.kernel.refusal import Refusal
+from mainstay.kernel.refusal import Invalid, Refusal
 from mainstay.kernel.rights import RIGHTS, Right
 from mainstay.values.moments import moment_text
 
@@ -94,7 +94,7 @@ class Approval:
         try:
             code = await runner.change(self._approve, place, given, request.id)
         except Refusal as refusal:
-            raise WrongForm(403, refusal.text) from None
+            raise WrongForm(400 if isinstance(refusal, Invalid) else 403, refusal.text) from None
         return self.authorization.answer(asked, code=code)
 
     def _use(self, ticket: "_Ticket") -> None:
