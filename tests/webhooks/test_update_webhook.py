@@ -89,7 +89,7 @@ def test_the_bell_rings(cast: Cast) -> None:
         ({"status": None}, "status: is not one of 'active' or 'paused'"),
         ({"url": None}, "url: is not text"),
         ({"url": "x"}, "url: is not an address such as https://example.com/webhooks"),
-        ({"events": []}, "events: is empty; leave it out for all kinds"),
+        ({"events": []}, "events: is empty; name at least one kind, or leave it out for all"),
         ({"generation": 7}, "generation: is not known here"),
     ],
 )

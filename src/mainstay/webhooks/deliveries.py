@@ -132,6 +132,8 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed) -> RedeliveredOut:
     """
     if given.since < moment_text(ctx.now - KEPT):
         raise Invalid([Fault("since", f"is more than {KEPT.days} days ago; events are kept no longer")])
+    if given.since > ctx.at:
+        raise Invalid([Fault("since", "lies in the future")])
     webhook = store.fetch(ctx, given.webhook_id)
     _call(ctx, webhook.id)
     missed = _missed(ctx, webhook, given.since)

@@ -146,7 +146,7 @@ def _known(kind: str) -> str:
 
 def _all_known(kinds: list[str]) -> list[str]:
     if not kinds:
-        raise ValueError("is empty; leave it out for all kinds")
+        raise ValueError("is empty; name at least one kind, or leave it out for all")
     if not {*kinds} <= {*event_kinds()}:
         raise ValueError(f"has a kind that is not known; there are {', '.join(event_kinds())}")
     return list(dict.fromkeys(kinds))

@@ -111,7 +111,9 @@ def test_a_disabled_webhook_is_revived_and_gets_what_it_missed(
         return answer.headers["Location"].partition("done=")[2]
 
     now = datetime.now(UTC)
-    assert send_again(now + timedelta(hours=1)) == "none-missed"
+    fields = {"since": (now + timedelta(hours=1)).astimezone(tokyo).strftime("%Y-%m-%dT%H:%M")}
+    early = visiting.submit(address(webhook), f"{address(webhook)}/redeliver", **fields)
+    assert (early.status_code, "Since lies in the future." in words(early.text)) == (422, True)
     assert send_again(now - timedelta(hours=1)) == "all-sent-again"
     see_list(visiting, webhook, "person.updated", "Delivered", "200 OK")
     assert send_again(now - timedelta(hours=1)) == "none-missed"
