@@ -66,9 +66,13 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
                 clients.submit(server.request, "POST", PEOPLE, key, json=NEWCOMER | {"email": "away@new.example"}),
             ]
             ready = clients.submit(server.request, "GET", "/readyz")
+            cookie = {"Accept": "text/html", "Cookie": f"mainstay={'x' * 43}"}
+            page = clients.submit(server.request, "GET", "/people", headers=cookie)
             for answer in answers:
                 assert refused(answer.result(), 500) == SAFE
             assert refused(ready.result(), 503) == "The database cannot be reached."
+            assert (page.result().status_code, SAFE in page.result().text) == (500, True)
+            assert page.result().headers["Content-Type"].startswith("text/html")
         assert server.request("GET", "/healthz").status_code == 200
 
         database.start()

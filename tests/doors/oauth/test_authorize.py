@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from apps import CALLBACK, App, register, signed_in, told
+from apps import CALLBACK, App, Person, hidden, register, signed_in, told
 from cast import Cast
 from mainstay.doors.oauth.authorize import is_same
 from mainstay.kernel.rights import Role
@@ -200,3 +200,35 @@ def test_looking_at_the_screen_changes_nothing(server: RunningServer, cast: Cast
     before = counts()
     person.open(app.address())
     assert counts() == before
+
+
+def test_whoever_answers_too_late_signs_in_and_gets_the_screen_again(
+    server: RunningServer, cast: Cast, app: App
+) -> None:
+    address = app.address()
+    screen = signed_in(server, cast).open(address).text
+    answer = Person(server, "mainstay=gone").decide(address, screen, organisation=cast.organisation, decision="approve")
+    assert answer.status_code == 303
+    sign_in = httpx2.get(server.url + answer.headers["Location"], timeout=20)
+    assert "Your sign-in had ended" in sign_in.text
+    # Whoever is signed in already goes on at once, to where the ticket leads.
+    back = signed_in(server, cast).open(server.url + answer.headers["Location"])
+    assert server.url + back.headers["Location"] == address
+
+
+def test_an_access_that_the_role_does_not_allow_shows_the_screen_again(
+    server: RunningServer, cast: Cast, app: App
+) -> None:
+    person, address = signed_in(server, cast, Role.MEMBER), app.address()
+    refused = person.decide(
+        address, person.open(address).text, organisation=cast.organisation, access="write", decision="approve"
+    )
+    assert (refused.status_code, "may connect an app for reading only" in refused.text) == (403, True)
+    answer = person.decide(address, refused.text, organisation=cast.organisation, access="read", decision="approve")
+    assert "code" in told(answer)
+
+
+def test_an_answer_without_an_access_shows_the_screen_again(server: RunningServer, cast: Cast, app: App) -> None:
+    person, address = signed_in(server, cast), app.address()
+    answer = person.decide(address, person.open(address).text, organisation=cast.organisation, decision="approve")
+    assert (answer.status_code, hidden(answer.text, "ticket") != "") == (400, True)

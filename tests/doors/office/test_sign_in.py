@@ -103,6 +103,26 @@ def test_no_address_can_be_handed_to_the_sign_in(server: RunningServer, cast: Ca
     assert answer.headers["Location"] == "/"
 
 
+def test_whoever_sends_a_form_too_late_is_told_so_and_comes_back_to_its_page(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    page = visiting.get("/people/invite").text
+    visiting.cookies.clear()
+    sent = {"csrf": hidden(page, "csrf") or "", "name": "N", "email": "n@cast.example", "role": "member"}
+    answer = visiting.post("/people/invite", sent, Referer=f"{server.url}/people/invite")
+    assert answer.status_code == 303
+    sign_in = visiting.get(answer.headers["Location"])
+    assert "Your sign-in had ended" in sign_in.text
+    person = somebody(cast)
+    back = visiting.answer(sign_in.text, "/sign-in", email=person.email, password=person.password)
+    assert back.headers["Location"] == "/people/invite"
+
+
+@pytest.mark.parametrize("referer", ["", "https://elsewhere.example/people", "nonsense"])
+def test_only_a_page_of_ours_is_come_back_to(server: RunningServer, referer: str) -> None:
+    answer = Visit(server).post("/people/invite", {}, Referer=referer)
+    assert answer.headers["Location"] == "/sign-in?late=yes"
+
+
 def test_a_path_that_browsers_take_for_another_site_is_not_gone_back_to(server: RunningServer) -> None:
     answer = Visit(server).get("//evil.example/settings")
     assert answer.status_code == 404

@@ -16,7 +16,7 @@ from mainstay.doors.oauth.authorize import Asked, Authorization
 from mainstay.doors.pages.door import apology_page
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
-from mainstay.doors.pages.session import Visitor, Visitors
+from mainstay.doors.pages.session import Visitor, Visitors, whole_path
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.connections import approve_connection
 from mainstay.identity.sessions import Membership
@@ -44,7 +44,7 @@ class Approval:
             asked = await self.authorization.read(request)
             visitor = await self.visitors.visitor(request)
             if visitor is None:
-                return await self.visitors.sign_in_first(request)
+                return await self.visitors.sign_in_first(request, form_at=whole_path(request))
             return await self._signed_in(request, asked, visitor)
         except (WrongForm, Interrupted) as wrong:
             return apology_page(wrong.status, wrong.text)
@@ -52,36 +52,45 @@ class Approval:
     async def _signed_in(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
         try:
             self.authorization.check(asked)
-            places = _places(visitor)
             if request.method == "POST":
-                return await self._decide(request, asked, visitor, places)
+                return await self._decide(request, asked, visitor)
+            return self._screen(request, asked, visitor)
         except OAuthError as problem:
             return self.authorization.refuse(asked, problem)
-        return self._screen(request, asked, visitor, places)
 
-    def _screen(self, request: Request, asked: Asked, visitor: Visitor, places: list[Membership]) -> Response:
-        chosen = next((place for place in places if place == visitor.membership), places[0])
+    def _screen(
+        self,
+        request: Request,
+        asked: Asked,
+        visitor: Visitor,
+        chosen: Membership | None = None,
+        problem: Refusal | None = None,
+    ) -> Response:
+        places = _places(visitor)
+        chosen = chosen or next((place for place in places if place == visitor.membership), places[0])
         until = moment_text(self.authorization.stage.clock() + TICKET_LIFETIME)
         return render(
             "approve.html",
+            _status_of(problem),
             journey=True,
+            problem=problem.text if problem else None,
             visitor=visitor,
             app=asked.client.name,
             returns_to=_place_of(asked.redirect_uri),
             places=places,
             chosen=chosen,
             writers=[place for place in places if Right.CONNECTIONS_WRITE in RIGHTS[place.role]],
-            action=f"{request.path}?{request.query.decode('ascii')}",
+            action=whole_path(request),
             ticket=_Ticket(secrets.token_hex(16), until).sealed(visitor, request.query),
         )
 
-    async def _decide(self, request: Request, asked: Asked, visitor: Visitor, places: list[Membership]) -> Response:
+    async def _decide(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
         form = await self.visitors.form(request, visitor)
         runner = self.authorization.runner
         await runner.change(self._use, _read_ticket(visitor, request.query, form, self.authorization.stage.clock()))
         if form.get("decision") != "approve":
             raise OAuthError("access_denied", "The person did not approve the app.")
-        place = next((place for place in places if place.organisation == form.get("organisation")), None)
+        place = next((place for place in _places(visitor) if place.organisation == form.get("organisation")), None)
         if place is None:
             raise WrongForm(400, "Choose an organisation in which you may connect apps.")
         given = {
@@ -94,7 +103,7 @@ class Approval:
         try:
             code = await runner.change(self._approve, place, given, request.id)
         except Refusal as refusal:
-            raise WrongForm(400 if isinstance(refusal, Invalid) else 403, refusal.text) from None
+            return self._screen(request, asked, visitor, place, refusal)
         return self.authorization.answer(asked, code=code)
 
     def _use(self, ticket: "_Ticket") -> None:
@@ -138,6 +147,12 @@ def _read_ticket(visitor: Visitor, query: bytes, form: dict[str, str], now: date
     if not genuine or ticket.until <= moment_text(now):
         raise _stale_screen()
     return ticket
+
+
+def _status_of(problem: Refusal | None) -> int:
+    if problem is None:
+        return 200
+    return 400 if isinstance(problem, Invalid) else 403
 
 
 def _stale_screen() -> WrongForm:

@@ -28,11 +28,12 @@ class SignIn:
 
     async def show(self, request: Request, _: str) -> Response:
         """The form; whoever is signed in goes on at once."""
-        ticket = query_words(request).get("ticket", "")
+        words = query_words(request)
+        ticket = words.get("ticket", "")
         if await self.threshold.visitors.visitor(request):
             path = await self.threshold.runner.read(self._find_path, ticket)
             return see_other(path or "/")
-        return self._page(request, {"ticket": ticket})
+        return self._page(request, {"ticket": ticket}, problem=_LATE if "late" in words else None)
 
     async def sign_in(self, request: Request, _: str) -> Response:
         """Begin a session, and go back to where the visitor wanted to go."""
@@ -54,9 +55,11 @@ class SignIn:
             await self.threshold.runner.change(self._end, visitor.account, visitor.session)
         return see_other("/sign-in?done=signed-out", (visitors.no_session_cookie(),))
 
-    def _page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None) -> Response:
+    def _page(
+        self, request: Request, fields: dict[str, str], refusal: Refusal | None = None, **shown: str | None
+    ) -> Response:
         email, ticket = fields.get("email", ""), fields.get("ticket", "")
-        return self.threshold.page("sign_in.html", request, refusal, email=email, ticket=ticket)
+        return self.threshold.page("sign_in.html", request, refusal, email=email, ticket=ticket, **shown)
 
     def _find_path(self, ticket: str) -> str | None:
         stage = self.threshold.visitors.stage
@@ -66,3 +69,6 @@ class SignIn:
     def _end(self, account: str, session: str) -> None:
         with self.threshold.visitors.stage.database.changing(EVERY) as rows:
             sessions.end(rows, account, session)
+
+
+_LATE = "Your sign-in had ended, so nothing was done with what you sent. Sign in to go on."

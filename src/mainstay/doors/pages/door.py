@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mainstay.doors.http import Headers, Interrupted, Request, Response, error
+from mainstay.backing.log import log_error
+from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.static import FILES
@@ -48,12 +49,7 @@ class PagesDoor:
         page = pages.get("GET" if request.method == "HEAD" else request.method)
         if page is None:
             return _not_allowed(request, [*pages, *(["HEAD"] if "GET" in pages else [])])
-        try:
-            return await page(request, segment)
-        except WrongForm as wrong:
-            return apology(request, wrong.status, wrong.text)
-        except Interrupted as interrupted:
-            return apology(request, interrupted.status, interrupted.text)
+        return await _shown(page, request, segment)
 
     def _find(self, path: str) -> tuple[Mapping[str, Page] | None, str]:
         if pages := self._fixed.get(path):
@@ -66,6 +62,19 @@ class PagesDoor:
         return None, ""
 
 
+async def _shown(page: Page, request: Request, segment: str) -> Response:
+    """The page, or calm words about what is in its way."""
+    try:
+        return await page(request, segment)
+    except WrongForm as wrong:
+        return apology(request, wrong.status, wrong.text)
+    except Interrupted as interrupted:
+        return apology(request, interrupted.status, interrupted.text)
+    except Exception as fault:
+        log_error("fault", fault, request=request.id, method=request.method, path=request.path)
+        return apology(request, 500, OUR_FAULT)
+
+
 _READS = ("GET", "HEAD")
 _TITLES = {
     400: "That did not work",
@@ -76,6 +85,7 @@ _TITLES = {
     413: "That was too much",
     415: "That did not work",
     429: "Too many attempts",
+    500: "That did not work",
 }
 
 

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from mainstay.backing.database import EVERY
 from mainstay.backing.limits import Limits
@@ -66,17 +67,26 @@ class Visitors:
         check_csrf(fields, visitor.csrf)
         return fields
 
-    async def sign_in_first(self, request: Request) -> Response:
-        """Send a visitor to sign in, and afterwards back to exactly what they asked for."""
+    async def sign_in_first(self, request: Request, form_at: str | None = None) -> Response:
+        """Send a visitor to sign in, and afterwards back to what they asked for, or to the page of the form they sent.
+
+        Where that is, the browser tells, if nobody else does.
+        """
         address = neighbourhood(self.addresses.of_client(request.peer, request.headers))
         verdict = await self.limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
         if not verdict.accepted:
             return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
-        path = request.path + ("?" + request.query.decode("latin-1") if request.query else "")
-        if request.method not in {"GET", "HEAD"} or path == "/" or len(path) > LONGEST_PATH or not _is_local(path):
-            return see_other("/sign-in")
-        ticket = await self.runner.change(self._issue, path)
-        return see_other(f"/sign-in?ticket={ticket}")
+        lost = request.method not in {"GET", "HEAD"}
+        path = (form_at or self._page_before(request)) if lost else whole_path(request)
+        words = {"late": "yes"} if lost else {}
+        if path != "/" and len(path) <= LONGEST_PATH and _is_local(path):
+            words["ticket"] = await self.runner.change(self._issue, path)
+        return see_other("/sign-in" + (f"?{urlencode(words)}" if words else ""))
+
+    def _page_before(self, request: Request) -> str:
+        referer = request.headers.get("referer", "")
+        ours = referer.startswith(f"{self.base_url}/")
+        return referer.removeprefix(self.base_url).partition("#")[0] if ours else "/"
 
     def session_cookie(self, secret: str) -> tuple[str, str]:
         """The header that hands a browser its session."""
@@ -156,6 +166,11 @@ class Visitors:
 
 
 _GUEST_LENGTH = 43
+
+
+def whole_path(request: Request) -> str:
+    """What is asked for, with its query."""
+    return request.path + ("?" + request.query.decode("latin-1") if request.query else "")
 
 
 def _cookies(request: Request) -> dict[str, str]:
