@@ -73,8 +73,8 @@ def test_an_app_is_connected_seen_and_disconnected(
         expect(row).to_contain_text("Read and write")
         row.get_by_text("tools offered").click()
         expect(row).to_contain_text("invite_person")
-        row.get_by_label("Disconnect Kitchen planner").click()
-        row.get_by_role("button", name="Disconnect Kitchen planner").click()
+        row.get_by_label("Revoke Kitchen planner").click()
+        row.get_by_role("button", name="Revoke Kitchen planner").click()
         expect(page.get_by_text("No apps connected")).to_be_visible()
         assert post(server, token, legacy("ping")).status_code == 401
 

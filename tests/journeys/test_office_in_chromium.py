@@ -29,6 +29,21 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
         yield page
 
 
+def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, page: Page) -> None:
+    sign_in(page, somebody(cast))
+    page.goto(KEYS)
+    page.get_by_label("Name").fill("Once")
+    # Whoever listens last stops both, and tells which had been stopped before.
+    stopped = page.get_by_role("button", name="Create the key").evaluate("""(button) => {
+        const stopped = [];
+        addEventListener("submit", (event) => { stopped.push(event.defaultPrevented); event.preventDefault(); });
+        button.click();
+        button.click();
+        return stopped;
+    }""")
+    assert stopped == [False, True]
+
+
 def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: Cast, page: Page) -> None:
     sign_in(page, somebody(cast))
     page.get_by_role("link", name="Settings").click()

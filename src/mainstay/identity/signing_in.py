@@ -88,7 +88,7 @@ def ask_for_reset(database: Database, email: str, now: datetime) -> bool:
     with database.changing(place or EVERY) as rows:
         link = links.make_reset(rows, known.account, known.email, now)
         if place:
-            letter = mail(known.email, "A new password for Mainstay", _RESET, link=(Kind.RESET, link))
+            letter = mail(known.email, "Reset your Mainstay password", _RESET, link=(Kind.RESET, link))
             outbox.put(rows, letter, moment_text(now))
     return place is not None
 

@@ -73,7 +73,7 @@ def test_a_preview_changes_nothing(cast: Cast) -> None:
 
 def test_whoever_removes_themselves_is_warned(cast: Cast) -> None:
     preview = cast.perform(remove_person, Role.ADMIN, personId=cast.people[Role.ADMIN])
-    assert preview["warnings"] == ["This is you: the key or app in use stops working too."]
+    assert preview["warnings"] == ["This is you: your own access ends too."]
 
 
 def test_an_admin_may_leave_by_their_own_key_and_the_key_is_dead(cast: Cast) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from apps import Person, register
 from cast import Cast
+from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.identity.keys import list_keys
 from mainstay.kernel.rights import Role
@@ -142,7 +143,9 @@ def test_only_owners_and_admins_see_the_apps_of_others(server: RunningServer, ca
         other = visit(server, cast, role)
         assert "Private Agent" not in other.get(MCP).text
         assert other.submit(MCP, revoke[1]).status_code == 404
-    assert "Private Agent" in visit(server, cast, Role.ADMIN).get(MCP).text
+    seen = words(visit(server, cast, Role.ADMIN).get(MCP).text)
+    assert "Private Agent" in seen
+    assert f"Office of {cast.perform(get_organisation)['name']}" in seen
     assert office.submit(MCP, revoke[1]).status_code == 303
 
 
@@ -150,3 +153,4 @@ def test_a_subcontractor_is_told_that_they_connect_no_apps(server: RunningServer
     page = visit(server, cast, Role.SUBCONTRACTOR).get(MCP)
     assert page.status_code == 200
     assert "Your role does not connect apps." in page.text
+    assert "Server address" not in page.text

@@ -102,8 +102,56 @@ def test_a_change_on_an_old_page_is_refused(server: RunningServer, cast: Cast) -
     page = visiting.get(details(person)).text
     cast.perform(update_person, personId=person, phone="0123")
     answer = visiting.answer(page, details(person), name="Mia", email="mia@cast.example", role="member")
-    assert "The record has changed since it was read." in answer.text
+    assert "Someone has changed this since you opened it" in answer.text
     assert cast.perform(get_person, personId=person)["phone"] == "0123"
+    # Whoever has been told may save.
+    again = visiting.answer(answer.text, details(person), name="Mia", email="mia@cast.example", role="member")
+    assert again.status_code == 303
+
+
+def test_a_form_that_was_only_filled_in_wrong_does_not_learn_of_another_version(
+    server: RunningServer, cast: Cast
+) -> None:
+    person = cast.people[Role.MEMBER]
+    visiting = visit(server, cast)
+    page = visiting.get(details(person)).text
+    cast.perform(update_person, personId=person, phone="0123")
+    wrong = visiting.answer(page, details(person), name="", email="mia@cast.example", role="member")
+    assert wrong.status_code == 422
+    answer = visiting.answer(wrong.text, details(person), name="Mia", email="mia@cast.example", role="member")
+    assert answer.status_code == 409
+
+
+def test_a_removal_on_an_old_page_leads_back_to_the_person(server: RunningServer, cast: Cast) -> None:
+    person = cast.people[Role.MEMBER]
+    visiting = visit(server, cast)
+    page = visiting.get(f"{details(person)}/remove").text
+    cast.perform(update_person, personId=person, phone="0123")
+    answer = visiting.answer(page, f"{details(person)}/remove")
+    assert answer.status_code == 409
+    assert f'href="{details(person)}"' in answer.text
+    assert cast.perform(get_person, personId=person)["status"] == "active"
+
+
+def test_an_admin_is_shown_an_owner_without_a_form(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.ADMIN)
+    page = visiting.get(details(cast.people[Role.OWNER])).text
+    assert "Only an owner can change or remove an owner." in page
+    assert 'name="costRate"' not in page
+    assert "/remove" not in page
+    assert 'name="costRate"' in visiting.get(details(cast.people[Role.MEMBER])).text
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_form_for_invitations_is_for_those_who_may_invite(server: RunningServer, cast: Cast, role: Role) -> None:
+    assert visit(server, cast, role).get("/people/invite").status_code == 403
+
+
+def test_what_is_wrong_within_a_list_is_said_beside_it(server: RunningServer, cast: Cast) -> None:
+    given = {"name": "N", "email": "n@cast.example", "role": "member", "skills": "gas, " + "x" * 300}
+    answer = visit(server, cast).submit(details(cast.people[Role.MEMBER]), **given)
+    assert answer.status_code == 422
+    assert 'id="skills-fault"' in answer.text
 
 
 def test_an_owner_stays_owner_until_another_role_is_chosen(server: RunningServer, cast: Cast) -> None:

@@ -1,7 +1,7 @@
 import re
 
 from cast import PASSWORD, Cast
-from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.kernel.rights import Role
 from running import RunningServer
 from visiting import Somebody, Visit, somebody, visit, words
@@ -19,6 +19,18 @@ def test_the_organisation_s_details_are_changed(server: RunningServer, cast: Cas
     assert (kept["name"], kept["address"], kept["legalName"]) == ("Beam", "Yard 4\nHill", None)
     assert (kept["country"], kept["currency"], kept["timeZone"]) == ("DE", "EUR", "Europe/Berlin")
     assert "Your changes are saved." in visiting.get("/settings?done=saved").text
+
+
+def test_what_someone_else_changed_meanwhile_is_not_overwritten(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    page = visiting.get("/settings").text
+    cast.perform(update_organisation, phone="0123")
+    given = {"name": "Beam", "country": "GB", "currency": "GBP", "timeZone": "Europe/London"}
+    answer = visiting.answer(page, "/settings", **given)
+    assert (answer.status_code, "Someone has changed this since you opened it" in answer.text) == (409, True)
+    assert cast.perform(get_organisation)["phone"] == "0123"
+    assert visiting.answer(answer.text, "/settings", **given).status_code == 303
+    assert cast.perform(get_organisation)["phone"] is None
 
 
 def test_what_is_wrong_is_said_beside_the_fields(server: RunningServer, cast: Cast) -> None:

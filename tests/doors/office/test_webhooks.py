@@ -164,7 +164,7 @@ def test_what_someone_else_changed_meanwhile_is_not_overwritten(server: RunningS
     cast.perform(update_webhook, webhookId=webhook, description="Changed elsewhere")
     answer = visiting.answer(page, address(webhook), url="https://1.0.0.1/", which="all")
     assert answer.status_code == 409
-    assert "The record has changed since it was read." in answer.text
+    assert "Someone has changed this since you opened it" in answer.text
     assert visiting.answer(asked, f"{address(webhook)}/delete").status_code == 409
     assert cast.perform(get_webhook, webhookId=webhook)["description"] == "Changed elsewhere"
 

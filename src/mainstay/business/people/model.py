@@ -98,8 +98,13 @@ class Person:
         return self.role in _KEY_MAKERS and role not in _KEY_MAKERS
 
     def _check_actor(self, by: Actor) -> None:
-        if self.role is Role.OWNER and by.role is not Role.OWNER:
+        if not may_change(by, self.role):
             raise Forbidden("Only an owner may change or remove an owner.")
+
+
+def may_change(by: Actor, role: Role) -> bool:
+    """Whether someone who may change people may change one with this role."""
+    return role is not Role.OWNER or by.role is Role.OWNER
 
 
 def check_rank(by: Actor, role: Role) -> None:

@@ -242,7 +242,7 @@ def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
     if apps := end_connections_of(ctx, person.id):
         ctx.effects.append(f"Apps connected by {person.name} that stop working for good: {apps}.")
     if ctx.actor.person and ctx.actor.person.id == person.id:
-        ctx.warnings.append("This is you: the key or app in use stops working too.")
+        ctx.warnings.append("This is you: your own access ends too.")
 
     ctx.record(PersonLeft(store.whole(ctx, person.id)))
     return store.show(ctx, person.id)

@@ -48,7 +48,7 @@ NOTICES = {
     "owner": "The person is an owner now.",
     "removed": "The person has left the organisation. Their access has ended.",
     "revoked": "The API key is revoked. The next request with it is refused.",
-    "disconnected": "The app is disconnected. Its next request is refused.",
+    "disconnected": "The app's access is revoked. Its next request is refused.",
     "webhook-deleted": "The webhook is deleted. Nothing more is sent there.",
     "paused": "The webhook is paused. What happens is kept for it, and sent when you resume it.",
     "resumed": "The webhook is active. What was kept for it is being sent.",
@@ -127,8 +127,11 @@ class Desk:
             guest = Guest(visitor, visitor.actor)
             try:
                 return await page(request, guest, segment)
+            except Stale as stale:
+                # What a form does to a record is at an address below the record's.
+                return self._refused(guest, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
             except Refusal as refusal:
-                return self.page("refused.html", guest, status_of(refusal), text=refusal.text, area="")
+                return self._refused(guest, refusal, refusal.text)
 
         return guarded
 
@@ -172,6 +175,9 @@ class Desk:
             **shown,
         )
 
+    def _refused(self, guest: Guest, refusal: Refusal, text: str, back: str = "") -> Response:
+        return self.page("refused.html", guest, status_of(refusal), text=text, back=back, area="")
+
     def form_page(
         self, template: str, guest: Guest, fields: Mapping[str, Any], refusal: Refusal | None = None, **shown: Any
     ) -> Response:
@@ -180,10 +186,16 @@ class Desk:
         return self.page(template, guest, status_of(refusal), fields=defaultdict(str, fields), **told)
 
 
+_CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
+
+
 def wrong(refusal: Refusal | None) -> dict[str, Any]:
     """A refusal as a form shows it: a problem beside each field, or one for the whole."""
     if isinstance(refusal, Invalid):
-        return {"faults": {fault.field: fault.problem for fault in refusal.faults}}
+        # A fault within a list is told beside the field of the list.
+        return {"faults": {fault.field.partition(".")[0]: fault.problem for fault in refusal.faults}}
+    if isinstance(refusal, Stale):
+        return {"problem": f"{_CHANGED_SINCE} Look at it in another window, then save again what is below."}
     return {"problem": refusal.text} if refusal else {}
 
 
@@ -206,6 +218,11 @@ def seen_version(fields: dict[str, str]) -> int | None:
 
 
 _LONGEST_VERSION = 16
+
+
+def once_more(fields: dict[str, str], refusal: Refusal, version: int) -> dict[str, str]:
+    """The fields of a refused form. Whoever was told that the record has changed may save over it next time."""
+    return fields | {"version": str(version)} if isinstance(refusal, Stale) else fields
 
 
 def filled(fields: dict[str, str], *names: str) -> dict[str, str | None]:

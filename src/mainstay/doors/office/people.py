@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from mainstay.business.people.model import may_change
 from mainstay.business.people.operations import (
     get_person,
     invite_again,
@@ -14,12 +15,14 @@ from mainstay.business.people.operations import (
     update_person,
 )
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.desk import Desk, Guest, filled, notice, seen_version
+from mainstay.doors.office.desk import Desk, Guest, filled, notice, once_more, seen_version
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.words import ROLES
+from mainstay.kernel.perform import admit
 from mainstay.kernel.refusal import Refusal
+from mainstay.kernel.rights import Role
 
 _OPTIONAL = ("phone", "companyName", "costRate", "billRate", "colour")
 _ALL_ROLES = list(ROLES.items())
@@ -65,6 +68,7 @@ class People:
 
     async def show_invite(self, _request: Request, guest: Guest, _: str) -> Response:
         """The form for an invitation."""
+        admit(invite_person, guest.actor)
         return self._invite_page(guest, {"role": "member"})
 
     async def invite(self, request: Request, guest: Guest, _: str) -> Response:
@@ -91,7 +95,7 @@ class People:
         try:
             await self.desk.perform(request, guest, update_person, given | {"personId": person}, seen_version(fields))
         except Refusal as refusal:
-            return self._person_page(guest, found, fields, refusal)
+            return self._person_page(guest, found, once_more(fields, refusal, found["version"]), refusal)
         return see_other(f"/people/{quote(person)}?done=saved")
 
     async def invite_again(self, request: Request, guest: Guest, person: str) -> Response:
@@ -145,6 +149,7 @@ class People:
             refusal,
             area="People",
             person=person,
+            theirs_to_change=may_change(guest.actor, Role(person["role"])),
             roles=_ALL_ROLES if person["role"] == "owner" else _GIVEN_ROLES,
             update=update_person,
             name_owner=name_owner,

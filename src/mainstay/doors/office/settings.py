@@ -6,7 +6,7 @@ from typing import Any
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.desk import Desk, Guest, filled, notice
+from mainstay.doors.office.desk import Desk, Guest, filled, notice, once_more, seen_version
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
@@ -52,9 +52,10 @@ class Settings:
         given: dict[str, object] = {name: fields.get(name, "") for name in _REQUIRED}
         given |= filled(fields, *_OPTIONAL)
         try:
-            await self.desk.perform(request, guest, update_organisation, given)
+            await self.desk.perform(request, guest, update_organisation, given, seen_version(fields))
         except Refusal as refusal:
-            return self._organisation_page(guest, fields, refusal)
+            organisation = await self.desk.perform(request, guest, get_organisation)
+            return self._organisation_page(guest, once_more(fields, refusal, organisation["version"]), refusal)
         return see_other("/settings?done=saved")
 
     async def show_account(self, request: Request, guest: Guest, _: str) -> Response:

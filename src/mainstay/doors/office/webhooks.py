@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from mainstay.catalogue import EVENTS
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.deliveries import listed
-from mainstay.doors.office.desk import Desk, Guest, filled, notice, seen_version
+from mainstay.doors.office.desk import Desk, Guest, filled, notice, once_more, seen_version
 from mainstay.doors.office.developer import Snippet
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
@@ -116,7 +116,8 @@ class Webhooks:
         try:
             await self.desk.perform(request, guest, update_webhook, given, seen_version(fields))
         except Refusal as refusal:
-            return await self._page(request, guest, webhook, fields, refusal)
+            found = await self.desk.perform(request, guest, get_webhook, {"webhookId": webhook})
+            return await self._page(request, guest, webhook, once_more(fields, refusal, found["version"]), refusal)
         return see_other(f"{_PATH}/{quote(webhook)}?done=saved")
 
     async def redeliver(self, request: Request, guest: Guest, webhook: str) -> Response:

@@ -17,7 +17,18 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-const menus = document.querySelectorAll("details.menu");
+// A second click while the first is on its way would do it twice; whoever comes back may send again.
+for (const form of document.querySelectorAll("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+const menus = document.querySelectorAll("details.menu, details.confirm");
 document.addEventListener("click", (event) => {
   for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
 });
