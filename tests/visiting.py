@@ -108,12 +108,18 @@ def words(page: str) -> str:
 
 def link_for(server: RunningServer, email: str, count: int = 1) -> str:
     """The link in the newest of so many mails to an address, once the worker has sent them."""
+    newest = wait_for_mails(server, email, count)[-1]
+    link = re.search(r"https?://\S+/(?:invitation|reset-password)/\S+", newest)
+    assert link, newest
+    return link[0].removeprefix(server.url)
+
+
+def wait_for_mails(server: RunningServer, email: str, count: int) -> list[str]:
+    """The texts of so many mails to an address, once the worker has sent them."""
     for _ in range(_MAIL_LOOKS):
         found = mails_to(server, email)
         if len(found) == count:
-            link = re.search(r"https?://\S+/(?:invitation|reset-password)/\S+", found[-1])
-            assert link, found[-1]
-            return link[0].removeprefix(server.url)
+            return found
         server.request("GET", "/healthz")
     raise AssertionError(f"{email} got {len(mails_to(server, email))} mails")
 

@@ -35,8 +35,7 @@ def ask(cast: Cast, email: str) -> list[tuple[str, str]]:
 
 
 def reset(cast: Cast, link: str) -> None:
-    with cast.stage.database.changing(EVERY) as rows:
-        signing_in.reset_password(rows, link, hash_password(NEW), cast.stage.clock())
+    signing_in.reset_password(cast.stage.database, link, hash_password(NEW), cast.stage.clock())
 
 
 def session(cast: Cast, account: str) -> str:
@@ -125,8 +124,8 @@ def test_a_reset_works_once_and_ends_the_others(cast: Cast, person: Somebody) ->
 def test_a_reset_is_too_late_after_an_hour(cast: Cast, person: Somebody) -> None:
     link = ask(cast, person.email)[-1][1]
     late = cast.stage.clock() + timedelta(hours=1, seconds=1)
-    with pytest.raises(DeadLink), cast.stage.database.changing(EVERY) as rows:
-        signing_in.reset_password(rows, link, hash_password(NEW), late)
+    with pytest.raises(DeadLink):
+        signing_in.reset_password(cast.stage.database, link, hash_password(NEW), late)
     assert prove(known(cast, person.email), PASSWORD)
 
 
@@ -134,10 +133,10 @@ def test_a_changed_password_ends_every_other_session_and_waiting_resets(cast: Ca
     account = str(known(cast, person.email).account)
     this, other = session(cast, account), session(cast, account)
     link = ask(cast, person.email)[-1][1]
-    with cast.stage.database.changing(EVERY) as rows:
+    with cast.stage.database.reading(EVERY) as rows:
         current = sessions.find(rows, this, cast.stage.clock())
-        assert current
-        signing_in.change_password(rows, account, current.id, hash_password(NEW))
+    assert current
+    signing_in.change_password(cast.stage.database, account, current.id, hash_password(NEW), cast.stage.clock())
     assert is_in(cast, this)
     assert not is_in(cast, other)
     with pytest.raises(DeadLink):

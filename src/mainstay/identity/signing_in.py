@@ -13,6 +13,7 @@ from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, SHORTEST, is_password
 from mainstay.kernel import outbox
+from mainstay.kernel.context import Letter
 from mainstay.kernel.refusal import Fault, Invalid, Unauthenticated
 from mainstay.values.moments import moment_text
 
@@ -29,6 +30,15 @@ Choose it here, within an hour:
 {LINK}
 
 The link works once. If it was not you, you need not do anything: your password stays as it is.
+"""
+
+_CHANGED = """\
+Hello,
+
+the password with which you sign in to Mainstay has been changed, and every other sign-in has ended.
+
+If it was not you, choose a new one at once: the page to sign in asks "Forgot your password?". And tell an owner or
+admin of your organisation.
 """
 
 
@@ -85,27 +95,33 @@ def ask_for_reset(database: Database, email: str, now: datetime) -> bool:
     with database.reading(EVERY) as rows:
         known = look_up(rows, email)
         place = _place(rows, known.account)
-    with database.changing(place or EVERY) as rows:
+    with database.changing(place) as rows:
         link = links.make_reset(rows, known.account, known.email, now)
-        if place:
-            letter = mail(known.email, "Reset your Mainstay password", _RESET, link=(Kind.RESET, link))
-            outbox.put(rows, letter, moment_text(now))
-    return place is not None
+        letter = mail(known.email, "Reset your Mainstay password", _RESET, link=(Kind.RESET, link))
+        _post(rows, letter, now)
+    return place != EVERY
 
 
-def reset_password(rows: Handle, link: str, password_hash: str, now: datetime) -> None:
+def reset_password(database: Database, link: str, password_hash: str, now: datetime) -> None:
     """Set a new password with a link, once; every session of the account ends."""
-    found = links.find(rows, Kind.RESET, link, now)
-    if found is None or found.account is None or not links.use(rows, link):
-        raise DeadLink
-    _set_password(rows, found.account, password_hash)
-    sessions.end_all(rows, found.account)
+    with database.reading(EVERY) as rows:
+        asked = links.find(rows, Kind.RESET, link, now)
+        place = _place(rows, asked.account if asked else None)
+    with database.changing(place) as rows:
+        found = links.find(rows, Kind.RESET, link, now)
+        if found is None or found.account is None or not links.use(rows, link):
+            raise DeadLink
+        _set_password(rows, found.account, password_hash, now)
+        sessions.end_all(rows, found.account)
 
 
-def change_password(rows: Handle, account: str, session: str, password_hash: str) -> None:
+def change_password(database: Database, account: str, session: str, password_hash: str, now: datetime) -> None:
     """Set a new password; every other session of the account ends."""
-    _set_password(rows, account, password_hash)
-    sessions.end_all(rows, account, but=session)
+    with database.reading(EVERY) as rows:
+        place = _place(rows, account)
+    with database.changing(place) as rows:
+        _set_password(rows, account, password_hash, now)
+        sessions.end_all(rows, account, but=session)
 
 
 def check_new_password(field: str, password: str) -> None:
@@ -116,15 +132,23 @@ def check_new_password(field: str, password: str) -> None:
         raise Invalid([Fault(field, f"has more than {LONGEST} characters")])
 
 
-def _set_password(rows: Handle, account: str, password_hash: str) -> None:
+def _set_password(rows: Handle, account: str, password_hash: str, now: datetime) -> None:
     rows.run("UPDATE account SET password_hash = :hash WHERE id = :id", id=account, hash=password_hash)
     links.end_resets(rows, account)
+    if row := rows.one("SELECT email FROM account WHERE id = :id", id=account):
+        _post(rows, mail(str(row[0]), "Your Mainstay password was changed", _CHANGED), now)
 
 
-def _place(rows: Handle, account: str | None) -> str | None:
+def _post(rows: Handle, letter: Letter, now: datetime) -> None:
+    """Mail goes out in the name of an organisation; whoever is in none gets none."""
+    if rows.organisation != EVERY:
+        outbox.put(rows, letter, moment_text(now))
+
+
+def _place(rows: Handle, account: str | None) -> str:
     """An organisation in whose name an account gets mail: any that knows it will do."""
     row = rows.one(
         "SELECT organisation_id FROM person WHERE account_id = :account ORDER BY organisation_id LIMIT 1",
         account=account,
     )
-    return str(row[0]) if row else None
+    return str(row[0]) if row else EVERY

@@ -1,7 +1,7 @@
 from cast import PASSWORD, Cast
 from mainstay.values.ids import new_id
 from running import RunningServer
-from visiting import Somebody, Visit, link_for, mails_to, somebody, words
+from visiting import Somebody, Visit, link_for, mails_to, somebody, wait_for_mails, words
 
 NEW = "a much better password"
 
@@ -24,6 +24,7 @@ def test_a_forgotten_password_is_replaced_by_a_link_in_a_mail(server: RunningSer
     assert visiting.get(link).status_code == 410
     assert visiting.submit("/sign-in", email=person.email, password=PASSWORD).status_code == 422
     visiting.sign_in(Somebody(person.id, person.email, NEW))
+    assert "has been changed" in wait_for_mails(server, person.email, 2)[-1]
 
 
 def test_the_answer_is_the_same_for_an_unknown_address(server: RunningServer, cast: Cast) -> None:

@@ -4,7 +4,7 @@ from cast import PASSWORD, Cast
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.kernel.rights import Role
 from running import RunningServer
-from visiting import Somebody, Visit, somebody, visit, words
+from visiting import Somebody, Visit, somebody, visit, wait_for_mails, words
 
 ACCOUNT = "/settings/account"
 NEW = "a password for tomorrow"
@@ -65,6 +65,7 @@ def test_the_password_is_changed_and_every_other_sign_in_ends(server: RunningSer
     assert not other.is_inside
     assert Visit(server).submit("/sign-in", email=person.email, password=PASSWORD).status_code == 422
     Visit(server).sign_in(Somebody(person.id, person.email, NEW))
+    assert "has been changed" in wait_for_mails(server, person.email, 1)[-1]
 
 
 def test_the_password_changes_only_with_the_current_one(server: RunningServer, cast: Cast) -> None:

@@ -89,5 +89,4 @@ class Forgotten:
     def _reset(self, link: str, password: str) -> None:
         stage = self.threshold.visitors.stage
         kept = hash_password(password)
-        with stage.database.changing(EVERY) as rows:
-            signing_in.reset_password(rows, link, kept, stage.clock())
+        signing_in.reset_password(stage.database, link, kept, stage.clock())

@@ -114,9 +114,9 @@ class Settings:
             return sessions.of_account(rows, account, stage.clock())
 
     def _set_password(self, guest: Guest, password: str) -> None:
+        stage, visitor = self.desk.visitors.stage, guest.visitor
         kept = hash_password(password)
-        with self.desk.visitors.stage.database.changing(EVERY) as rows:
-            signing_in.change_password(rows, guest.visitor.account, guest.visitor.session, kept)
+        signing_in.change_password(stage.database, visitor.account, visitor.session, kept, stage.clock())
 
     def _end(self, account: str, session: str) -> None:
         with self.desk.visitors.stage.database.changing(EVERY) as rows:
