@@ -60,7 +60,7 @@ def test_a_preview_warns_who_would_remove_themselves(server: RunningServer, cast
 
     preview = server.request("POST", path, cast.key(role=Role.ADMIN), json={}).json()
 
-    assert preview["warnings"] == ["This is you: the key or app in use stops working too."]
+    assert preview["warnings"] == ["This is you: your own access ends too."]
 
 
 def test_a_preview_needs_what_the_act_needs(server: RunningServer, cast: Cast) -> None:

@@ -112,8 +112,8 @@ def _number(digits: str) -> float:
     value = float(digits)
     if not isfinite(value):
         raise NotJson("a number is too large")
-    plain = digits.isascii() and "e" not in digits.lower()
-    return value if plain and Decimal(digits) == Decimal(repr(value)) else Unclear(value)
+    exact = "e" not in digits.lower() and Decimal(digits) == Decimal(repr(value))
+    return value if exact else Unclear(value)
 
 
 class Unclear(float):
