@@ -63,6 +63,8 @@ def test_a_second_routing_header_is_a_mismatch(server: RunningServer, cast: Cast
     assert (heard.status, heard.json()["error"]["code"]) == (400, -32020)
 
 
-def test_a_length_said_twice_is_no_fault_of_ours(server: RunningServer, cast: Cast) -> None:
-    length = str(len(orjson.dumps(CALL)))
-    assert say(server, "POST", "/mcp", bearer(cast), *JSON.items(), ("Content-Length", length), body=CALL).status < 500
+def test_a_length_said_twice_is_one_if_both_are_the_same(server: RunningServer, cast: Cast) -> None:
+    length = len(orjson.dumps(CALL))
+    for again, status in ((length, 200), (length + 1, 400)):
+        lines = (*JSON.items(), ("Content-Length", str(again)))
+        assert say(server, "POST", "/mcp", bearer(cast), *lines, body=CALL).status == status

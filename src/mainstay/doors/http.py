@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
-from typing import Any, overload
+from typing import Protocol, cast, overload
 
 import orjson
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
@@ -39,13 +39,22 @@ class Response:
     quiet: bool = False
 
 
+class ServerHeaders(Protocol):
+    """The headers as the server hands them over; its own stubs do not know of `get_all`."""
+
+    def get_all(self, name: str, /) -> list[str]:
+        """Every line of this name."""
+
+    def __contains__(self, name: str, /) -> bool:
+        """Whether there is a line of this name."""
+
+
 class RequestHeaders:
     """The headers of a request, by lower-case name; the lines of one that was sent several times make one list."""
 
     __slots__ = ("_headers",)
 
-    def __init__(self, headers: Any) -> None:
-        # The server's own kind, of whose `get_all` its stubs do not know.
+    def __init__(self, headers: ServerHeaders) -> None:
         self._headers = headers
 
     @overload
@@ -54,8 +63,7 @@ class RequestHeaders:
     def get(self, name: str, default: str) -> str: ...
     def get(self, name: str, default: str | None = None) -> str | None:
         """The value, or the default where there is none."""
-        lines: list[str] = self._headers.get_all(name)
-        if lines:
+        if lines := self._headers.get_all(name):
             return lines[0] if len(lines) == 1 else ", ".join(lines)
         # The server hides values that are not ASCII: they are there, and equal to nothing.
         return _NOT_ASCII if name in self._headers else default
@@ -76,7 +84,7 @@ class Request:
         self.method = scope.method
         self.path = scope.path
         self.query = scope.query_string.encode()
-        self.headers = RequestHeaders(scope.headers)
+        self.headers = RequestHeaders(cast("ServerHeaders", scope.headers))
         self._scope = scope
 
     @property
@@ -87,8 +95,7 @@ class Request:
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
         announced = self.headers.get("content-length")
-        # Several lines of it say the same, or the server would have refused the request.
-        length = None if announced is None else int(announced.partition(",")[0])
+        length = None if announced is None else int(announced)
         # One that is known to be small need not be counted piece by piece.
         coming = self._protocol() if length is not None and length <= limit else self._counted(limit)
         try:
@@ -164,7 +171,7 @@ class Front:
             response = error(interrupted.status, interrupted.text, interrupted.headers)
         except Exception as fault:
             # The one place where a bug becomes an answer: told to the log, never to the client.
-            log_error("fault", fault, request=request.id, method=request.method, path=request.path)
+            log_fault(fault, request)
             response = error(500, OUR_FAULT)
         seconds = time.perf_counter() - began
         self.meters.observe(response.route, response.status, seconds)
@@ -200,6 +207,11 @@ class Front:
 
 
 _READS = {"GET", "HEAD"}
+
+
+def log_fault(fault: Exception, request: Request) -> None:
+    """Tell the log of a bug, once, where it becomes an answer."""
+    log_error("fault", fault, request=request.id, method=request.method, path=request.path)
 
 
 def error(status: int, text: str, headers: Headers = (), route: int = 0) -> Response:

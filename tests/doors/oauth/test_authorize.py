@@ -1,5 +1,7 @@
 """The authorization endpoint and the approval screen."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -9,7 +11,8 @@ from apps import CALLBACK, App, Person, hidden, register, signed_in, told
 from cast import Cast
 from mainstay.doors.oauth.authorize import is_same
 from mainstay.kernel.rights import Role
-from running import RunningServer
+from mainstay.settings import read_settings
+from running import RunningServer, start_server
 from visiting import somebody
 
 
@@ -48,6 +51,16 @@ def test_someone_not_signed_in_is_sent_to_sign_in_before_any_other_fault(app: Ap
 
 
 REGISTERED = "http://127.0.0.1:1111/cb"
+
+
+# Whether the port may differ is decided before any database matters: the embedded one will do.
+@pytest.mark.parametrize(("ports", "status"), [("exact", 400), ("any", 303)])
+def test_a_setting_says_whether_the_port_of_the_loopback_may_change(tmp_path: Path, ports: str, status: int) -> None:
+    settings = replace(read_settings({}), data=tmp_path / "data", workers=1)
+    with start_server(settings, MAINSTAY_LOOPBACK_PORTS=ports) as server:
+        app = register(server, redirect_uris=[REGISTERED])
+        asked = app.address(redirect_uri="http://127.0.0.1:2222/cb")
+        assert httpx2.get(asked, timeout=20).status_code == status
 
 
 @pytest.mark.parametrize("given", ["http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb", "http://127.0.0.1/cb"])

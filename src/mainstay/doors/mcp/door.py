@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mainstay.backing.log import log_error
 from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.entrance import Entrance, OverLimit
-from mainstay.doors.http import Interrupted, Request, Response
+from mainstay.doors.http import Interrupted, Request, Response, log_fault
 from mainstay.doors.json import encode
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
@@ -47,7 +46,7 @@ class McpDoor:
         try:
             response = await self._answer(request)
         except Exception as problem:
-            log_error("fault", problem, request=request.id, method=request.method, path=request.path)
+            log_fault(problem, request)
             text = f"Something went wrong on our side; it is safe to try again. ({request.id})"
             response = fault(500, protocol.INTERNAL, text)
         response.headers = (*response.headers, *ANYONE)
@@ -158,10 +157,11 @@ def _is_json(content_type: str) -> bool:
 @lru_cache(1024)
 def _accepts_json(accept: str | None) -> bool:
     """Whether an Accept header allows JSON; one that is missing or empty does, and what is most precise counts."""
-    if not (accept or "").strip(" ,"):
+    choices = (accept or "").strip(" ,").lower()
+    if not choices:
         return True
     allowed = {}
-    for choice in (accept or "").lower().split(","):
+    for choice in choices.split(","):
         kind, *parameters = (part.strip() for part in choice.split(";"))
         allowed[kind] = not any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
     return next((allowed[kind] for kind in ("application/json", "application/*", "*/*") if kind in allowed), False)

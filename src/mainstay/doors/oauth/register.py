@@ -27,7 +27,6 @@ MOST_REDIRECTS, LONGEST_REDIRECT = 10, 2000
 LONGEST_NAME = 80
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-# Schemes that a browser acts on by itself, or that reach past the app.
 # Schemes that run something, read something or write to someone, instead of opening an app of one's own.
 _NEVER = {
     *("javascript", "vbscript", "data", "blob", "about", "file", "filesystem", "jar", "view-source", "chrome"),

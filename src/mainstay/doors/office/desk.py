@@ -220,8 +220,8 @@ def seen_version(fields: dict[str, str]) -> int | None:
 _LONGEST_VERSION = 16
 
 
-def once_more(fields: dict[str, str], refusal: Refusal, version: int) -> dict[str, str]:
-    """The fields of a refused form. Whoever was told that the record has changed may save over it next time."""
+def once_more(fields: dict[str, str], refusal: Refusal | None, version: int) -> dict[str, str]:
+    """The fields of a form, shown again. Whoever is told that the record has changed may save over this version."""
     return fields | {"version": str(version)} if isinstance(refusal, Stale) else fields
 
 

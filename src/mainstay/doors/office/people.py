@@ -22,7 +22,7 @@ from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.words import ROLES
 from mainstay.kernel.perform import admit
 from mainstay.kernel.refusal import Refusal
-from mainstay.kernel.rights import Role
+from mainstay.kernel.rights import RIGHTS, Right, Role
 
 _OPTIONAL = ("phone", "companyName", "costRate", "billRate", "colour")
 _ALL_ROLES = list(ROLES.items())
@@ -142,6 +142,7 @@ class People:
     def _person_page(
         self, guest: Guest, person: dict[str, Any], fields: dict[str, str], refusal: Refusal | None = None, **more: Any
     ) -> Response:
+        role = Role(person["role"])
         return self.desk.form_page(
             "person.html",
             guest,
@@ -149,8 +150,9 @@ class People:
             refusal,
             area="People",
             person=person,
-            theirs_to_change=may_change(guest.actor, Role(person["role"])),
-            roles=_ALL_ROLES if person["role"] == "owner" else _GIVEN_ROLES,
+            theirs_to_change=may_change(guest.actor, role),
+            makes_keys=Right.KEYS_MANAGE in RIGHTS[role],
+            roles=_ALL_ROLES if role is Role.OWNER else _GIVEN_ROLES,
             update=update_person,
             name_owner=name_owner,
             remove=remove_person,

@@ -116,8 +116,7 @@ class Webhooks:
         try:
             await self.desk.perform(request, guest, update_webhook, given, seen_version(fields))
         except Refusal as refusal:
-            found = await self.desk.perform(request, guest, get_webhook, {"webhookId": webhook})
-            return await self._page(request, guest, webhook, once_more(fields, refusal, found["version"]), refusal)
+            return await self._page(request, guest, webhook, fields, refusal)
         return see_other(f"{_PATH}/{quote(webhook)}?done=saved")
 
     async def redeliver(self, request: Request, guest: Guest, webhook: str) -> Response:
@@ -202,6 +201,7 @@ class Webhooks:
         **more: Any,
     ) -> Response:
         found = await self.desk.perform(request, guest, get_webhook, {"webhookId": webhook})
+        fields = once_more(fields, refusal, found["version"])
         now = self.desk.visitors.stage.clock()
         until = old_secret_until(found["rotatedAt"], now)
         since = (now - timedelta(days=1)).astimezone(ZoneInfo(guest.time_zone)).strftime(_WALL_TIME)

@@ -3,8 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mainstay.backing.log import log_error
-from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error
+from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.static import FILES
@@ -71,7 +70,7 @@ async def _shown(page: Page, request: Request, segment: str) -> Response:
     except Interrupted as interrupted:
         return apology(request, interrupted.status, interrupted.text)
     except Exception as fault:
-        log_error("fault", fault, request=request.id, method=request.method, path=request.path)
+        log_fault(fault, request)
         return apology(request, 500, OUR_FAULT)
 
 
