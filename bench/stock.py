@@ -11,7 +11,7 @@ from mainstay.business.people import store
 from mainstay.business.people.joining import create_organisation
 from mainstay.identity.secrets import API_KEY, new_secret, secret_hash
 from mainstay.kernel.actor import Actor, operator
-from mainstay.kernel.context import Context, Request
+from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.main import open_stage
@@ -72,7 +72,7 @@ def _organisation(stage: Stage, people: int) -> list[str]:
     )
     # One transaction for all of them: a commit for each would wait for the disk tens of thousands of times.
     with stage.database.changing(acting.organisation) as rows:
-        ctx = Context(rows, acting, Request(new_id("req")), stage.clock)
+        ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
         for number in range(1, people):
             store.insert(ctx, _person(number))
         return [_insert_key(ctx, owner["id"]) for _ in range(KEYS)]
@@ -109,6 +109,6 @@ def _insert_key(ctx: Context, owner: str) -> str:
 
 def perform(stage: Stage, operation: Operation, acting: Actor, **given: str) -> dict[str, Any]:
     """Perform an operation; what it answered."""
-    answer = stage.perform(operation, acting, orjson.dumps(given), Request(new_id("req")))
+    answer = stage.perform(operation, acting, orjson.dumps(given), Envelope(new_id("req")))
     result: dict[str, Any] = orjson.loads(answer.body)
     return result

@@ -11,11 +11,11 @@ from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.keys import create_key
 from mainstay.kernel.actor import Actor, Door, operator
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.replay import Answer
 from mainstay.kernel.rights import Access, Role
+from mainstay.ledger.replay import Answer
 from mainstay.values.ids import new_id
 
 _numbers = itertools.count(1)
@@ -42,10 +42,7 @@ class Cast:
     def actor(self, role: Role, access: Access = Access.WRITE, door: Door = Door.API) -> Actor:
         """A person of this role, acting by themselves with what their organisation allows now."""
         with self.stage.database.reading(self.organisation) as rows:
-            person = actor_of_person(rows, self.people[role], door)
-        return Actor(
-            person.organisation, person.person, person.role, access, person.subscribed, person.door, person.credential
-        )
+            return actor_of_person(rows, self.people[role], door)._replace(access=access)
 
     def perform(self, operation: Operation, actor: Actor | Role = Role.OWNER, /, **given: object) -> dict[str, Any]:
         """Perform an operation; what it answered."""
@@ -53,11 +50,16 @@ class Cast:
         return result
 
     def answer(
-        self, operation: Operation, actor: Actor | Role = Role.OWNER, /, request: Request | None = None, **given: object
+        self,
+        operation: Operation,
+        actor: Actor | Role = Role.OWNER,
+        /,
+        request: Envelope | None = None,
+        **given: object,
     ) -> Answer:
         """Perform an operation; the answer as doors get it."""
         acting = self.actor(actor) if isinstance(actor, Role) else actor
-        return self.stage.perform(operation, acting, orjson.dumps(given), request or Request(new_id("req")))
+        return self.stage.perform(operation, acting, orjson.dumps(given), request or Envelope(new_id("req")))
 
     def key(self, access: Access = Access.WRITE, role: Role = Role.OWNER) -> str:
         """A new API key of the owner or admin."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.processes import end_with_parent
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.doors.cli.line import House, run
 from mainstay.main import connect, open_signer, open_stage, work
@@ -39,7 +39,7 @@ def _migrate(settings: Settings, _words: Namespace) -> dict[str, Any]:
 
 
 def _openapi(settings: Settings, _words: Namespace) -> None:
-    sys.stdout.write(describe(OPERATIONS, settings.base_url).decode() + "\n")
+    sys.stdout.write(describe(CATALOGUE.operations, settings.base_url).decode() + "\n")
 
 
 def _version(_settings: Settings, _words: Namespace) -> dict[str, Any]:

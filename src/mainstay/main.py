@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from mainstay.backing.database import Database, Unreachable
 from mainstay.backing.exposition import Meters, attempts_text, meter_names
 from mainstay.backing.folder import DataFolder
-from mainstay.backing.guard import Denied, Guard
+from mainstay.backing.guard import Guard
 from mainstay.backing.limits import Limits, MachineLimits
 from mainstay.backing.log import log_error
 from mainstay.backing.mail import open_post
@@ -30,7 +30,7 @@ from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.backing.web import Web
-from mainstay.catalogue import OPERATIONS, REACTIONS
+from mainstay.catalogue import CATALOGUE, UPKEEP
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
 from mainstay.doors.api.openapi import describe
@@ -53,20 +53,19 @@ from mainstay.doors.running import Runner
 from mainstay.identity.authenticate import standing
 from mainstay.identity.last_used import EVERY_SECONDS, LastUsed
 from mainstay.identity.links import LinkMaker
+from mainstay.identity.mails import MAIL
 from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import Fault, Invalid
 from mainstay.settings import Settings, WrongSetting, read_settings
 from mainstay.values.moments import Clock, system_clock
 from mainstay.webhooks.dispatcher import Dispatcher
-from mainstay.webhooks.endpoints import CreateWebhook, UpdateWebhook, create_webhook, update_webhook
 from mainstay.webhooks.queue import Queue
 from mainstay.webhooks.signature import Signer
-from mainstay.worker import Worker, beside, stop_on_signal
+from mainstay.worker import Worker, beside, mailing, stop_on_signal
 
 THREADS = 8
 # Routes as the meters count them; the first is for requests that found no route.
-METERED = ("none", *(endpoint.operation.name for endpoint in endpoints_of(OPERATIONS)), "mcp")
+METERED = ("none", *(endpoint.operation.name for endpoint in endpoints_of(CATALOGUE.operations)), "mcp")
 
 
 def connect(settings: Settings) -> Database:
@@ -83,27 +82,20 @@ def open_stage(settings: Settings, clock: Clock = system_clock) -> Stage:
     """Where operations are performed, on a database brought to the newest schema."""
     database = connect(settings)
     migrate(database)
-    guard = _guard(settings)
-    ahead = {operation.name: partial(_check_address, guard) for operation in (create_webhook, update_webhook)}
-    return Stage(database, clock, standing, Bell(DataFolder(settings.data).bell).ring, ahead)
+    ring = Bell(DataFolder(settings.data).bell).ring
+    return Stage(database, clock, standing, ring, CATALOGUE, _guard(settings), settings.base_url)
 
 
 def open_worker(settings: Settings, stage: Stage) -> Worker:
     """What empties the outbox of a stage."""
     sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
-    return Worker(
-        stage.database,
-        stage.clock,
-        open_post(settings.smtp, DataFolder(settings.data).mails, sender),
-        REACTIONS,
-        settings.base_url,
-        _link_maker(settings),
-    )
+    post = open_post(settings.smtp, DataFolder(settings.data).mails, sender)
+    return Worker(stage, {MAIL: mailing(post, _link_maker(settings))}, UPKEEP)
 
 
 def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:
     """What sends the deliveries of a stage."""
-    queue = Queue(stage.database, stage.clock, settings.base_url, chance=partial(uniform, -1, 1))
+    queue = Queue(stage, chance=partial(uniform, -1, 1))
     return Dispatcher(queue, open_signer(settings), Web(_guard(settings)), stage.clock)
 
 
@@ -142,7 +134,7 @@ def application() -> Front:
     runner = Runner(stage.database.reads_inline, threads)
     entrance = Entrance(stage, limits, last_used, runner)
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
-    tools = Tools(OPERATIONS)
+    tools = Tools(CATALOGUE.operations)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
 
     async def stop() -> None:
@@ -156,7 +148,9 @@ def application() -> Front:
     return Front(
         doors=_doors(settings, entrance, visitors, tools),
         areas={
-            api.PREFIX: api.ApiDoor(entrance, Routes(OPERATIONS), describe(OPERATIONS, settings.base_url)),
+            api.PREFIX: api.ApiDoor(
+                entrance, Routes(CATALOGUE.operations), describe(CATALOGUE.operations, settings.base_url)
+            ),
             "/.well-known": well_known(settings.base_url),
         },
         nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), tools.names, open_signer(settings))),
@@ -186,15 +180,6 @@ def _doors(settings: Settings, entrance: Entrance, visitors: Visitors, tools: To
         "/healthz": health.alive,
         "/readyz": health.is_ready,
     }
-
-
-def _check_address(guard: Guard, given: CreateWebhook | UpdateWebhook) -> None:
-    if "url" not in given.sent():
-        return
-    try:
-        guard.check(given.url)
-    except Denied as denied:
-        raise Invalid([Fault("url", str(denied))]) from None
 
 
 def _link_maker(settings: Settings) -> LinkMaker:

@@ -6,26 +6,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby
 
 import orjson
 
-from mainstay.backing.database import EVERY, Database, Unreachable
+from mainstay.backing.database import EVERY, Handle, Unreachable
 from mainstay.backing.log import log_error
 from mainstay.backing.mail import Message, Post
 from mainstay.backing.wakeups import Wakeups
-from mainstay.identity import clients, links, sessions, tickets, tokens
 from mainstay.identity.links import LinkMaker
-from mainstay.identity.mails import LINK, MAIL
-from mainstay.kernel import outbox, replay
-from mainstay.kernel.outbox import EVENT, Work
-from mainstay.kernel.reaction import Happening, Reaction
-from mainstay.values.moments import Clock, moment_text
+from mainstay.identity.mails import LINK
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.reaction import Happening, Reaction, Timer
+from mainstay.ledger import outbox
+from mainstay.ledger.outbox import EVENT, Work
+from mainstay.values.moments import beginning_of, local_date, moment_text
 from mainstay.webhooks import retention
 from mainstay.webhooks.dispatcher import Dispatcher
 from mainstay.webhooks.fan_out import fan_out
-from mainstay.webhooks.model import KEPT
 
 # How long the worker rests when nobody rings: work that falls due by itself waits no longer than this.
 REST_SECONDS = 1.0
@@ -34,16 +33,24 @@ BATCH = 50
 TIDY_EVERY = timedelta(minutes=10)
 
 
+# Does one kind of work; what it raises is tried again later.
+Doing = Callable[[Work], None]
+# Removes what is kept no longer.
+Forgetting = Callable[[Handle, datetime], None]
+
+
+class Hopeless(Exception):
+    """The work can never be done, however often it is tried."""
+
+
 @dataclass(slots=True)
 class Worker:
     """One worker; several may run at once."""
 
-    database: Database
-    clock: Clock
-    post: Post
-    reactions: Mapping[str, tuple[Reaction, ...]]
-    base_url: str
-    links: LinkMaker
+    stage: Stage
+    # What is done for each kind of work, but for events.
+    kinds: Mapping[str, Doing]
+    upkeep: Sequence[Forgetting]
     _tidied_at: datetime | None = None
 
     def run(self, bell: Wakeups, stopping: threading.Event, tell: Callable[[], None]) -> None:
@@ -51,6 +58,7 @@ class Worker:
         while not stopping.is_set():
             try:
                 self.tidy()
+                self.begin_days()
                 while not stopping.is_set() and self.step():
                     tell()
             except Unreachable as fault:
@@ -60,45 +68,74 @@ class Worker:
 
     def step(self) -> bool:
         """Do some work; False when nothing is due."""
-        with self.database.changing(EVERY) as rows:
-            taken = outbox.take(rows, self.clock(), BATCH)
-        events = sorted((work for work in taken if work.kind == EVENT), key=_whose)
-        for organisation, works in groupby(events, _whose):
-            self._react_to_all(organisation, list(works))
+        with self.stage.database.changing(EVERY) as rows:
+            taken = outbox.take(rows, self.stage.clock(), BATCH)
+        told = sorted((work for work in taken if work.kind == EVENT), key=_whose)
+        for organisation, works in groupby(told, _whose):
+            self._tell_all(organisation, list(works))
         for work in taken:
             if work.kind != EVENT:
                 self._try(work)
         return bool(taken)
 
+    def begin_days(self) -> None:
+        """Do what is due in the organisations whose day has begun since they were last visited."""
+        now = self.stage.clock()
+        with self.stage.database.reading(EVERY) as rows:
+            turned = rows.all(
+                "SELECT id, time_zone FROM organisation WHERE day_begins_at <= :now ORDER BY day_begins_at LIMIT :most",
+                now=moment_text(now),
+                most=BATCH,
+            )
+        for organisation, zone in turned:
+            today = local_date(now, str(zone))
+            for timer in self.stage.catalogue.timers:
+                self._begin_day(timer, str(organisation), today)
+            with self.stage.database.changing(str(organisation)) as rows:
+                rows.run(
+                    "UPDATE organisation SET day_begins_at = :next WHERE id = :organisation",
+                    next=moment_text(beginning_of(today + timedelta(days=1), str(zone))),
+                )
+
     def tidy(self) -> None:
         """Remove what is kept no longer."""
-        now = self.clock()
+        now = self.stage.clock()
         if self._tidied_at and now - self._tidied_at < TIDY_EVERY:
             return
         self._tidied_at = now
-        with self.database.changing(EVERY) as rows:
-            replay.forget_old(rows, now)
-            tokens.forget_expired(rows, now)
-            clients.forget_never_approved(rows, now)
-            sessions.forget_old(rows, now)
-            links.forget_old(rows, now)
-            tickets.forget_old(rows, now)
-            rows.run("DELETE FROM event WHERE created_at < :before", before=moment_text(now - KEPT))
+        with self.stage.database.changing(EVERY) as rows:
+            for forget in self.upkeep:
+                forget(rows, now)
         more = True
         while more:
-            with self.database.changing(EVERY) as rows:
+            with self.stage.database.changing(EVERY) as rows:
                 more = retention.forget_old(rows, now)
 
-    def _react_to_all(self, organisation: str, works: Sequence[Work]) -> None:
-        """React to many events of an organisation in one transaction; if one is faulty, to each by itself."""
+    def _begin_day(self, timer: Timer, organisation: str, day: date) -> None:
         try:
-            self._react(organisation, works)
+            self.stage.begin_day(timer, organisation, day)
+        except Unreachable:
+            raise
+        except Exception as fault:
+            # Tomorrow is another day; what is due in other organisations does not wait for it.
+            log_error("timer failed", fault, timer=timer.name, organisation=organisation)
+
+    def _tell_all(self, organisation: str, works: Sequence[Work]) -> None:
+        """Tell of many events of an organisation at once, but for those that something follows.
+
+        If one of them is faulty, each is told of by itself.
+        """
+        alone = [work for work in works if self._reactions(work)]
+        together = [work for work in works if work not in alone]
+        try:
+            self._tell(organisation, together)
         except Unreachable:
             raise
         except Exception as fault:
             log_error("events taken one by one", fault, organisation=organisation)
-            for work in works:
-                self._try(work)
+            alone = list(works)
+        for work in alone:
+            self._try(work)
 
     def _try(self, work: Work) -> None:
         try:
@@ -106,50 +143,65 @@ class Worker:
         except Unreachable:
             # The lease runs out by itself.
             raise
+        except Hopeless as fault:
+            with self.stage.database.changing(EVERY) as rows:
+                outbox.park(rows, work, str(fault))
+            log_error("work parked", fault, work=work.id, kind=work.kind)
         except Exception as fault:
             # Whatever it is, this piece of work must not keep the others waiting.
-            with self.database.changing(EVERY) as rows:
-                again = outbox.postpone(rows, work, self.clock())
+            with self.stage.database.changing(EVERY) as rows:
+                again = outbox.postpone(rows, work, self.stage.clock(), f"{type(fault).__name__}: {fault}")
             log_error("work failed", fault, work=work.id, kind=work.kind, again=again and moment_text(again))
 
     def _do(self, work: Work) -> None:
         if work.kind == EVENT:
-            self._react(work.organisation, [work])
+            for reaction, happening in self._reactions(work):
+                self.stage.react(reaction, work.organisation, happening)
+            self._tell(work.organisation, [work])
             return
-        if work.kind == MAIL:
-            self.post.send(self._message(work))
-        with self.database.changing(work.organisation) as rows:
+        if work.kind not in self.kinds:
+            raise Hopeless(f"This Mainstay does not know work of the kind {work.kind}.")
+        self.kinds[work.kind](work)
+        with self.stage.database.changing(work.organisation) as rows:
             outbox.finish(rows, work)
 
-    def _message(self, work: Work) -> Message:
+    def _reactions(self, work: Work) -> list[tuple[Reaction, Happening]]:
+        """What follows an event; nothing follows one that is kept no longer."""
+        with self.stage.database.reading(work.organisation) as rows:
+            row = rows.one(_EVENT, id=work.payload["event"])
+        reactions = self.stage.catalogue.reactions_to(str(row[0])) if row else []
+        if row is None or not reactions:
+            return []
+        _, actor, data = map(str, row)
+        happening = Happening(work.payload["event"], orjson.loads(actor), orjson.loads(data)["object"])
+        return [(reaction, happening) for reaction in reactions]
+
+    def _tell(self, organisation: str, works: Sequence[Work]) -> None:
+        """Let events be sent to webhooks."""
+        with self.stage.database.changing(organisation) as rows:
+            told = []
+            for work in works:
+                row = rows.one(_EVENT, id=work.payload["event"])
+                outbox.finish(rows, work)
+                if row is not None:
+                    told.append((work.payload["event"], str(row[0])))
+            fan_out(rows, told, moment_text(self.stage.clock()))
+
+
+_EVENT = "SELECT type, actor, data FROM event WHERE organisation_id = :organisation AND id = :id"
+
+
+def mailing(post: Post, links: LinkMaker) -> Doing:
+    """What sends mails; a one-time link in one is made only now."""
+
+    def send(work: Work) -> None:
         payload = dict(work.payload)
         kind, link = payload.pop("link_kind", ""), payload.pop("link", "")
         if link:
-            payload["text"] = payload["text"].replace(LINK, self.links.address(kind, link))
-        return Message(id=work.id, **payload)
+            payload["text"] = payload["text"].replace(LINK, links.address(kind, link))
+        post.send(Message(id=work.id, **payload))
 
-    def _react(self, organisation: str, works: Sequence[Work]) -> None:
-        """Do what follows events, and let them be sent to webhooks; nothing follows one that is kept no longer."""
-        now = self.clock()
-        at = moment_text(now)
-        told = []
-        with self.database.changing(organisation) as rows:
-            for work in works:
-                event = work.payload["event"]
-                row = rows.one(
-                    "SELECT type, actor, data FROM event WHERE organisation_id = :organisation AND id = :id", id=event
-                )
-                outbox.finish(rows, work)
-                if row is None:
-                    continue
-                kind, actor, data = map(str, row)
-                told.append((event, kind))
-                for reaction in self.reactions.get(kind, ()):
-                    record = orjson.loads(data)["object"]
-                    happening = Happening(rows, kind, orjson.loads(actor), record, self.base_url, now)
-                    for letter in reaction(happening):
-                        outbox.put(rows, letter, at)
-            fan_out(rows, told, at)
+    return send
 
 
 @contextmanager

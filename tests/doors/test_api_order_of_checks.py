@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from cast import Cast
-from mainstay.business.people.operations import remove_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.rights import Access, Role
 from running import RunningServer
 from talking import PEOPLE, head, refused, sentence, speak

@@ -8,7 +8,7 @@ import schemathesis
 from schemathesis.core.result import Ok
 
 from cast import Cast
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Effect
@@ -16,13 +16,13 @@ from mainstay.kernel.rights import Access
 from running import RunningServer
 from talking import refused
 
-DOCUMENT = orjson.loads(describe(OPERATIONS, "https://office.example"))
+DOCUMENT = orjson.loads(describe(CATALOGUE.operations, "https://office.example"))
 DESCRIBED = {
     operation["operationId"]: (method, path, operation)
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-OFFERED = [operation for operation in OPERATIONS if operation.rest and Door.API in operation.offered]
+OFFERED = [operation for operation in CATALOGUE.operations if operation.rest and Door.API in operation.offered]
 
 
 def test_it_is_valid_openapi_3_1() -> None:
@@ -100,5 +100,5 @@ def test_it_is_served_to_a_key_like_every_path(server: RunningServer, cast: Cast
 
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.content == describe(OPERATIONS, server.settings.base_url)
+    assert answer.content == describe(CATALOGUE.operations, server.settings.base_url)
     assert answer.json()["servers"] == [{"url": f"{server.url}/api/v1"}]

@@ -20,11 +20,11 @@ from aiosmtpd.handlers import Message as Received
 from cast import Cast, assemble
 from dispatching import put_deliveries
 from mainstay.business.people.operations import invite_person, update_person
-from mainstay.kernel import outbox
 from mainstay.kernel.context import Letter, Request
-from mainstay.kernel.outbox import LEASE, RETRIES
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Role
+from mainstay.ledger import outbox
+from mainstay.ledger.outbox import LEASE, RETRIES
 from mainstay.main import open_dispatcher, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
 from mainstay.values.moments import moment_text, system_clock

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from mainstay.catalogue import EVENTS, OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.shapes import Record, Shown
@@ -56,9 +56,9 @@ _PARTICULAR: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def documents() -> dict[Path, str]:
     """Every generated document by its place."""
     return {
-        ROOT / "docs" / "operations.md": _OPERATIONS + "".join(map(_row, OPERATIONS)),
+        ROOT / "docs" / "operations.md": _OPERATIONS + "".join(map(_row, CATALOGUE.operations)),
         ROOT / "docs" / "events.md": _events(),
-        ROOT / "docs" / "openapi.json": describe(OPERATIONS, BASE_URL).decode() + "\n",
+        ROOT / "docs" / "openapi.json": describe(CATALOGUE.operations, BASE_URL).decode() + "\n",
     }
 
 
@@ -71,7 +71,9 @@ def _row(operation: Operation) -> str:
 
 
 def _events() -> str:
-    kinds: list[tuple[str, str, type[Shown]]] = [(event.name, event.__doc__ or "", event.about) for event in EVENTS]
+    kinds: list[tuple[str, str, type[Shown]]] = [
+        (event.name, event.__doc__ or "", event.about) for event in CATALOGUE.events
+    ]
     kinds.append((TEST, "Someone tries a webhook. It is sent to that one alone, and is in no feed.", WebhookOut))
     rows = "".join(f"| [`{kind}`](#{kind.replace('.', '')}) | {meaning} |\n" for kind, meaning, _ in kinds)
     return _EVENTS + rows + "".join(_section(*kind) for kind in kinds)

@@ -9,7 +9,7 @@ from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
 from mainstay.kernel.actor import Actor
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Access, Role
@@ -73,7 +73,7 @@ def furnish(stage: Stage) -> Exhibit:
     cast = assemble(stage)
     keys = {(role, access): cast.key(access, role) for role in (Role.OWNER, Role.ADMIN) for access in Access}
     # With an idempotency key, so that an answer is kept as well.
-    request = Request(new_id("req"), replay_key="kept")
+    request = Envelope(new_id("req"), replay_key="kept")
     cast.answer(invite_person, request=request, name="Ian Invited", email="ian@cast.example", role="office")
     with stage.database.reading(cast.organisation) as rows:
         row = rows.one("SELECT id FROM person WHERE organisation_id = :organisation AND status = 'invited'")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_pascal
 
-from mainstay.catalogue import EVENTS, OPERATIONS, REACTIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.shapes import Irrevocable, ListInput
@@ -16,13 +16,13 @@ VERBS = {
     "accept", "add", "approve", "change", "create", "delete", "get", "invite", "list", "name", "redeliver", "remove",
     "revoke", "rotate", "send", "update",
 }  # fmt: skip
-OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-EVENT = pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
+EVENT = pytest.mark.parametrize("event", CATALOGUE.events, ids=lambda event: event.name)
 
 
 def test_no_two_operations_share_a_name_or_a_route() -> None:
-    routes = [re.sub(r"\{.*?\}", "{}", operation.rest) for operation in OPERATIONS if operation.rest]
-    assert len({operation.name for operation in OPERATIONS}) == len(OPERATIONS)
+    routes = [re.sub(r"\{.*?\}", "{}", operation.rest) for operation in CATALOGUE.operations if operation.rest]
+    assert len({operation.name for operation in CATALOGUE.operations}) == len(CATALOGUE.operations)
     assert len({*routes}) == len(routes)
 
 
@@ -113,16 +113,16 @@ def test_an_event_is_called_by_what_happened_to_what(event: type[Event]) -> None
 
 
 def test_no_two_events_share_a_name() -> None:
-    assert len({event.name for event in EVENTS}) == len(EVENTS)
+    assert len({event.name for event in CATALOGUE.events}) == len(CATALOGUE.events)
 
 
 def test_every_event_there_is_stands_in_the_catalogue() -> None:
     declared = {event for event in Event.__subclasses__() if event.__module__.startswith("mainstay.")}
-    assert declared == {*EVENTS}
+    assert declared == {*CATALOGUE.events}
 
 
 def test_reactions_listen_to_events_that_happen() -> None:
-    assert REACTIONS.keys() <= {event.name for event in EVENTS}
+    assert CATALOGUE.reactions.keys() <= {event.name for event in CATALOGUE.events}
 
 
 @OPERATION

@@ -5,7 +5,7 @@ import pytest
 
 from house.documents import ROOT, documents, event_example
 from house.examples import Trial
-from mainstay.catalogue import EVENTS, OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.wire import to_json
 from mainstay.settings import MEANINGS, PREFIX
 from mainstay.webhooks.feed import list_events
@@ -19,16 +19,20 @@ def test_the_document_is_what_would_be_written_today(path: Path) -> None:
 
 def test_every_operation_stands_in_the_table() -> None:
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
-    assert [f"| `{operation.name}` |" in text for operation in OPERATIONS] == [True] * len(OPERATIONS)
+    assert [f"| `{operation.name}` |" in text for operation in CATALOGUE.operations] == [True] * len(
+        CATALOGUE.operations
+    )
 
 
 def test_every_kind_of_event_has_a_chapter() -> None:
     text = (ROOT / "docs" / "events.md").read_text("utf-8")
-    assert [kind for kind in (*(event.name for event in EVENTS), TEST) if f"\n## `{kind}`\n" not in text] == []
+    assert [
+        kind for kind in (*(event.name for event in CATALOGUE.events), TEST) if f"\n## `{kind}`\n" not in text
+    ] == []
 
 
 def test_the_example_of_an_event_has_the_fields_of_a_real_one(trial: Trial) -> None:
-    abouts = {event.name: event.about for event in EVENTS}
+    abouts = {event.name: event.about for event in CATALOGUE.events}
     feed = trial.open.cast.perform(list_events)["data"]
     assert {event["type"] for event in feed} == {"person.joined", "person.invited"}
     for event in feed:

@@ -9,8 +9,8 @@ import pytest
 
 from house.examples import Trial
 from mainstay.backing.database import EVERY
-from mainstay.catalogue import EVENTS, OPERATIONS
-from mainstay.kernel.context import Request
+from mainstay.catalogue import CATALOGUE
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.rights import RIGHTS, Role
 from mainstay.values.ids import new_id
@@ -21,7 +21,7 @@ from recording import Statement
 # A list may look different to those who see less.
 LISTS_BY_ROLE = [
     pytest.param(operation, role, id=f"{operation.name}-{role}")
-    for operation in OPERATIONS
+    for operation in CATALOGUE.operations
     for role in (Role.OWNER, Role.MEMBER)
     if operation.lists and operation.right in RIGHTS[role]
 ]
@@ -32,7 +32,7 @@ def values_of(name: str, part: dict[str, Any], whole: dict[str, Any]) -> list[ob
     if name == "startingAfter":
         return [None, "cursor"]
     if name == "type":
-        return [None, EVENTS[0].name]
+        return [None, CATALOGUE.events[0].name]
     for option in part.get("anyOf", [part]):
         of_option = whole["$defs"][option["$ref"].rpartition("/")[2]] if "$ref" in option else option
         if "enum" in of_option:
@@ -58,7 +58,7 @@ def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     prefixes = {"people": "person", "events": "evt", "deliveries": "delivery"}
     trial.database.statements.clear()
     for given in combinations(operation, prefixes.get(noun, noun.removesuffix("s")), trial.open.input(operation)):
-        trial.stage.perform(operation, trial.open.cast.actor(role), orjson.dumps(given), Request("req_1"))
+        trial.stage.perform(operation, trial.open.cast.actor(role), orjson.dumps(given), Envelope("req_1"))
     return [*trial.database.statements]
 
 
@@ -85,7 +85,7 @@ def test_a_list_walks_an_index_whatever_it_is_narrowed_by(trial: Trial, operatio
     [
         (list_deliveries, {}, "(organisation_id=? AND webhook_id=?)"),
         (list_deliveries, {"status": "failed"}, "(organisation_id=? AND webhook_id=? AND status=?)"),
-        (list_events, {"type": EVENTS[0].name}, "(organisation_id=? AND type=?)"),
+        (list_events, {"type": CATALOGUE.events[0].name}, "(organisation_id=? AND type=?)"),
     ],
 )
 def test_what_may_be_rare_among_very_many_is_not_looked_for_among_the_others(
@@ -93,5 +93,5 @@ def test_what_may_be_rare_among_very_many_is_not_looked_for_among_the_others(
 ) -> None:
     trial.database.statements.clear()
     given = orjson.dumps(trial.open.input(operation) | narrowed)
-    trial.stage.perform(operation, trial.open.cast.actor(Role.OWNER), given, Request("req_1"))
+    trial.stage.perform(operation, trial.open.cast.actor(Role.OWNER), given, Envelope("req_1"))
     assert [step for step in plan(trial, trial.database.statements[-1]) if searched in step]

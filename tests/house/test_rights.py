@@ -4,9 +4,9 @@ import orjson
 import pytest
 
 from house.examples import Exhibit, Trial
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.actor import Actor
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthenticated
 from mainstay.kernel.rights import Access, Role
@@ -68,7 +68,7 @@ OPEN_WHEN_LAPSED = {"revoke_key", "revoke_connection", "approve_connection", "de
 # Let in like the others, and refused then for a reason of their own: this organisation exists, this is no invitation.
 REFUSED_LATER = {"create_organisation", "accept_invitation"}
 
-OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 ROLE = pytest.mark.parametrize("role", list(Role))
 ACCESS = pytest.mark.parametrize("access", list(Access))
 
@@ -85,7 +85,7 @@ def expected(name: str, role: Role, access: Access, *, lapsed: bool) -> str:
 
 def outcome(trial: Trial, operation: Operation, actor: Actor, given: dict[str, object]) -> str:
     try:
-        trial.stage.perform(operation, actor, orjson.dumps(given), Request(new_id("req")))
+        trial.stage.perform(operation, actor, orjson.dumps(given), Envelope(new_id("req")))
     except Forbidden:
         return "forbidden"
     except Lapsed:
@@ -102,7 +102,7 @@ def exhibits(trial: Trial) -> list[tuple[Exhibit, bool]]:
 
 
 def test_the_tables_name_operations_that_exist() -> None:
-    assert {operation.name for operation in OPERATIONS} == OWNER
+    assert {operation.name for operation in CATALOGUE.operations} == OWNER
     assert READS | OPEN_WHEN_LAPSED | REFUSED_LATER <= OWNER
 
 
@@ -136,7 +136,7 @@ def takes_id(operation: Operation) -> bool:
     return any(name.endswith("_id") and name != "client_id" for name in operation.input.model_fields)
 
 
-@pytest.mark.parametrize("operation", [*filter(takes_id, OPERATIONS)], ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", [*filter(takes_id, CATALOGUE.operations)], ids=lambda operation: operation.name)
 @ROLE
 def test_a_foreign_record_is_as_unknown_as_one_that_never_was(trial: Trial, operation: Operation, role: Role) -> None:
     for exhibit, lapsed in exhibits(trial):
@@ -148,14 +148,14 @@ def test_a_foreign_record_is_as_unknown_as_one_that_never_was(trial: Trial, oper
         assert foreign.startswith("There is no ") == let_in
 
 
-ANSWERING = [operation for operation in OPERATIONS if operation.name not in REFUSED_LATER]
+ANSWERING = [operation for operation in CATALOGUE.operations if operation.name not in REFUSED_LATER]
 
 
 @pytest.mark.parametrize("operation", ANSWERING, ids=lambda operation: operation.name)
 def test_no_answer_names_anything_of_another_organisation(trial: Trial, operation: Operation) -> None:
     cast, foreign = trial.open.cast, trial.foreign
     given = orjson.dumps(trial.open.input(operation))
-    body = trial.stage.perform(operation, cast.actor(Role.OWNER), given, Request("req_1")).body.decode()
+    body = trial.stage.perform(operation, cast.actor(Role.OWNER), given, Envelope("req_1")).body.decode()
     hidden = [foreign.cast.organisation, foreign.key, foreign.invited, foreign.webhook, foreign.delivery, foreign.event]
     hidden += [*foreign.cast.people.values(), *foreign.connections.values()]
     assert [identity for identity in hidden if identity in body] == []
@@ -165,8 +165,8 @@ def test_a_foreign_organisation_s_actor_does_not_help(trial: Trial) -> None:
     # The organisation comes from the credential: a credential of one with the name of another opens nothing.
     mine, theirs = trial.open.cast.actor(Role.OWNER), trial.foreign.cast.actor(Role.OWNER)
     forged = mine._replace(organisation=theirs.organisation)
-    for operation in OPERATIONS:
+    for operation in CATALOGUE.operations:
         if operation.name not in READS | REFUSED_LATER:
             given = trial.foreign.input(operation)
             with pytest.raises(Unauthenticated, match="no longer a person"):
-                trial.stage.perform(operation, forged, orjson.dumps(given), Request(new_id("req")))
+                trial.stage.perform(operation, forged, orjson.dumps(given), Envelope(new_id("req")))

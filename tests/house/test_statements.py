@@ -9,11 +9,11 @@ import pytest
 
 from house.examples import Trial
 from mainstay.backing.database import EVERY
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.authenticate import actor_of_key
 from mainstay.kernel.actor import Actor, Door, operator
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import NotFound, Refusal
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
@@ -53,8 +53,8 @@ def perform_everything(trial: Trial) -> None:
     actors: list[Actor] = [exhibit.cast.actor(role) for role in Role]
     actors += [exhibit.through_key(Role.OWNER, Access.WRITE), operator(exhibit.cast.organisation)]
     for actor in actors:
-        for operation in OPERATIONS:
-            request = Request(new_id("req"), replay_key=new_id("once"))
+        for operation in CATALOGUE.operations:
+            request = Envelope(new_id("req"), replay_key=new_id("once"))
             given = exhibit.input(operation, actor.role)
             try:
                 trial.stage.perform(operation, actor, orjson.dumps(given), request)

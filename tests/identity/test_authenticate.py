@@ -3,7 +3,8 @@ import pytest
 from cast import Cast
 from evidence import holder
 from mainstay.backing.database import EVERY
-from mainstay.business.people.operations import invite_person, remove_person, update_person
+from mainstay.business.people.operations import invite_person, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey, actor_of_person, standing
 from mainstay.kernel.actor import Door, operator
 from mainstay.kernel.refusal import NotFound

@@ -5,7 +5,7 @@ import pytest
 from cast import EMAILS, Cast
 from evidence import contents
 from mainstay.backing.database import EVERY
-from mainstay.business.people.operations import remove_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity import sessions
 from mainstay.identity.sessions import IDLE, LONGEST, Session
 from mainstay.kernel.perform import Stage

@@ -14,9 +14,9 @@ import pytest
 
 from cast import Cast, assemble
 from mainstay.backing.database import Handle
-from mainstay.kernel.audit import first_break
-from mainstay.kernel.outbox import LEASE
 from mainstay.kernel.perform import Stage
+from mainstay.ledger.audit import first_break
+from mainstay.ledger.outbox import LEASE
 from mainstay.main import open_stage, open_worker
 from mainstay.settings import Settings
 from mainstay.values.moments import system_clock

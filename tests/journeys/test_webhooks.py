@@ -18,14 +18,14 @@ from pydantic import Field
 
 from cast import Cast, assemble
 from mainstay.business.people import store
+from mainstay.business.people.events import PersonUpdated
 from mainstay.business.people.model import PersonOut
-from mainstay.business.people.operations import PersonUpdated
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.outbox import LEASE
 from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right, Role
 from mainstay.kernel.shapes import Input, One
+from mainstay.ledger.outbox import LEASE
 from mainstay.main import open_dispatcher, open_signer, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
 from mainstay.values.moments import system_clock

@@ -5,9 +5,10 @@ import pytest
 from cast import Cast
 from evidence import trail
 from mainstay.backing.database import EVERY, Unreachable
-from mainstay.business.people.operations import invite_person, remove_person, update_person
-from mainstay.kernel import audit
+from mainstay.business.people.operations import invite_person, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.rights import Role
+from mainstay.ledger import audit
 
 # How a vandal with the database in their hands takes the guard off the trail.
 UNGUARD = {

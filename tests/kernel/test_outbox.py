@@ -7,15 +7,16 @@ import pytest
 from cast import Cast
 from evidence import contents, events
 from mainstay.backing.database import EVERY, Row
-from mainstay.business.people.operations import invite_person, remove_person
-from mainstay.kernel import outbox
+from mainstay.business.people.operations import invite_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context, Letter
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.outbox import LEASE, RETRIES, Work
 from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right, Role
 from mainstay.kernel.shapes import Input, One, Shown
+from mainstay.ledger import outbox
+from mainstay.ledger.outbox import LEASE, RETRIES, Work
 from mainstay.values.moments import moment_text
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)

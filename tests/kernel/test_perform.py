@@ -6,12 +6,13 @@ import pytest
 from cast import Cast
 from evidence import contents, events, holder, trail
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.business.people.operations import get_person, invite_person, list_people, remove_person, update_person
+from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.keys import create_key, revoke_key
 from mainstay.kernel.actor import Actor
-from mainstay.kernel.context import Context, Request
+from mainstay.kernel.catalogue import admit
+from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.kernel.perform import admit
 from mainstay.kernel.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
 from mainstay.kernel.rights import Access, Right, Role
 from mainstay.kernel.shapes import Input, Irrevocable, One, Shown
@@ -156,7 +157,7 @@ def test_a_person_who_left_after_the_door_makes_no_key(cast: Cast) -> None:
 def test_a_change_that_fails_leaves_nothing(alone: Cast, failing: Operation, fault: type[Exception]) -> None:
     before = contents(alone.stage.database)
     with pytest.raises(fault):
-        alone.answer(failing, request=Request("req_1", replay_key="once"))
+        alone.answer(failing, request=Envelope("req_1", replay_key="once"))
     assert contents(alone.stage.database) == before
 
 

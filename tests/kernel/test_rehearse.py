@@ -1,7 +1,8 @@
 from cast import Cast
 from evidence import contents
-from mainstay.business.people.operations import invite_person, remove_person, update_person
-from mainstay.kernel.context import Context, Request
+from mainstay.business.people.operations import invite_person, update_person
+from mainstay.business.people.standing import remove_person
+from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.faults import accept
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Blocked
@@ -29,7 +30,7 @@ def doom(ctx: Context, _given: Doom) -> DoomOut:
 def test_a_rehearsal_leaves_every_row_of_every_table_as_it_was(alone: Cast) -> None:
     alone.key(role=Role.ADMIN)
     before = contents(alone.stage.database)
-    request = Request("req_1", replay_key="once")
+    request = Envelope("req_1", replay_key="once")
     answer = alone.answer(remove_person, request=request, personId=alone.people[Role.ADMIN])
     assert b'"object":"preview"' in answer.body
     assert contents(alone.stage.database) == before
@@ -42,7 +43,7 @@ def test_any_change_can_be_rehearsed_and_leaves_nothing(alone: Cast) -> None:
         (update_person, b'{"personId":"%s","phone":"1"}' % alone.people[Role.MEMBER].encode()),
     ):
         given = accept(changing.input, raw)
-        alone.stage.rehearse(changing, alone.actor(Role.OWNER), given, Request("req_1"))
+        alone.stage.rehearse(changing, alone.actor(Role.OWNER), given, Envelope("req_1"))
     assert contents(alone.stage.database) == before
 
 
@@ -60,7 +61,7 @@ def test_every_reason_against_it_is_shown_with_the_summary_and_the_warnings(alon
 
 
 def test_a_preview_is_not_an_answer_to_be_replayed(cast: Cast) -> None:
-    request = Request("req_1", replay_key="once")
+    request = Envelope("req_1", replay_key="once")
     member = cast.people[Role.MEMBER]
     preview = cast.answer(remove_person, request=request, personId=member)
     done = cast.answer(remove_person, request=request, personId=member, confirmed=True)

@@ -9,15 +9,15 @@ from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.identity.keys import revoke_key
 from mainstay.kernel import replay
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Conflict, Invalid, Unauthenticated
 from mainstay.kernel.rights import Role
 
 NINA = {"name": "Nina", "email": "nina@new.example", "role": "member"}
 
 
-def once(key: str = "once") -> Request:
-    return Request("req_1", replay_key=key)
+def once(key: str = "once") -> Envelope:
+    return Envelope("req_1", replay_key=key)
 
 
 def later(cast: Cast, by: timedelta) -> Cast:

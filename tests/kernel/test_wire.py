@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from mainstay.backing.database import Row, Value
 from mainstay.business.people.model import MeOut
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.shapes import One, Page, Record, Shown
 from mainstay.kernel.wire import PriceText, to_json
 
@@ -21,7 +21,7 @@ SCALARS: dict[object, tuple[Value, object]] = {
     int: (7, 7),
     bool: (1, True),
 }
-OUTPUTS = sorted({operation.output for operation in OPERATIONS}, key=lambda model: model.__name__)
+OUTPUTS = sorted({operation.output for operation in CATALOGUE.operations}, key=lambda model: model.__name__)
 
 
 # Who asks is not kept anywhere: its model is made by hand.

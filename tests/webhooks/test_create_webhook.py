@@ -5,7 +5,7 @@ import pytest
 
 from cast import Cast
 from evidence import contents, events, trail
-from mainstay.catalogue import EVENTS
+from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.actor import Door, operator
 from mainstay.kernel.refusal import Conflict, Invalid
 from mainstay.kernel.rights import Role
@@ -116,7 +116,7 @@ def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: st
 
 
 def test_the_kinds_are_those_of_the_catalogue() -> None:
-    assert {*event_kinds()} >= {event.name for event in EVENTS}
+    assert {*event_kinds()} >= {event.name for event in CATALOGUE.events}
     assert "webhook.test" not in event_kinds()
 
 

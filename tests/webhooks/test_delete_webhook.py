@@ -2,7 +2,7 @@ import pytest
 
 from cast import Cast
 from evidence import contents, trail
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import NotFound, Stale
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
@@ -52,7 +52,7 @@ def test_it_stays_open_when_the_subscription_has_lapsed(cast: Cast) -> None:
 
 
 def test_someone_who_read_an_earlier_version_is_told(cast: Cast) -> None:
-    request = Request("req_1", frozenset({2}))
+    request = Envelope("req_1", frozenset({2}))
     with pytest.raises(Stale):
         cast.answer(delete_webhook, request=request, webhookId=make_webhook(cast), confirmed=True)
 

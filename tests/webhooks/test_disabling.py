@@ -9,7 +9,7 @@ import pytest
 from cast import EMAILS, Cast
 from dispatching import BASE_URL, Desk, delivery_state, put_deliveries, trusted_webhook
 from mainstay.backing.database import EVERY
-from mainstay.business.people.operations import remove_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.rights import Role
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.disabling import GivenUp, disable, plain

@@ -2,7 +2,7 @@ import pytest
 
 from cast import Cast
 from evidence import trail
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import NotFound, Stale
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
@@ -23,7 +23,7 @@ def test_each_rotation_has_a_number_and_a_moment(cast: Cast) -> None:
 
 def test_the_same_form_sent_twice_rotates_once(cast: Cast) -> None:
     webhook = make_webhook(cast)
-    form = Request(new_id("req"), versions=frozenset({1}))
+    form = Envelope(new_id("req"), versions=frozenset({1}))
     assert b'"generation":2' in cast.answer(rotate_webhook_secret, request=form, webhookId=webhook).body
     with pytest.raises(Stale):
         cast.answer(rotate_webhook_secret, request=form, webhookId=webhook)

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 
 from cast import Cast
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Invalid, Lapsed, NotFound, Stale
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
@@ -109,7 +109,7 @@ def test_an_address_that_is_not_public_is_refused(cast: Cast) -> None:
 def test_someone_who_read_an_earlier_version_is_told(cast: Cast) -> None:
     webhook = make_webhook(cast)
     with pytest.raises(Stale):
-        cast.answer(update_webhook, request=Request("req_1", frozenset({2})), webhookId=webhook, status="paused")
+        cast.answer(update_webhook, request=Envelope("req_1", frozenset({2})), webhookId=webhook, status="paused")
 
 
 def test_it_is_closed_while_lapsed(cast: Cast) -> None:

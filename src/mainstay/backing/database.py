@@ -1,7 +1,7 @@
 """One small way to a database, on two engines.
 
 Statements are portable SQL with named parameters (`:name`). A handle belongs to one organisation and binds
-`:organisation` itself, so that no statement can forget whose rows it reads.
+`:organisation` itself, and `:me`, so that no statement can forget whose rows it reads.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,9 @@ class Unreachable(Exception):
 class Handle(Protocol):
     """Runs statements inside one transaction of one organisation."""
 
+    # Bound to every statement as `:organisation`, and as `:me` the person who asks, where one does.
     organisation: str
+    me: str | None
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""

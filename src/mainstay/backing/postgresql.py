@@ -32,11 +32,12 @@ _BEGIN_CHANGING = "BEGIN"
 class PostgresHandle:
     """Statements on one pooled connection."""
 
-    __slots__ = ("_connection", "organisation")
+    __slots__ = ("_connection", "me", "organisation")
 
     def __init__(self, connection: psycopg.Connection[Row], organisation: str) -> None:
         self._connection = connection
         self.organisation = organisation
+        self.me: str | None = None
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
@@ -48,10 +49,7 @@ class PostgresHandle:
 
     def run(self, sql: str, **given: Value) -> int:
         """Change rows; how many there were."""
-        try:
-            return self._execute(sql, given).rowcount
-        except psycopg.errors.UniqueViolation as error:
-            raise Clash(str(error)) from error
+        return self._execute(sql, given).rowcount
 
     def script(self, text: str) -> None:
         """Run every statement of the script."""
@@ -59,7 +57,11 @@ class PostgresHandle:
 
     def _execute(self, sql: str, given: dict[str, Value]) -> psycopg.Cursor[Row]:
         given["organisation"] = self.organisation
-        return self._connection.execute(_spelled(sql), given)
+        given["me"] = self.me
+        try:
+            return self._connection.execute(_spelled(sql), given)
+        except psycopg.errors.UniqueViolation as error:
+            raise Clash(str(error)) from error
 
 
 class PostgresDatabase:

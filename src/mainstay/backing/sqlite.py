@@ -29,34 +29,37 @@ apsw.initialize()
 class SqliteHandle:
     """Statements on one connection."""
 
-    __slots__ = ("_connection", "organisation")
+    __slots__ = ("_connection", "me", "organisation")
 
     def __init__(self, connection: apsw.Connection, organisation: str) -> None:
         self._connection = connection
         self.organisation = organisation
+        self.me: str | None = None
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
-        given["organisation"] = self.organisation
-        row: Row | None = self._connection.execute(sql, given).fetchone()
+        row: Row | None = self._execute(sql, given).fetchone()
         return row
 
     def all(self, sql: str, **given: Value) -> Sequence[Row]:
         """Every row."""
-        given["organisation"] = self.organisation
-        return cast("list[Row]", self._connection.execute(sql, given).fetchall())
+        return cast("list[Row]", self._execute(sql, given).fetchall())
 
     def run(self, sql: str, **given: Value) -> int:
         """Change rows; how many there were."""
+        self._execute(sql, given)
+        return self._connection.changes()
+
+    def _execute(self, sql: str, given: dict[str, Value]) -> apsw.Cursor:
         given["organisation"] = self.organisation
+        given["me"] = self.me
         try:
-            self._connection.execute(sql, given)
+            return self._connection.execute(sql, given)
         except apsw.ConstraintError as error:
             # An attribute that the stubs of the library do not know.
             if vars(error)["extendedresult"] in _TAKEN:
                 raise Clash(str(error)) from error
             raise
-        return self._connection.changes()
 
     def script(self, text: str) -> None:
         """Run every statement."""

@@ -65,12 +65,14 @@ class Bell:
 
     def __init__(self, path: Path) -> None:
         self._place = os.fspath(_place(path))
+        # Kept open: to make one costs as much as to ring.
+        self._voice = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._voice.setblocking(False)
 
     def ring(self) -> None:
         """Wake the worker, if it listens."""
-        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as voice:
-            voice.settimeout(0)
-            voice.sendto(b"!", self._place)
+        with suppress(OSError):
+            self._voice.sendto(b"!", self._place)
 
 
 def _place(path: Path) -> Path:

@@ -8,39 +8,43 @@ from typing import cast
 
 from mainstay.backing.database import Handle, Row
 from mainstay.identity import links
-from mainstay.identity.connections import EFFECTIVE_ACCESS
+from mainstay.identity.connections import EFFECTIVE_ACCESS, LIVES
 from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, is_secret, secret_hash
-from mainstay.kernel.actor import OPERATOR, Actor, Door, Named
+from mainstay.kernel.actor import ALWAYS_STANDING, Actor, Door, Named
 from mainstay.kernel.refusal import NotFound, Unauthenticated
-from mainstay.kernel.rights import Access, Role
+from mainstay.kernel.rights import RIGHTS, Access, Right, Role, holders
 from mainstay.values.ids import is_id
 from mainstay.values.moments import moment_text
 
 # A key lives while its maker is here and may still make keys.
-_KEY = """
-SELECT k.organisation_id, k.id, k.name, k.access, p.id, p.name, p.role, o.subscription
-FROM api_key k
-JOIN person p ON p.organisation_id = k.organisation_id AND p.id = k.person_id
-JOIN organisation o ON o.id = k.organisation_id
-WHERE k.revoked_at IS NULL AND p.status = 'active' AND p.role IN ('owner', 'admin')
+_KEY = f"""
+SELECT api_key.organisation_id, api_key.id, api_key.name, api_key.access, person.id, person.name, person.role,
+       organisation.subscription
+FROM api_key
+JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id
+JOIN organisation ON organisation.id = api_key.organisation_id
+WHERE api_key.revoked_at IS NULL AND person.status = 'active' AND person.role IN {holders(Right.KEYS_MANAGE)}
 """
-_KEY_BY_HASH = _KEY + "AND k.hash = :hash"
-_KEY_BY_ID = _KEY + "AND k.organisation_id = :organisation AND k.id = :id"
+_KEY_BY_HASH = _KEY + "AND api_key.hash = :hash"
+_KEY_BY_ID = _KEY + "AND api_key.organisation_id = :organisation AND api_key.id = :id"
 
 # A connection lives until it is ended, and while its person is here and may connect apps.
 _CONNECTION = f"""
-SELECT c.organisation_id, c.id, c.client_name, {EFFECTIVE_ACCESS}, p.id, p.name, p.role, o.subscription
-FROM connection c
-JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id
-JOIN organisation o ON o.id = c.organisation_id
+SELECT connection.organisation_id, connection.id, connection.client_name, {EFFECTIVE_ACCESS}, person.id, person.name,
+       person.role, organisation.subscription
+FROM connection
+JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id
+JOIN organisation ON organisation.id = connection.organisation_id
 """
-_CONNECTION_LIVES = "c.ended_at IS NULL AND p.status = 'active' AND p.role <> 'subcontractor'"
 _CONNECTION_BY_TOKEN = f"""
 {_CONNECTION}
-JOIN oauth_token t ON t.organisation_id = c.organisation_id AND t.connection_id = c.id
-WHERE t.hash = :hash AND t.kind = 'access' AND t.expires_at > :now AND {_CONNECTION_LIVES}
+JOIN oauth_token ON oauth_token.organisation_id = connection.organisation_id
+ AND oauth_token.connection_id = connection.id
+WHERE oauth_token.hash = :hash AND oauth_token.kind = 'access' AND oauth_token.expires_at > :now AND {LIVES}
 """
-_CONNECTION_BY_ID = f"{_CONNECTION} WHERE c.organisation_id = :organisation AND c.id = :id AND {_CONNECTION_LIVES}"
+_CONNECTION_BY_ID = f"""
+{_CONNECTION} WHERE connection.organisation_id = :organisation AND connection.id = :id AND {LIVES}
+"""
 
 _PERSON = """
 SELECT p.id, p.name, p.role, o.subscription
@@ -98,7 +102,7 @@ def actor_of_invitation(rows: Handle, link: str) -> Actor:
 
 def standing(rows: Handle, actor: Actor) -> Actor:
     """The actor as it stands now, read inside the transaction of a change."""
-    if actor.credential == OPERATOR:
+    if actor.credential in ALWAYS_STANDING:
         return actor
     if is_id(actor.credential, links.PREFIX):
         return actor_of_invitation(rows, actor.credential)
@@ -135,10 +139,12 @@ class NoSuchToken(Unauthenticated):
 def _through(row: Row, door: Door) -> Actor:
     """A person who acts through a key or a connected app."""
     organisation, client, client_name, access, person, name, role, subscription = cast("tuple[str, ...]", row)
+    role_now = _ROLES[role]
     return Actor(
         organisation,
         Named(person, name),
-        _ROLES[role],
+        role_now,
+        RIGHTS[role_now],
         _ACCESSES[access],
         subscription == "active",
         door,
@@ -149,10 +155,12 @@ def _through(row: Row, door: Door) -> Actor:
 
 def _themselves(rows: Handle, row: Row, door: Door, credential: str) -> Actor:
     identity, name, role, subscription = cast("tuple[str, ...]", row)
+    role_now = _ROLES[role]
     return Actor(
         rows.organisation,
         Named(identity, name),
-        _ROLES[role],
+        role_now,
+        RIGHTS[role_now],
         Access.WRITE,
         subscription == "active",
         door,

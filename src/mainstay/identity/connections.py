@@ -1,5 +1,6 @@
 """Connected apps: one approval is one connection of one app, for one person, in one organisation, with one access."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
@@ -8,12 +9,13 @@ from pydantic import Field
 from mainstay.backing.database import Handle
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.identity.secrets import CODE, new_secret, secret_hash
-from mainstay.kernel.actor import Door
+from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing, Own
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Forbidden, NotFound
-from mainstay.kernel.rights import Access, Right, Role
-from mainstay.kernel.shapes import Input, ListInput, One, Page, Shown
+from mainstay.kernel.refusal import Forbidden, Reason
+from mainstay.kernel.rights import Access, Right, Role, holders
+from mainstay.kernel.shapes import Input, Kept, ListInput, Page, Shown
 from mainstay.values.fields import LAST_SEEN, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
@@ -21,7 +23,9 @@ from mainstay.values.moments import moment_text
 CODE_LIFETIME = timedelta(minutes=10)
 
 # What a connection may do now: an access that its person's role no longer carries is read only, while that lasts.
-EFFECTIVE_ACCESS = "CASE WHEN p.role IN ('owner', 'admin', 'office') THEN c.access ELSE 'read' END"
+EFFECTIVE_ACCESS = f"CASE WHEN person.role IN {holders(Right.CONNECTIONS_WRITE)} THEN connection.access ELSE 'read' END"
+# And whether it lives: it was not ended, and its person is here and may connect apps.
+LIVES = f"connection.ended_at IS NULL AND person.status = 'active' AND person.role IN {holders(Right.CONNECTIONS_READ)}"
 
 
 class ConnectionOut(Shown):
@@ -72,6 +76,38 @@ class RevokeConnection(Input):
     connection_id: str = Field(description="The connection's id.")
 
 
+@dataclass(frozen=True, slots=True)
+class Connection(Kept):
+    """A connected app as its rules see it."""
+
+    shown = ConnectionOut
+
+    client_name: str
+    ended_at: str | None
+
+    @property
+    def called(self) -> str:
+        """What the app calls itself."""
+        return self.client_name
+
+    def not_revocable(self, _by: Actor) -> list[Reason]:
+        """Why its access cannot be ended."""
+        return [Reason(f"The access of {self.client_name} has ended already.")] if self.ended_at else []
+
+
+CONNECTIONS = Listing(
+    Connection,
+    source="connection JOIN person"
+    " ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id",
+    what="connection",
+    prefix="connection",
+    id_field="connection_id",
+    columns={"person_name": "person.name", "person_role": "person.role", "effective_access": EFFECTIVE_ACCESS},
+    listed="connection.started_at IS NOT NULL AND connection.ended_at IS NULL",
+    own=Own("connection.person_id", unless=Right.CONNECTIONS_MANAGE),
+)
+
+
 @operation(right=Right.CONNECTIONS_READ, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), open_when_lapsed=True)
 def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     """Connect an app.
@@ -85,11 +121,10 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     identity, code = new_id("connection"), new_secret(CODE)
     ctx.rows.run(
         "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at)"
-        " VALUES (:organisation, :id, :client, :name, :person, :access, :at)",
+        " VALUES (:organisation, :id, :client, :name, :me, :access, :at)",
         id=identity,
         client=given.client_id,
         name=given.client_name,
-        person=ctx.actor.person.id,
         access=given.access,
         at=ctx.at,
     )
@@ -109,6 +144,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
         client=given.client_id,
         at=ctx.at,
     )
+    ctx.pen.touch(identity)
     return ApprovedOut(object=ApprovedOut.noun, id=identity, code=code)
 
 
@@ -118,26 +154,29 @@ def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut
 
     Owners and admins see everyone's, others their own.
     """
-    after = "AND c.id < :after" if given.starting_after else ""
-    rows = ctx.rows.all(
-        f"{_SELECT} AND c.started_at IS NOT NULL AND c.ended_at IS NULL {_own(ctx)} {after}"
-        " ORDER BY c.id DESC LIMIT :limit",
-        person=_person(ctx),
-        after=given.starting_after,
-        limit=given.limit + 1,
-    )
-    return Page.cut(ConnectionOut, rows, given.limit)
+    return CONNECTIONS.page(ctx, given)
 
 
-@operation(right=Right.CONNECTIONS_READ, effect=Effect.CHANGE, offered=FOR_PEOPLE, open_when_lapsed=True)
-def revoke_connection(ctx: Context, given: RevokeConnection) -> One[ConnectionOut]:
+@operation(
+    right=Right.CONNECTIONS_READ,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    open_when_lapsed=True,
+    on=CONNECTIONS,
+    unless=Connection.not_revocable,
+)
+def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
     """End a connected app's access.
 
-    Its next request is refused. Owners and admins may end any, others their own.
+    Its next request is refused; to use it again, someone has to approve it anew. Owners and admins may end any, others
+    their own.
     """
-    _fetch(ctx, given.connection_id)
-    end(ctx.rows, given.connection_id, ctx.at)
-    return _fetch(ctx, given.connection_id)
+    end(ctx.rows, connection.id, ctx.at)
+    ctx.pen.touch(connection.id)
+    return CONNECTIONS.fetch(ctx, connection.id)
+
+
+OPERATIONS = (approve_connection, list_connections, revoke_connection)
 
 
 def end(rows: Handle, connection: str, at: str) -> None:
@@ -149,35 +188,13 @@ def end(rows: Handle, connection: str, at: str) -> None:
     )
 
 
-def end_connections_of(ctx: Context, person: str) -> int:
-    """End the connections of a person who leaves or may no longer connect apps; how many there were."""
-    return ctx.rows.run(
-        "UPDATE connection SET ended_at = :at"
-        " WHERE organisation_id = :organisation AND person_id = :person AND ended_at IS NULL",
+def end_connections_of(ctx: Context, person: str) -> list[str]:
+    """End the connections of a person who leaves or may no longer connect apps; what the apps call themselves."""
+    ended = ctx.rows.all(
+        "UPDATE connection SET ended_at = :at WHERE organisation_id = :organisation AND person_id = :person"
+        " AND ended_at IS NULL RETURNING id, client_name",
         person=person,
         at=ctx.at,
     )
-
-
-_SELECT = f"""
-SELECT c.id, c.client_name, c.person_id, p.name, p.role, c.access, {EFFECTIVE_ACCESS}, c.created_at, c.last_used_at,
-       c.ended_at
-FROM connection c JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id
-WHERE c.organisation_id = :organisation
-"""
-
-
-def _fetch(ctx: Context, identity: str) -> One[ConnectionOut]:
-    row = ctx.rows.one(f"{_SELECT} AND c.id = :id {_own(ctx)}", id=identity, person=_person(ctx))
-    if row is None:
-        raise NotFound("connection")
-    return One(ConnectionOut, row)
-
-
-def _own(ctx: Context) -> str:
-    """Whoever does not manage connections sees their own only."""
-    return "" if ctx.actor.may(Right.CONNECTIONS_MANAGE) else "AND c.person_id = :person"
-
-
-def _person(ctx: Context) -> str | None:
-    return ctx.actor.person.id if ctx.actor.person else None
+    ctx.pen.touch(*(str(identity) for identity, _ in ended))
+    return [str(name) for _, name in sorted(ended)]

@@ -1,16 +1,19 @@
 """API keys: made by an owner or admin for one organisation, shown once, revoked at once."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
+from mainstay.backing.database import Handle
 from mainstay.identity.secrets import API_KEY, new_secret, secret_hash
-from mainstay.kernel.actor import Door
+from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Forbidden, NotFound
+from mainstay.kernel.refusal import Forbidden, Reason
 from mainstay.kernel.rights import Access, Right
-from mainstay.kernel.shapes import Input, ListInput, One, Page, Shown
+from mainstay.kernel.shapes import Input, Kept, ListInput, One, Page, Shown
 from mainstay.values.fields import LAST_SEEN, Line, id_of
 from mainstay.values.ids import new_id
 
@@ -59,6 +62,35 @@ class RevokeKey(Input):
     key_id: str = Field(description="The key's id.")
 
 
+@dataclass(frozen=True, slots=True)
+class Key(Kept):
+    """An API key as its rules see it."""
+
+    shown = KeyOut
+
+    name: str
+    revoked_at: str | None
+
+    @property
+    def called(self) -> str:
+        """What it is for."""
+        return self.name
+
+    def not_revocable(self, _by: Actor) -> list[Reason]:
+        """Why it cannot be revoked."""
+        return [Reason(f"The key {self.name} is revoked already.")] if self.revoked_at else []
+
+
+KEYS = Listing(
+    Key,
+    source="api_key JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id",
+    what="API key",
+    prefix="key",
+    id_field="key_id",
+    columns={"person_name": "person.name"},
+)
+
+
 @operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
 def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     """Create an API key.
@@ -71,17 +103,16 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     identity, secret = new_id("key"), new_secret(API_KEY)
     ctx.rows.run(
         "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
-        " VALUES (:organisation, :id, :person, :name, :access, :hash, :last_four, :at)",
+        " VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at)",
         id=identity,
-        person=ctx.actor.person.id,
         name=given.name,
         access=given.access,
         hash=secret_hash(secret),
         last_four=secret[-4:],
         at=ctx.at,
     )
-    row = _fetch(ctx, identity).row
-    return One(NewKeyOut, (*row, secret))
+    ctx.pen.touch(identity)
+    return One(NewKeyOut, (*KEYS.fetch(ctx, identity).row, secret))
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
@@ -90,47 +121,45 @@ def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
 
     Revoked ones stay in it. The keys themselves are never shown again.
     """
-    after = "AND k.id < :after" if given.starting_after else ""
-    rows = ctx.rows.all(
-        f"{_SELECT} {after} ORDER BY k.id DESC LIMIT :limit", after=given.starting_after, limit=given.limit + 1
-    )
-    return Page.cut(KeyOut, rows, given.limit)
+    return KEYS.page(ctx, given)
 
 
-@operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, open_when_lapsed=True)
-def revoke_key(ctx: Context, given: RevokeKey) -> One[KeyOut]:
+@operation(
+    right=Right.KEYS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    open_when_lapsed=True,
+    on=KEYS,
+    unless=Key.not_revocable,
+)
+def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     """Revoke an API key.
 
-    The next request with it is refused. A key that was revoked before stays as it is.
+    The next request with it is refused. This cannot be undone: a program that still needs one gets a new key.
     """
-    _fetch(ctx, given.key_id)
-    ctx.rows.run(
-        "UPDATE api_key SET revoked_at = :at WHERE organisation_id = :organisation AND id = :id AND revoked_at IS NULL",
-        id=given.key_id,
+    _end(ctx, "id = :id", id=key.id)
+    return KEYS.fetch(ctx, key.id)
+
+
+OPERATIONS = (create_key, list_keys, revoke_key)
+
+
+def end_keys_of(ctx: Context, person: str) -> list[str]:
+    """End the keys of a person who leaves or may no longer make any, for good; what they are called."""
+    return _end(ctx, "person_id = :person", person=person)
+
+
+def find_organisation(rows: Handle, key: str) -> list[str]:
+    """The organisation that a key belongs to; the handle looks across them."""
+    return [str(found) for (found,) in rows.all("SELECT organisation_id FROM api_key WHERE id = :id", id=key)]
+
+
+def _end(ctx: Context, which: str, **given: str) -> list[str]:
+    ended = ctx.rows.all(
+        f"UPDATE api_key SET revoked_at = :at WHERE organisation_id = :organisation AND {which}"
+        " AND revoked_at IS NULL RETURNING id, name",
         at=ctx.at,
+        **given,
     )
-    return _fetch(ctx, given.key_id)
-
-
-def end_keys_of(ctx: Context, person: str) -> int:
-    """End the keys of a person who leaves or is no longer owner or admin, for good; how many there were."""
-    return ctx.rows.run(
-        "UPDATE api_key SET revoked_at = :at"
-        " WHERE organisation_id = :organisation AND person_id = :person AND revoked_at IS NULL",
-        person=person,
-        at=ctx.at,
-    )
-
-
-_SELECT = """
-SELECT k.id, k.name, k.access, k.person_id, p.name, k.last_four, k.created_at, k.last_used_at, k.revoked_at
-FROM api_key k JOIN person p ON p.organisation_id = k.organisation_id AND p.id = k.person_id
-WHERE k.organisation_id = :organisation
-"""
-
-
-def _fetch(ctx: Context, identity: str) -> One[KeyOut]:
-    row = ctx.rows.one(f"{_SELECT} AND k.id = :id", id=identity)
-    if row is None:
-        raise NotFound("API key")
-    return One(KeyOut, row)
+    ctx.pen.touch(*(str(identity) for identity, _ in ended))
+    return [str(name) for _, name in sorted(ended)]

@@ -1,6 +1,6 @@
 """Mails for the outbox."""
 
-from mainstay.kernel.context import Letter
+from mainstay.ledger.outbox import Letter
 
 # The kind of a letter that is a mail: to, subject, text.
 MAIL = "mail"

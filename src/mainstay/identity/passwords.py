@@ -5,6 +5,8 @@ import secrets
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from mainstay.kernel.refusal import Fault, Invalid
+
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
 # Long enough against guessing, short enough to be hashed without an attack on our memory.
@@ -22,6 +24,14 @@ def is_password(password: str, kept: str) -> bool:
         return _HASHER.verify(kept, password)
     except (VerificationError, InvalidHashError):
         return False
+
+
+def check_new_password(field: str, password: str) -> None:
+    """Refuse a password that is too easily guessed or too long to be hashed."""
+    if len(password) < SHORTEST:
+        raise Invalid([Fault(field, f"has fewer than {SHORTEST} characters")])
+    if len(password) > LONGEST:
+        raise Invalid([Fault(field, f"has more than {LONGEST} characters")])
 
 
 def new_password() -> str:

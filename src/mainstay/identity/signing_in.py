@@ -11,10 +11,10 @@ from mainstay.backing.database import EVERY, Database, Handle
 from mainstay.identity import links, sessions
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
-from mainstay.identity.passwords import LONGEST, SHORTEST, is_password
-from mainstay.kernel import outbox
-from mainstay.kernel.context import Letter
-from mainstay.kernel.refusal import Fault, Invalid, Unauthenticated
+from mainstay.identity.passwords import LONGEST, is_password
+from mainstay.kernel.refusal import Unauthenticated
+from mainstay.ledger import outbox
+from mainstay.ledger.outbox import Letter
 from mainstay.values.moments import moment_text
 
 # What an unknown address's password is compared with, so that it takes as long.
@@ -122,14 +122,6 @@ def change_password(database: Database, account: str, session: str, password_has
     with database.changing(place) as rows:
         _set_password(rows, account, password_hash, now)
         sessions.end_all(rows, account, but=session)
-
-
-def check_new_password(field: str, password: str) -> None:
-    """Refuse a password that is too easily guessed or too long to be hashed."""
-    if len(password) < SHORTEST:
-        raise Invalid([Fault(field, f"has fewer than {SHORTEST} characters")])
-    if len(password) > LONGEST:
-        raise Invalid([Fault(field, f"has more than {LONGEST} characters")])
 
 
 def _set_password(rows: Handle, account: str, password_hash: str, now: datetime) -> None:

@@ -3,7 +3,7 @@
 import secrets
 from datetime import datetime, timedelta
 
-from mainstay.backing.database import Handle
+from mainstay.backing.database import Clash, Handle
 from mainstay.identity.secrets import secret_hash
 from mainstay.values.moments import moment_text
 
@@ -42,3 +42,12 @@ def redeem(rows: Handle, ticket: str, now: datetime) -> str | None:
 def forget_old(rows: Handle, now: datetime) -> None:
     """Remove the tickets that were not used in time."""
     rows.run("DELETE FROM return_ticket WHERE expires_at <= :now", now=moment_text(now))
+
+
+def spend(rows: Handle, nonce: str, until: str) -> bool:
+    """Use up an approval screen; False when it was answered before."""
+    try:
+        rows.run("INSERT INTO oauth_ticket (nonce, expires_at) VALUES (:nonce, :until)", nonce=nonce, until=until)
+    except Clash:
+        return False
+    return True

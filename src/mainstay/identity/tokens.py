@@ -16,9 +16,10 @@ from mainstay.identity import connections
 from mainstay.identity.clients import Client
 from mainstay.identity.mails import mail
 from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
-from mainstay.kernel import outbox
-from mainstay.kernel.context import Letter
 from mainstay.kernel.refusal import Refusal
+from mainstay.kernel.rights import Right, holders
+from mainstay.ledger import outbox
+from mainstay.ledger.outbox import Letter
 from mainstay.values.moments import moment_text
 
 ACCESS_LIFETIME = timedelta(hours=1)
@@ -150,9 +151,9 @@ def _proves(verifier: str, challenge: str) -> bool:
 def _lives(rows: Handle, connection: str) -> bool:
     """Whether the connection has not ended and its person is still here and may connect apps."""
     row = rows.one(
-        "SELECT 1 FROM connection c JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id"
-        " WHERE c.organisation_id = :organisation AND c.id = :id AND c.ended_at IS NULL"
-        " AND p.status = 'active' AND p.role <> 'subcontractor'",
+        "SELECT 1 FROM connection"
+        " JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id"
+        f" WHERE connection.organisation_id = :organisation AND connection.id = :id AND {connections.LIVES}",
         id=connection,
     )
     return row is not None
@@ -193,7 +194,8 @@ def _news(rows: Handle, connection: str, base_url: str) -> list[Letter]:
         id=connection,
     )
     owners = rows.all(
-        "SELECT name, email FROM person WHERE organisation_id = :organisation AND role = 'owner' AND status = 'active'"
+        "SELECT name, email FROM person WHERE organisation_id = :organisation AND status = 'active'"
+        f" AND role IN {holders(Right.OWNERS_NAME)}"
     )
     if facts is None:
         return []

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
 
-from mainstay.kernel.rights import RIGHTS, Access, Right, Role
+from mainstay.kernel.rights import HIGHEST, RIGHTS, Access, Right, Rights, Role
+from mainstay.ledger.replay import HOUSE
 
 
 class Door(StrEnum):
@@ -16,6 +18,17 @@ class Door(StrEnum):
     AGENT = "agent"
     OFFICE = "office"
     CLI = "cli"
+    # What follows by itself comes in by none of them.
+    HOUSE = "house"
+
+
+class Kind(StrEnum):
+    """What acts."""
+
+    PERSON = "person"
+    CUSTOMER = "customer"
+    OPERATOR = "operator"
+    HOUSE = "house"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +49,15 @@ class Via(BaseModel):
 
 
 class Stamp(BaseModel):
-    """Who did it. The person is null for the operator of the installation."""
+    """Who did it."""
 
     model_config = ConfigDict(frozen=True)
 
-    person: Named | None
+    kind: Kind = Field(
+        description="`person`; `customer`, by a link that was sent to them; `operator` of the installation; `house`,"
+        " for what Mainstay does by itself."
+    )
+    person: Named | None = Field(description="The person, where it was one.")
     via: Via
 
 
@@ -50,26 +67,62 @@ class Actor(NamedTuple):
     organisation: str
     person: Named | None
     role: Role
+    rights: Rights
     access: Access
     subscribed: bool
     door: Door
     # What standing is read again by, and what idempotency keys belong to.
     credential: str
     client: Named | None = None
+    kind: Kind = Kind.PERSON
 
     def may(self, right: Right) -> bool:
-        """Whether the role holds this right."""
-        return right in RIGHTS[self.role]
+        """Whether the actor holds this right."""
+        return right in self.rights
 
     @property
-    def stamp(self) -> Stamp:
-        """How this actor is named on what it changes."""
-        return Stamp(person=self.person, via=Via(door=self.door, client=self.client))
+    def id(self) -> str | None:
+        """The person's id, where it is a person."""
+        return self.person.id if self.person else None
+
+    @property
+    def effective_rights(self) -> Rights:
+        """What can be done now: the rights that the credential's access and the subscription leave."""
+        if self.access is Access.WRITE and self.subscribed:
+            return self.rights
+        return frozenset(right for right in self.rights if right.reads_only)
+
+    @property
+    def stamp(self) -> str:
+        """How this actor is named on what it changes: a Stamp, as it is kept."""
+        via = {"door": self.door, "client": self.client}
+        return orjson.dumps({"kind": self.kind, "person": self.person, "via": via}).decode()
 
 
 def operator(organisation: str) -> Actor:
     """The one who runs the installation: not a person of the organisation, and not bound by its subscription."""
-    return Actor(organisation, None, Role.OWNER, Access.WRITE, subscribed=True, door=Door.CLI, credential=OPERATOR)
+    return _everyone_s_better(organisation, Door.CLI, OPERATOR, Kind.OPERATOR)
+
+
+def house(organisation: str) -> Actor:
+    """Mainstay itself: what follows an event, or is due by the clock."""
+    return _everyone_s_better(organisation, Door.HOUSE, HOUSE, Kind.HOUSE)
+
+
+def _everyone_s_better(organisation: str, door: Door, credential: str, kind: Kind) -> Actor:
+    return Actor(
+        organisation,
+        None,
+        HIGHEST,
+        RIGHTS[HIGHEST],
+        Access.WRITE,
+        subscribed=True,
+        door=door,
+        credential=credential,
+        kind=kind,
+    )
 
 
 OPERATOR = "operator"
+# Credentials of those who are never out of favour.
+ALWAYS_STANDING = frozenset({OPERATOR, HOUSE})

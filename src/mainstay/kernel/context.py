@@ -4,31 +4,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mainstay.backing.database import Handle
-from mainstay.backing.saving import Pen
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.event import Event
 from mainstay.kernel.refusal import Stale
+from mainstay.ledger.outbox import Letter
+from mainstay.ledger.saving import Pen
 from mainstay.values.moments import moment_text
 
 
-class Request(NamedTuple):
+class Envelope(NamedTuple):
     """What a door knows of a request beside its input."""
 
     id: str
     # The versions that `If-Match` allows; None when it was not sent.
     versions: frozenset[int] | None = None
     replay_key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """Work for the outbox, told by a change: done after the commit, at the worker's pace."""
-
-    kind: str
-    payload: dict[str, str]
+    # Whether each record of a list is to say what can be done with it.
+    actions: bool = False
 
 
 @dataclass
@@ -37,14 +32,22 @@ class Context:
 
     rows: Handle
     actor: Actor
-    request: Request
+    envelope: Envelope
     clock: Callable[[], datetime]
+    # The kinds of events there are, and the address of the office.
+    kinds: frozenset[str] = frozenset()
+    base_url: str = ""
+    # What was found out or made before the change began; whatever the operation's `ahead` gave.
+    ahead: Any = None
     events: list[Event] = field(default_factory=list)
     letters: list[Letter] = field(default_factory=list)
     # What a preview tells of an act that cannot be undone.
     summary: str = ""
     effects: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rows.me = self.actor.id
 
     @cached_property
     def now(self) -> datetime:
@@ -59,7 +62,7 @@ class Context:
     @cached_property
     def stamp(self) -> str:
         """Who acts, as it is kept on what the act changes."""
-        return self.actor.stamp.model_dump_json()
+        return self.actor.stamp
 
     @cached_property
     def pen(self) -> Pen:
@@ -68,13 +71,13 @@ class Context:
 
     def expect(self, version: int) -> None:
         """Go on only if the one who asks knows this version of the record, or did not say."""
-        if self.request.versions is not None and version not in self.request.versions:
+        if self.envelope.versions is not None and version not in self.envelope.versions:
             raise Stale
 
     def record(self, event: Event) -> None:
         """Tell what happened: kept with the change, sent out after it."""
         self.events.append(event)
 
-    def post(self, kind: str, **payload: str) -> None:
+    def post(self, letter: Letter) -> None:
         """Have the worker do something after the commit."""
-        self.letters.append(Letter(kind, payload))
+        self.letters.append(letter)

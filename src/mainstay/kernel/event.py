@@ -1,28 +1,39 @@
 """Events: what happened, told in the same words to webhooks, the feed and the timeline."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import orjson
 
-from mainstay.kernel.shapes import One, R, Shown
-from mainstay.kernel.wire import to_json
+from mainstay.kernel.shapes import Kept, Shown
+from mainstay.kernel.wire import column_names, to_json, to_record
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a record, with the record as it is now and the fields as they were before."""
+    """Something that happened to a record, with the record as it is now and, where it changed, as it was before."""
 
     name: ClassVar[str]
     about: ClassVar[type[Shown]]
 
-    record: One[Any]
-    previous: Mapping[str, object] = field(default_factory=dict)
+    record: Kept
+    before: Kept | None = None
+
+    def data(self) -> bytes:
+        """What is told: the whole record, and the fields that are different now as they were before."""
+        return b'{"object":%s,"previous":%s}' % (to_json(self.record), orjson.dumps(self._previous()))
+
+    def _previous(self) -> dict[str, object]:
+        if self.before is None:
+            return {}
+        model = self.record.shown
+        changed = {
+            model.model_fields[name].alias
+            for name, was, is_now in zip(column_names(model), self.before.row, self.record.row, strict=True)
+            if was != is_now and name not in _ALWAYS
+        }
+        return {name: value for name, value in to_record(self.before).items() if name in changed}
 
 
-def differences(before: One[R], after: One[R]) -> dict[str, object]:
-    """The fields as they were before the change, those alone that it changed."""
-    was, is_now = (orjson.loads(to_json(record)) for record in (before, after))
-    always = {"updatedAt", "updatedBy", "version"}
-    return {name: value for name, value in was.items() if value != is_now[name] and name not in always}
+# What every change changes.
+_ALWAYS = {"updated_at", "updated_by", "version"}

@@ -1,18 +1,21 @@
 """The declaration of an operation: everything the doors need to know of it, said once."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from mainstay.kernel.actor import Door
+from mainstay.backing.guard import Guard
+from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, Irrevocable, Page, Shown
+from mainstay.kernel.listing import Listing
+from mainstay.kernel.refusal import Reason
+from mainstay.kernel.rights import Needs, Right
+from mainstay.kernel.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.kernel.wire import Result
 
-EVERYWHERE = frozenset(Door)
+EVERYWHERE = frozenset(Door) - {Door.HOUSE}
 
 
 class Effect(Enum):
@@ -21,6 +24,16 @@ class Effect(Enum):
     READ = auto()
     CHANGE = auto()
     IRREVERSIBLE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What may be asked before a change begins, when nobody waits for it yet."""
+
+    actor: Actor
+    guard: Guard
+    # Reads with a Context, in a transaction that is over before the change begins.
+    read: Callable[[Callable[[Context], Any]], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +49,9 @@ class Operation:
     lists: bool
     right: Right
     effect: Effect
-    # Whether records may be different afterwards.
+    # Whether records may be different afterwards, and whether ones that were there before may be.
     changes: bool
+    only_adds: bool
     rest: str | None
     offered: frozenset[Door]
     open_when_lapsed: bool
@@ -45,10 +59,20 @@ class Operation:
     mails: bool
     # Whether it is a reading of one statement, which needs no transaction around it.
     glances: bool
-    function: Callable[[Context, Any], Result]
+    # Whether it reads so much that it must not hold up what is quick.
+    takes_long: bool
+    # The records it is done to, one of which its input names, and the reasons that one may have against it.
+    on: Listing[Any] | None
+    unless: Callable[[Any, Actor], Sequence[Reason]] | None
+    # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
+    ahead: Callable[[Ahead, Any], Any] | None
+    # The fields that not everyone who may do this may send.
+    needs: dict[str, Right]
+    function: Callable[..., Result]
 
-
-G = TypeVar("G", bound=Input)
+    def reasons_against(self, record: Kept, actor: Actor) -> Sequence[Reason]:
+        """Why it cannot be done to a record now."""
+        return self.unless(record, actor) if self.unless else ()
 
 
 def operation(
@@ -60,32 +84,72 @@ def operation(
     open_when_lapsed: bool = False,
     mails: bool = False,
     glances: bool = False,
-) -> Callable[[Callable[[Context, G], Result]], Operation]:
-    """Declare a function as an operation; its types and its docstring are part of the declaration."""
+    takes_long: bool = False,
+    only_adds: bool | None = None,
+    on: Listing[Any] | None = None,
+    unless: Callable[[Any, Actor], Sequence[Reason]] | None = None,
+    ahead: Callable[[Ahead, Any], Any] | None = None,
+) -> Callable[[Callable[..., Result]], Operation]:
+    """Declare a function as an operation; its types and its docstring are part of the declaration.
 
-    def declare(function: Callable[[Context, G], Result]) -> Operation:
+    What is done to a record alters it, and what is done to none only adds, unless it says otherwise.
+    """
+
+    def declare(function: Callable[..., Result]) -> Operation:
         hints = get_type_hints(function)
-        _context, given, output = hints.values()
-        record = get_args(output)[0] if get_origin(output) else output
-        if (effect is Effect.IRREVERSIBLE) != issubclass(given, Irrevocable):
-            raise TypeError(f"{function.__name__}: an irreversible operation takes an Irrevocable input, and no other")
+        answer, given = hints["return"], list(hints.values())[1]
+        _check(function.__name__, effect, given, on, hints)
         title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         return Operation(
             name=function.__name__,
             title=title.rstrip("."),
             description=" ".join(description.split()),
             input=given,
-            output=record,
-            lists=get_origin(output) is Page,
+            output=_shown(answer),
+            lists=get_origin(answer) is Page,
             right=right,
             effect=effect,
             changes=effect is not Effect.READ,
+            only_adds=on is None if only_adds is None else only_adds,
             rest=rest,
             offered=offered,
             open_when_lapsed=open_when_lapsed,
             mails=mails,
             glances=glances,
+            takes_long=takes_long,
+            on=on,
+            unless=unless,
+            ahead=ahead,
+            needs=_needs(given),
             function=function,
         )
 
     return declare
+
+
+def _check(name: str, effect: Effect, given: type[Input], on: Listing[Any] | None, hints: dict[str, Any]) -> None:
+    if (effect is Effect.IRREVERSIBLE) != issubclass(given, Irrevocable):
+        raise TypeError(f"{name}: an irreversible operation takes an Irrevocable input, and no other")
+    if on and on.id_field and on.id_field not in given.model_fields:
+        raise TypeError(f"{name}: its input does not say which {on.what}: {on.id_field}")
+    if (on is not None) != (len(hints) == _WITH_RECORD):
+        raise TypeError(f"{name}: an operation on a record takes it, and no other does")
+
+
+# The context, the input, the record and what is answered.
+_WITH_RECORD = 4
+
+
+def _shown(answer: Any) -> type[Shown]:
+    of: Any = get_args(answer)[0] if get_origin(answer) else answer
+    shown: type[Shown] = of.shown if issubclass(of, Kept) else of
+    return shown
+
+
+def _needs(given: type[Input]) -> dict[str, Right]:
+    return {
+        name: needs.right
+        for name, field in given.model_fields.items()
+        for needs in field.metadata
+        if isinstance(needs, Needs)
+    }

@@ -1,22 +1,25 @@
 """The one path through which everything happens."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import orjson
 
 from mainstay.backing.database import Database, Handle
-from mainstay.kernel import audit, outbox, replay
-from mainstay.kernel.actor import Actor
-from mainstay.kernel.context import Context, Request
+from mainstay.backing.guard import Guard
+from mainstay.kernel.actor import Actor, house
+from mainstay.kernel.catalogue import Catalogue, admit
+from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.faults import Raw, accept
-from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import Blocked, Forbidden, Lapsed
-from mainstay.kernel.replay import Answer
-from mainstay.kernel.rights import Access
-from mainstay.kernel.shapes import Input, Irrevocable, One
-from mainstay.kernel.wire import Result, to_json
+from mainstay.kernel.operation import Ahead, Operation
+from mainstay.kernel.reaction import Happening, Reaction, Timer
+from mainstay.kernel.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
+from mainstay.kernel.shapes import Input, Irrevocable, Kept, Page
+from mainstay.kernel.wire import Result, encoder, to_json, to_record
+from mainstay.ledger import audit, events, outbox
+from mainstay.ledger.replay import Answer, Once, UsedOtherwise
 from mainstay.values.moments import Clock
 
 # Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
@@ -32,82 +35,174 @@ class Stage:
     standing: Standing
     # Rung after every change: most leave work for the worker.
     ring: Callable[[], None]
-    # By operation, what is asked of the world outside before its change begins: nothing slow while others wait.
-    ahead: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
+    catalogue: Catalogue
+    guard: Guard
+    base_url: str
 
-    def perform(self, operation: Operation, actor: Actor, raw: Raw, request: Request) -> Answer:
+    def perform(self, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
         """Do it, or refuse. An act that cannot be undone is only rehearsed until it is confirmed."""
         admit(operation, actor)
         given = accept(operation.input, raw)
+        if operation.needs:
+            _check_fields(operation, given, actor)
         if not operation.changes:
             opened = self.database.glancing if operation.glances else self.database.reading
             with opened(actor.organisation) as rows:
-                result = operation.function(Context(rows, actor, request, self.clock), given)
-            return _answer(result)
-        if operation.name in self.ahead:
-            self.ahead[operation.name](given)
+                ctx = self._context(rows, actor, envelope)
+                return self._answer(ctx, _call(ctx, operation, given))
+        prepared = operation.ahead(self._ahead(actor, envelope), given) if operation.ahead else None
         if isinstance(given, Irrevocable) and not given.confirmed:
-            return self.rehearse(operation, actor, given, request)
+            return self.rehearse(operation, actor, given, envelope, prepared)
 
         with self.database.changing(actor.organisation) as rows:
-            ctx = self._context(operation, rows, actor, request)
-            if request.replay_key and (earlier := replay.recall(ctx, operation.name, given)):
+            ctx = self._standing_context(operation, rows, actor, envelope, prepared)
+            once = _once(ctx, operation, given)
+            if once and (earlier := _recall(once, ctx)):
                 return earlier
-            answer = _act(ctx, operation, given)
-            if request.replay_key:
-                replay.remember(ctx, operation.name, given, answer)
+            answer = self._act(ctx, operation, given)
+            if once:
+                once.remember(rows, answer, ctx.at)
         self.ring()
         return answer
 
-    def rehearse(self, operation: Operation, actor: Actor, given: Input, request: Request) -> Answer:
+    def rehearse(
+        self, operation: Operation, actor: Actor, given: Input, envelope: Envelope, prepared: Any = None
+    ) -> Answer:
         """Perform it and take everything back: what would happen, or every reason why not."""
-        blockers: tuple[str, ...] = ()
+        blockers: tuple[Reason, ...] = ()
         with self.database.changing(actor.organisation, keep=False) as rows:
-            ctx = self._context(operation, rows, actor, request)
+            ctx = self._standing_context(operation, rows, actor, envelope, prepared)
             try:
-                _act(ctx, operation, given)
+                self._act(ctx, operation, given)
             except Blocked as blocked:
-                blockers = blocked.blockers
+                blockers = blocked.reasons
+            except Conflict as conflict:
+                blockers = (Reason(conflict.text),)
         return Answer(_preview(operation, ctx, blockers), preview=True)
 
-    def _context(self, operation: Operation, rows: Handle, actor: Actor, request: Request) -> Context:
+    def react(self, reaction: Reaction, organisation: str, happening: Happening) -> None:
+        """Do what follows an event, once."""
+        given = orjson.dumps({"event": happening.id}).decode()
+        self._by_itself(organisation, reaction.name, given, lambda ctx: reaction.function(ctx, happening))
+
+    def begin_day(self, timer: Timer, organisation: str, day: date) -> None:
+        """Do what is due when an organisation's day begins, once."""
+        given = orjson.dumps({"on": day.isoformat()}).decode()
+        self._by_itself(organisation, timer.name, given, lambda ctx: timer.function(ctx, day))
+
+    def _by_itself(self, organisation: str, name: str, given: str, deed: Callable[[Context], None]) -> None:
+        """An act of the house; one that has changed nothing leaves no trace."""
+        once = Once(house(organisation).credential, f"{name} {given}", name)
+        with self.database.changing(organisation) as rows:
+            ctx = self._context(rows, house(organisation), Envelope(f"{name} {given}"))
+            if once.recall(rows, ctx.now):
+                return
+            deed(ctx)
+            if ctx.pen.touched or ctx.events or ctx.letters:
+                _write_down(ctx, name, given)
+            once.remember(rows, Answer(b"{}"), ctx.at)
+        self.ring()
+
+    def _ahead(self, actor: Actor, envelope: Envelope) -> Ahead:
+        def read(function: Callable[[Context], Any]) -> Any:
+            with self.database.reading(actor.organisation) as rows:
+                return function(self._context(rows, actor, envelope))
+
+        return Ahead(actor, self.guard, read)
+
+    def _context(self, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any = None) -> Context:
+        return Context(rows, actor, envelope, self.clock, self.catalogue.kinds, self.base_url, prepared)
+
+    def _standing_context(
+        self, operation: Operation, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any
+    ) -> Context:
         # A role may have been lost, a key revoked or a subscription lapsed since the door was passed.
         current = self.standing(rows, actor)
         admit(operation, current)
-        return Context(rows, current, request, self.clock)
+        return self._context(rows, current, envelope, prepared)
+
+    def _act(self, ctx: Context, operation: Operation, given: Input) -> Answer:
+        # The bytes are made before the commit: a fault in making them leaves nothing changed.
+        answer = self._answer(ctx, _call(ctx, operation, given))
+        _write_down(ctx, operation.name, _told(given))
+        return answer
+
+    def _answer(self, ctx: Context, result: Result) -> Answer:
+        rights = ctx.actor.rights
+        if isinstance(result, Kept):
+            shown = to_record(result, rights)
+            if result.shown.place:
+                shown["url"] = self.base_url + result.shown.place.format(id=result.id)
+            shown["availableActions"] = self.catalogue.actions(result, ctx.actor)
+            return Answer(orjson.dumps(shown), result.version if result.shown.versioned else None)
+        if isinstance(result, Page) and result.keep:
+            return Answer(self._with_actions(ctx.actor, result))
+        return Answer(to_json(result, rights))
+
+    def _with_actions(self, actor: Actor, page: Page[Any]) -> bytes:
+        records = [page.keep(row) for row in page.rows] if page.keep else []
+        data = encoder(page.model, actor.rights)([record.row for record in records])
+        for shown, record in zip(data, records, strict=True):
+            shown["availableActions"] = self.catalogue.actions(record, actor)
+        return orjson.dumps({"object": "list", "data": data, "hasMore": page.has_more})
 
 
-def admit(operation: Operation, actor: Actor) -> None:
-    """Whether the actor may do this at all; a door asks before it reads a body."""
-    if operation.changes and actor.access is not Access.WRITE:
-        raise Forbidden("This credential is read only. Use one with read and write access to change records.")
-    if not actor.may(operation.right):
-        raise Forbidden(f"The role {actor.role} may not do this ({operation.right}). Ask an owner or admin.")
-    if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
-        raise Lapsed
+def _call(ctx: Context, operation: Operation, given: Input) -> Result:
+    """The operation itself; where it is done to a record, that comes first: seen, as expected, with no reason against."""
+    if operation.on is None:
+        return operation.function(ctx, given)
+    record: Kept = operation.on.fetch(ctx, getattr(given, operation.on.id_field) if operation.on.id_field else None)
+    if operation.changes:
+        ctx.summary = f"{operation.title}: {record.called}."
+        if record.shown.versioned:
+            ctx.expect(record.version)
+        refuse(operation.reasons_against(record, ctx.actor))
+    return operation.function(ctx, given, record)
 
 
-def _act(ctx: Context, operation: Operation, given: Input) -> Answer:
-    # The bytes are made before the commit: a fault in making them leaves nothing changed.
-    answer = _answer(operation.function(ctx, given))
-    events = outbox.write(ctx)
-    audit.write(ctx, operation.name, given, events)
-    return answer
+def _check_fields(operation: Operation, given: Input, actor: Actor) -> None:
+    """Refuse what not everyone who may do this may send."""
+    refused = [name for name in given.model_fields_set if not actor.may(operation.needs.get(name, operation.right))]
+    if refused:
+        names = ", ".join(sorted(type(given).model_fields[name].alias or name for name in refused))
+        raise Forbidden(f"The role {actor.role} may not change {names}. Ask an owner or admin.")
 
 
-def _answer(result: Result) -> Answer:
-    version = result.version if isinstance(result, One) and result.model.versioned else None
-    return Answer(to_json(result), version)
+def _told(given: Input) -> str:
+    """The input as the trail and the replay know it; secrets in it are hidden."""
+    return given.model_dump_json(by_alias=True, exclude_unset=True)
 
 
-def _preview(operation: Operation, ctx: Context, blockers: tuple[str, ...]) -> bytes:
+def _once(ctx: Context, operation: Operation, given: Input) -> Once | None:
+    key = ctx.envelope.replay_key
+    return Once(ctx.actor.credential, key, f"{operation.name}\n{_told(given)}") if key else None
+
+
+def _recall(once: Once, ctx: Context) -> Answer | None:
+    try:
+        return once.recall(ctx.rows, ctx.now)
+    except UsedOtherwise:
+        raise Invalid([Fault("Idempotency-Key", "was used before for a different request")]) from None
+
+
+def _write_down(ctx: Context, operation: str, given: str) -> None:
+    """Keep the events of an act, the letters it leaves, and the act itself."""
+    told = [events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp) for event in ctx.events]
+    for letter in ctx.letters:
+        outbox.put(ctx.rows, letter, ctx.at)
+    touched = list(ctx.pen.touched)
+    kept = audit.entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, touched)
+    audit.write(ctx.rows, kept, touched)
+
+
+def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:
     return orjson.dumps(
         {
             "object": "preview",
             "operation": operation.name,
             "summary": ctx.summary,
-            "effects": [*ctx.effects, *(f"The event {event.name} goes out." for event in ctx.events)],
+            "effects": [*ctx.effects, *(f"Webhooks are told: {event.__doc__}" for event in ctx.events)],
             "warnings": ctx.warnings,
-            "blockers": blockers,
+            "blockers": [reason.text for reason in blockers],
         }
     )

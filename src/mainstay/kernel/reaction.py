@@ -1,25 +1,46 @@
-"""Reactions: what follows an event, after the change that caused it was committed."""
+"""What the house does by itself: reactions to events, and what is due when an organisation's day turns.
 
-from collections.abc import Callable, Iterable
+Each runs in a transaction of its own as the house, through the same path as what people do, and with a key by which a
+repeat is known and does nothing.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import date
+from typing import Any, NamedTuple
 
-from mainstay.backing.database import Handle
-from mainstay.kernel.context import Letter
+from mainstay.kernel.context import Context
+from mainstay.kernel.event import Event
+
+
+class Happening(NamedTuple):
+    """An event as a reaction sees it: who did it and what it was about, as everyone is told."""
+
+    id: str
+    actor: dict[str, Any]
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """An event as a reaction sees it."""
+class Reaction:
+    """What follows one kind of event."""
 
-    rows: Handle
-    type: str
-    # Who did it and what it was about, as everyone is told.
-    actor: dict[str, Any]
-    record: dict[str, Any]
-    base_url: str
-    now: datetime
+    event: type[Event]
+    function: Callable[[Context, Happening], None]
+
+    @property
+    def name(self) -> str:
+        """What the trail calls it."""
+        return self.function.__name__
 
 
-Reaction = Callable[[Happening], Iterable[Letter]]
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """What is done in each organisation once a day, when its day begins: told the new date there."""
+
+    function: Callable[[Context, date], None]
+
+    @property
+    def name(self) -> str:
+        """What the trail calls it."""
+        return self.function.__name__

@@ -6,6 +6,7 @@ language. Anything that is not a refusal is a bug.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class Refusal(Exception):
@@ -62,12 +63,30 @@ class Conflict(Refusal):
     """The state of things does not allow it."""
 
 
-class Blocked(Conflict):
-    """An act that cannot be undone has reasons against it: performed, it is refused; rehearsed, all are shown."""
+class Reason(NamedTuple):
+    """One reason why something cannot be done to a record now."""
 
-    def __init__(self, blockers: Sequence[str]) -> None:
-        super().__init__(" ".join(blockers))
-        self.blockers = tuple(blockers)
+    text: str
+    # The operation that would clear it out of the way, if there is one.
+    unblock: str | None = None
+    # Whether it is about who asks, and not about the state of the record.
+    forbids: bool = False
+
+
+class Blocked(Conflict):
+    """There are reasons against it, and all of them are told."""
+
+    def __init__(self, reasons: Sequence[Reason]) -> None:
+        super().__init__(" ".join(reason.text for reason in reasons))
+        self.reasons = tuple(reasons)
+
+
+def refuse(reasons: Sequence[Reason]) -> None:
+    """Go on only if there is no reason against it; who may not is told nothing else."""
+    if forbidden := [reason.text for reason in reasons if reason.forbids]:
+        raise Forbidden(" ".join(forbidden))
+    if reasons:
+        raise Blocked(reasons)
 
 
 class Stale(Refusal):

@@ -1,8 +1,9 @@
 """What goes into an operation and what comes out: the one source of every door's schema."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -10,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from mainstay.backing.database import Row
 from mainstay.kernel.actor import Stamp
 from mainstay.values.fields import LAST_SEEN, WholeNumber
+from mainstay.values.words import words_of
 
 
 class Input(BaseModel):
@@ -17,9 +19,9 @@ class Input(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    def sent(self) -> dict[str, Any]:
-        """The fields that were sent, by name: what a change changes, null included."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+    def sent(self, *but: str) -> dict[str, Any]:
+        """The fields that were sent, by name, without these: what a change changes, null included."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name not in but}
 
 
 class Irrevocable(Input):
@@ -38,6 +40,21 @@ class ListInput(Input):
     starting_after: str | None = LAST_SEEN
 
 
+Tone = Literal["good", "bad", "over", "waiting"]
+
+
+class State(NamedTuple):
+    """A state as people are told it: a word, and whether it is good news, bad news, over, or on its way."""
+
+    word: str
+    tone: Tone
+
+
+def states(**tones: Tone) -> Mapping[str, State]:
+    """The states of a kind of record, in the order in which they are told; the words are their names."""
+    return MappingProxyType({name: State(words_of(name), tone) for name, tone in tones.items()})
+
+
 class Shown(BaseModel):
     """What an operation answers with. It always has every field; what is not known is null."""
 
@@ -46,6 +63,10 @@ class Shown(BaseModel):
     # What it calls itself in its `object` field.
     noun: ClassVar[str]
     versioned: ClassVar[bool] = False
+    # Where people see it in the office, with `{id}` in it.
+    place: ClassVar[str | None] = None
+    # How people are told the states it can be in.
+    states: ClassVar[Mapping[str, State]] = MappingProxyType({})
 
     object: str
 
@@ -63,20 +84,38 @@ class Record(Shown):
     version: int = Field(description="Goes up by one with each change; the record's ETag.")
 
 
-R = TypeVar("R", bound=Shown)
-
-
 @dataclass(frozen=True, slots=True)
-class One(Generic[R]):
-    """One record: a row whose columns are the fields of the model behind `object`, in the model's order."""
+class Kept:
+    """A record as it is kept: the row of what is shown of it and, by name, what its rules need to know.
 
-    model: type[R]
+    Each kind is a class of its own, whose fields are columns of what is shown or facts of its Listing.
+    """
+
+    shown: ClassVar[type[Shown]]
+
     row: Row
+    id: str
 
     @property
     def version(self) -> int:
         """The version of a Record."""
         return cast("int", self.row[_VERSION_AT])
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        return self.id
+
+
+R = TypeVar("R", bound=Shown)
+
+
+@dataclass(frozen=True, slots=True)
+class One(Generic[R]):
+    """One record that has no rules: a row whose columns are the fields of the model behind `object`, in its order."""
+
+    model: type[R]
+    row: Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +125,15 @@ class Page(Generic[R]):
     model: type[R]
     rows: Sequence[Row]
     has_more: bool
+    # Makes records of rows that were read with their facts, where someone asked what can be done with each.
+    keep: Callable[[Row], Kept] | None = None
 
     @classmethod
-    def cut(cls, model: type[R], rows: Sequence[Row], limit: int) -> "Page[R]":
+    def cut(
+        cls, model: type[R], rows: Sequence[Row], limit: int, keep: Callable[[Row], Kept] | None = None
+    ) -> "Page[R]":
         """The page out of a query for one row more than the limit."""
-        return cls(model, rows[:limit], len(rows) > limit)
+        return cls(model, rows[:limit], len(rows) > limit, keep)
 
 
 _VERSION_AT = list(Record.model_fields).index("version") - 1

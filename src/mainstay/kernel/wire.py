@@ -12,37 +12,69 @@ import orjson
 from pydantic import BaseModel
 
 from mainstay.backing.database import Row
-from mainstay.kernel.shapes import One, Page, Shown
+from mainstay.kernel.rights import Needs, Right, Rights
+from mainstay.kernel.shapes import Kept, One, Page, Shown
 from mainstay.values.money import price_text
 
 PriceText = NewType("PriceText", str)
 
-# What an operation answers with: a record or page out of the database, or a model made by hand.
-Result = One[Any] | Page[Any] | Shown
+# What an operation answers with: records out of the database, or a model made by hand.
+Result = Kept | One[Any] | Page[Any] | Shown
+Encoder = Callable[[Sequence[Row]], list[dict[str, object]]]
+
+# Events are told to programs of the organisation itself: nothing is hidden from them.
+ALL: Rights = frozenset(Right)
 
 
-def to_json(result: Result) -> bytes:
-    """The result as every door shows it."""
-    if not isinstance(result, (One, Page)):
+def to_json(result: Result, rights: Rights = ALL) -> bytes:
+    """The result as someone with these rights is shown it."""
+    if isinstance(result, Page):
+        rows = encoder(result.model, rights)(result.rows)
+        return orjson.dumps({"object": "list", "data": rows, "hasMore": result.has_more})
+    if isinstance(result, Shown):
         return result.__pydantic_serializer__.to_json(result, by_alias=True)
-    model: type[Shown] = result.model
-    if isinstance(result, One):
-        return orjson.dumps(_encoder(model)([result.row])[0])
-    return orjson.dumps({"object": "list", "data": _encoder(model)(result.rows), "hasMore": result.has_more})
+    return orjson.dumps(to_record(result, rights))
+
+
+def to_record(result: Kept | One[Any], rights: Rights = ALL) -> dict[str, object]:
+    """One record, likewise, before it is written out."""
+    model: type[Shown] = result.shown if isinstance(result, Kept) else result.model
+    return encoder(model, rights)([result.row])[0]
 
 
 @cache
-def _encoder(model: type[Shown]) -> Callable[[Sequence[Row]], list[dict[str, object]]]:
+def encoder(model: type[Shown], rights: Rights) -> Encoder:
+    """What turns rows of a model into records for those who have these rights."""
+    hidden = frozenset(
+        name
+        for name, field in model.model_fields.items()
+        for needs in field.metadata
+        if isinstance(needs, Needs) and needs.right not in rights
+    )
+    return _compiled(model, hidden)
+
+
+@cache
+def _compiled(model: type[Shown], hidden: frozenset[str]) -> Encoder:
     """What turns rows into records, written out for this model: `[{"object": noun, "id": c0, …} for c0, … in rows]`.
 
     A loop over fields and their turns costs five times as much for a page as the same written out.
     """
-    fields = [(field.alias or name, field.annotation) for name, field in model.model_fields.items() if name != "object"]
-    shown = [f"{alias!r}: {_shown(kind, f'c{number}')}" for number, (alias, kind) in enumerate(fields)]
-    columns = "".join(f"c{number}, " for number in range(len(fields)))
+    names = column_names(model)
+    shown = []
+    for number, name in enumerate(names):
+        field = model.model_fields[name]
+        turned = "None" if name in hidden else _shown(field.annotation, f"c{number}")
+        shown.append(f"{(field.alias or name)!r}: {turned}")
+    columns = "".join(f"c{number}, " for number in range(len(names)))
     source = f"lambda rows: [{{'object': {model.noun!r}, {', '.join(shown)}}} for ({columns}) in rows]"
-    encoder: Callable[[Sequence[Row]], list[dict[str, object]]] = eval(source, dict(_TURNS))
-    return encoder
+    compiled: Encoder = eval(source, dict(_TURNS))
+    return compiled
+
+
+def column_names(model: type[Shown]) -> list[str]:
+    """The columns of a row, in their order: the fields of the model behind `object`."""
+    return [name for name in model.model_fields if name != "object"]
 
 
 # Few prices are in use, and each stands in many rows.
@@ -58,7 +90,7 @@ def _shown(kind: Any, column: str) -> str:
         turned = f"price({column})"
     elif kind is bool:
         turned = f"{column} == 1"
-    elif get_origin(kind) is list or (isinstance(kind, type) and issubclass(kind, BaseModel)):
+    elif get_origin(kind) in {list, dict} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
         # Lists and records within a record are kept as JSON, and go out as they stand.
         turned = f"embed({column})"
     else:

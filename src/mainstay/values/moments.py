@@ -68,6 +68,12 @@ def at_wall_time(day: date, time: time, zone: str, offset: timedelta | None = No
     raise ValueError(f"The given offset is not that of {zone} at {shown}.")
 
 
+def beginning_of(day: date, zone: str) -> datetime:
+    """Find the first moment, in UTC, of a date at a place, also where the clocks skip midnight."""
+    # Of a time that is skipped, the earlier offset gives the moment at which the clocks jump.
+    return _in(UTC, datetime.combine(day, time(), _place(zone)))
+
+
 @dataclass(frozen=True, slots=True)
 class Period:
     """A stretch of time, kept in UTC; its start belongs to it, its end does not."""

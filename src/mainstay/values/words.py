@@ -1,5 +1,7 @@
-"""Words out of a fixed set."""
+"""Words out of a fixed set, and words as they are compared."""
 
+import re
+import unicodedata
 from enum import StrEnum
 
 
@@ -7,3 +9,14 @@ class Word(StrEnum):
     """Text that is one of a few, and is looked up as fast as text: Enum's own hash is slower than the look-up."""
 
     __hash__ = str.__hash__
+
+
+def words_of(name: str) -> str:
+    """A name as people write it: `inProgress` and `in_progress` as `In progress`."""
+    return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).lower().capitalize()
+
+
+def folded(text: str) -> str:
+    """A text as it is ordered and looked for: without case, accents and doubled blanks."""
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(letter for letter in parts if not unicodedata.combining(letter)).split())

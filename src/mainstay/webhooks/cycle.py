@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import orjson
+
 from mainstay.backing.database import Handle, Row, Value
 from mainstay.kernel.shapes import One
-from mainstay.kernel.wire import to_json
+from mainstay.kernel.wire import column_names, to_json
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.webhooks import schedule
 from mainstay.webhooks.disabling import GivenUp
-from mainstay.webhooks.model import EVENT_COLUMNS, EventOut
+from mainstay.webhooks.model import EventOut
 from mainstay.webhooks.places import IN_ALL, Places, Turn
 from mainstay.webhooks.sending import Result, Sending
 from mainstay.webhooks.signature import good_generations
@@ -24,6 +26,7 @@ LEASE = timedelta(seconds=5)
 NO_EVENT = "event no longer kept"
 
 _KEPT_BYTES = 1_024
+_EVENT_COLUMNS = ", ".join(column_names(EventOut))
 # How many webhooks are looked at for each kind of trust. More than can have no room left at one time: those that hold
 # the places themselves, and the others of organisations that hold all they may.
 _LOOKED_AT = 4 * IN_ALL
@@ -160,9 +163,9 @@ class Cycle:
         # A result may be handed in twice, when the first time it was not known whether it was kept.
         self._rows.run(
             "INSERT INTO delivery_attempt"
-            " (organisation_id, delivery_id, number, at, status, error, duration_ms, answer)"
+            " (organisation_id, delivery_id, number, at, status, error, duration_ms, answer, headers)"
             " SELECT organisation_id, id, CAST(:number AS bigint), :at, CAST(:status AS bigint), CAST(:error AS text),"
-            " CAST(:duration AS bigint), :answer FROM delivery WHERE organisation_id = :owner AND id = :id"
+            " CAST(:duration AS bigint), :answer, CAST(:headers AS text) FROM delivery WHERE organisation_id = :owner AND id = :id"
             " ON CONFLICT (organisation_id, delivery_id, number) DO NOTHING",
             owner=sending.organisation,
             id=sending.delivery,
@@ -172,6 +175,7 @@ class Cycle:
             error=result.error,
             duration=result.milliseconds,
             answer=_readable(result.answer),
+            headers=orjson.dumps(result.headers).decode() if result.headers else None,
         )
         return changed
 
@@ -243,7 +247,7 @@ class Cycle:
         """What is sent of an event, made once for all webhooks of a cycle; None when it is no longer kept."""
         if event not in self._bodies:
             row = self._rows.one(
-                f"SELECT {EVENT_COLUMNS} FROM event WHERE organisation_id = :owner AND id = :id",
+                f"SELECT {_EVENT_COLUMNS} FROM event WHERE organisation_id = :owner AND id = :id",
                 owner=organisation,
                 id=event,
             )

@@ -1,16 +1,21 @@
 """Giving up on a webhook: nothing more is sent to it, and those who can mend it are told."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from mainstay.backing.database import Handle
-from mainstay.backing.saving import Pen
 from mainstay.identity.mails import mail
-from mainstay.kernel import outbox
-from mainstay.kernel.actor import operator
-from mainstay.kernel.context import Letter
-from mainstay.values.moments import moment_text
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.refusal import Conflict
+from mainstay.kernel.rights import Right, holders
+from mainstay.kernel.shapes import Input
+from mainstay.ledger.outbox import Letter
+from mainstay.webhooks.model import Webhook
+from mainstay.webhooks.store import WEBHOOKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +29,38 @@ class GivenUp:
     reason: str
 
 
-def disable(rows: Handle, found: GivenUp, base_url: str, now: datetime) -> bool:
-    """Disable it, fail what waits for it, and write to owners and admins; False when it has changed meanwhile."""
-    still = rows.one(
-        "SELECT 1 FROM webhook WHERE organisation_id = :organisation AND id = :id AND status <> 'disabled'"
-        " AND url = :url AND failing_since = :failing_since",
-        id=found.webhook,
-        url=found.url,
-        failing_since=found.failing_since,
-    )
-    if still is None:
-        return False
-    at = moment_text(now)
-    # Nobody of the organisation did it: it is the installation's own doing.
-    pen = Pen(rows, at, operator(found.organisation).stamp.model_dump_json())
-    pen.save("webhook", found.webhook, {"status": "disabled", "disabled_reason": found.reason, "due_at": None})
-    rows.run(
+class DisableWebhook(Input):
+    """Which webhook, as it was found."""
+
+    webhook_id: str = Field(description="The webhook's id.")
+    url: str = Field(description="Where it was sent to.")
+    failing_since: str = Field(description="Since when every attempt has failed.")
+    reason: str = Field(description="Why it is not tried any more.")
+
+
+@operation(
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.HOUSE}),
+    mails=True,
+    on=WEBHOOKS,
+    unless=Webhook.disabled,
+)
+def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> Webhook:
+    """Give up on a webhook.
+
+    What waits for it has failed, and owners and admins are written to.
+    """
+    if (webhook.url, webhook.failing_since) != (given.url, given.failing_since):
+        raise Conflict("The webhook has changed meanwhile.")
+    ctx.rows.run(
         "UPDATE delivery SET status = 'failed', due_at = NULL"
         " WHERE organisation_id = :organisation AND webhook_id = :webhook AND status IN ('waiting', 'sending')",
-        webhook=found.webhook,
+        webhook=webhook.id,
     )
-    for letter in _news(rows, found, base_url):
-        outbox.put(rows, letter, at)
-    return True
+    for letter in _news(ctx.rows, given, ctx.base_url):
+        ctx.post(letter)
+    return WEBHOOKS.save(ctx, webhook, {"status": "disabled", "disabled_reason": given.reason, "due_at": None})
 
 
 def plain(url: str) -> str:
@@ -70,10 +84,11 @@ where you can also have everything sent that was missed.
 """
 
 
-def _news(rows: Handle, found: GivenUp, base_url: str) -> list[Letter]:
+def _news(rows: Handle, found: DisableWebhook, base_url: str) -> list[Letter]:
     people = rows.all(
         "SELECT p.name, p.email, o.name FROM person p JOIN organisation o ON o.id = p.organisation_id"
-        " WHERE p.organisation_id = :organisation AND p.role IN ('owner', 'admin') AND p.status = 'active'"
+        " WHERE p.organisation_id = :organisation AND p.status = 'active'"
+        f" AND p.role IN {holders(Right.WEBHOOKS_MANAGE)}"
     )
     return [
         mail(
@@ -85,7 +100,7 @@ def _news(rows: Handle, found: GivenUp, base_url: str) -> list[Letter]:
                 url=plain(found.url),
                 reason=found.reason,
                 base_url=base_url,
-                webhook=found.webhook,
+                webhook=found.webhook_id,
             ),
         )
         for name, email, organisation in people

@@ -103,9 +103,10 @@ class Dispatcher:
         sending = flight.sending
         at, began = self._clock(), monotonic()
         status, error, answer, retry_after = None, None, b"", None
+        signed = self._signer.headers(sending.webhook, sending.generations, sending.event, at, sending.body)
+        headers = {"content-type": "application/json"} | signed
         try:
-            signed = self._signer.headers(sending.webhook, sending.generations, sending.event, at, sending.body)
-            answered = await self._web.post(sending.url, {"content-type": "application/json"} | signed, sending.body)
+            answered = await self._web.post(sending.url, headers, sending.body)
             status, answer, retry_after = answered.status, answered.body, answered.retry_after
         except Unanswered as fault:
             error = fault.kind
@@ -114,7 +115,7 @@ class Dispatcher:
             log_error("sending failed", fault, delivery=sending.delivery)
             error = "could not be sent"
         milliseconds = round((monotonic() - began) * 1_000)
-        result = Result(sending, at, milliseconds, status, error, answer, retry_after)
+        result = Result(sending, at, milliseconds, status, error, answer, retry_after, headers)
         self.counts["delivered" if result.succeeded else "failed"] += 1
         self._flights.remove(flight)
         self._results.append(result)

@@ -1,18 +1,20 @@
 """Where events are sent to: made, changed, paused and deleted by people, never by a key or an agent."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
+from mainstay.backing.guard import Denied
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.kernel.context import Context
-from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Conflict
+from mainstay.kernel.operation import Ahead, Effect, operation
+from mainstay.kernel.refusal import Conflict, Fault, Invalid
 from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, Irrevocable, ListInput, One, Page
+from mainstay.kernel.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Line, WebAddress, id_of, omittable
 from mainstay.webhooks import store
-from mainstay.webhooks.model import EventKinds, WebhookOut
+from mainstay.webhooks.model import EventKinds, Webhook, WebhookOut, check_kinds
+from mainstay.webhooks.store import WEBHOOKS
 
 MOST = 10
 
@@ -44,9 +46,18 @@ class UpdateWebhook(Input):
     url: WebAddress = omittable(description="Where events are sent: https, and an address that the internet can reach.")
     description: Line | None = Field(None, description="What it is for.")
     events: EventKinds | None = Field(None, description="The kinds to send; null for all.")
-    status: Literal["active", "paused"] = omittable(
-        description="`paused` keeps what happens for later; `active` sends it, also after the webhook was disabled."
-    )
+
+
+class PauseWebhook(Input):
+    """Which webhook to pause."""
+
+    webhook_id: str = Field(description="The webhook's id.")
+
+
+class ResumeWebhook(Input):
+    """Which webhook to set active."""
+
+    webhook_id: str = Field(description="The webhook's id.")
 
 
 class RotateWebhookSecret(Input):
@@ -61,15 +72,30 @@ class DeleteWebhook(Irrevocable):
     webhook_id: str = Field(description="The webhook's id.")
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
-def create_webhook(ctx: Context, given: CreateWebhook) -> One[WebhookOut]:
+def _address_checked(ahead: Ahead, given: CreateWebhook | UpdateWebhook) -> None:
+    """Whether the address may be called: asked of the names' own servers, which may take their time."""
+    if "url" not in given.sent():
+        return
+    try:
+        ahead.guard.check(given.url)
+    except Denied as denied:
+        raise Invalid([Fault("url", str(denied))]) from None
+
+
+def _room_and_address_checked(ahead: Ahead, given: CreateWebhook) -> None:
+    ahead.read(_check_room)
+    _address_checked(ahead, given)
+
+
+@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, ahead=_room_and_address_checked)
+def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
     """Create a webhook.
 
     From now on, what happens in the organisation is sent there, signed with a secret of its own.
     """
-    if store.count(ctx) >= MOST:
-        raise Conflict(f"An organisation has at most {MOST} webhooks. Delete one first.")
-    return store.show(ctx, store.insert(ctx, dict(given) | {"status": "active"}))
+    _check_room(ctx)
+    check_kinds(ctx, "events", *given.events or ())
+    return WEBHOOKS.insert(ctx, dict(given) | {"status": "active"})
 
 
 @operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
@@ -78,61 +104,96 @@ def list_webhooks(ctx: Context, given: ListWebhooks) -> Page[WebhookOut]:
 
     Their secrets are never shown again.
     """
-    return store.page(ctx, after=given.starting_after, limit=given.limit)
+    return WEBHOOKS.page(ctx, given)
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
-def get_webhook(ctx: Context, given: GetWebhook) -> One[WebhookOut]:
+@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE, on=WEBHOOKS)
+def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
     """Get one webhook.
 
     Also one that is paused or was disabled.
     """
-    return store.show(ctx, given.webhook_id)
+    return webhook
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
-def update_webhook(ctx: Context, given: UpdateWebhook) -> One[WebhookOut]:
-    """Change, pause or resume a webhook.
+@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, ahead=_address_checked)
+def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webhook:
+    """Change where events are sent, and which.
 
-    Only the fields that are sent change. A disabled one that is set active begins anew: what happened meanwhile is sent
-    only when it is asked for.
+    Only the fields that are sent change.
     """
-    webhook = store.fetch(ctx, given.webhook_id)
-    ctx.expect(webhook.version)
-    changes = given.sent()
-    del changes["webhook_id"]
+    changes = given.sent("webhook_id")
+    check_kinds(ctx, "events", *given.events or ())
     if changes.get("url", webhook.url) != webhook.url:
         changes |= {"trusted": 0, "failing_since": None}
-    if changes.get("status", webhook.status) != webhook.status:
-        # While it was not active nothing was tried, so the days of a pause are no days of failure.
-        changes |= {"disabled_reason": None, "failing_since": None, "due_at": ctx.at}
-    store.save(ctx, webhook.id, changes)
-    return store.show(ctx, webhook.id)
+    return WEBHOOKS.save(ctx, webhook, changes)
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
-def rotate_webhook_secret(ctx: Context, given: RotateWebhookSecret) -> One[WebhookOut]:
+@operation(
+    right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, unless=Webhook.not_sent_to
+)
+def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
+    """Pause a webhook.
+
+    What happens is kept for it, and sent when it is resumed.
+    """
+    return _set_status(ctx, webhook, "paused")
+
+
+@operation(
+    right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, unless=Webhook.not_resumable
+)
+def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
+    """Resume a webhook.
+
+    What was kept for it while it was paused is sent. One that was disabled begins anew: what happened meanwhile is sent
+    only when it is asked for.
+    """
+    return _set_status(ctx, webhook, "active")
+
+
+@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS)
+def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
     """Give a webhook a new secret.
 
     The one it had signs as well for 24 hours, so that the receiver can change over; any before that one ends at once.
     """
-    webhook = store.fetch(ctx, given.webhook_id)
-    # Whoever sends the form twice must not end the old secret at once.
-    ctx.expect(webhook.version)
-    store.save(ctx, webhook.id, {"generation": webhook.generation + 1, "rotated_at": ctx.at})
-    return store.show(ctx, webhook.id)
+    return WEBHOOKS.save(ctx, webhook, {"generation": webhook.generation + 1, "rotated_at": ctx.at})
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.IRREVERSIBLE, offered=FOR_PEOPLE, open_when_lapsed=True)
-def delete_webhook(ctx: Context, given: DeleteWebhook) -> One[WebhookOut]:
+@operation(
+    right=Right.WEBHOOKS_MANAGE, effect=Effect.IRREVERSIBLE, offered=FOR_PEOPLE, open_when_lapsed=True, on=WEBHOOKS
+)
+def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Webhook:
     """Delete a webhook.
 
     Nothing more is sent there, and its delivery log is gone.
     """
-    webhook, shown = store.fetch(ctx, given.webhook_id), store.show(ctx, given.webhook_id)
-    ctx.expect(webhook.version)
     ctx.summary = f"The webhook to {webhook.url} is deleted, with its delivery log."
     if due := store.count_due(ctx, webhook.id):
         ctx.effects.append(f"Events that are still to be delivered there, and will not be: {due}.")
     store.delete(ctx, webhook.id)
-    return shown
+    return webhook
+
+
+OPERATIONS = (
+    create_webhook,
+    list_webhooks,
+    get_webhook,
+    update_webhook,
+    pause_webhook,
+    resume_webhook,
+    rotate_webhook_secret,
+    delete_webhook,
+)
+
+
+def _check_room(ctx: Context) -> None:
+    if store.count(ctx) >= MOST:
+        raise Conflict(f"An organisation has at most {MOST} webhooks. Delete one first.")
+
+
+def _set_status(ctx: Context, webhook: Webhook, status: str) -> Webhook:
+    # While it was not active nothing was tried, so the days of a pause are no days of failure.
+    changes = {"status": status, "disabled_reason": None, "failing_since": None, "due_at": ctx.at}
+    return WEBHOOKS.save(ctx, webhook, changes)

@@ -1,26 +1,21 @@
 """What is told to others, to whom, and what became of it."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from mainstay.kernel.actor import Stamp
-from mainstay.kernel.event import Event
-from mainstay.kernel.shapes import Record, Shown
+from mainstay.kernel.actor import Actor, Stamp
+from mainstay.kernel.context import Context
+from mainstay.kernel.refusal import Fault, Invalid, Reason
+from mainstay.kernel.shapes import Kept, Record, Shown, states
 
-# How long events and deliveries are kept.
-KEPT = timedelta(days=30)
 # The kind of an event that is sent to try a webhook: it happened to nobody and is in no feed.
 TEST = "webhook.test"
 
-# The columns of EventOut in its order.
-EVENT_COLUMNS = "id, type, created_at, organisation_id, sequence, actor, data"
-
-WebhookStatus = Literal["active", "paused", "disabled"]
-DeliveryStatus = Literal["waiting", "sending", "delivered", "failed"]
+WebhookStatus = Literal["active", "failing", "paused", "disabled"]
+DeliveryStatus = Literal["waiting", "retrying", "sending", "delivered", "failed"]
 
 
 class EventData(BaseModel):
@@ -50,12 +45,16 @@ class WebhookOut(Record):
     """A webhook: where events are sent to. Its secret is shown once, where it was made, and never here."""
 
     noun = "webhook"
+    place = "/settings/developer/webhooks/{id}"
+    states = states(active="good", failing="bad", paused="waiting", disabled="bad")
 
     url: str = Field(description="Where events are sent.", examples=["https://example.com/webhooks"])
     description: str | None = Field(examples=["Our accounting"])
     events: list[str] | None = Field(description="The kinds that are sent; null for all.", examples=[None])
     status: WebhookStatus = Field(
-        description="A paused one keeps what happens for later; a disabled one does not.", examples=["active"]
+        description="A failing one is active, but its last attempts have failed. A paused one keeps what happens for"
+        " later; a disabled one does not.",
+        examples=["active"],
     )
     disabled_reason: str | None = Field(description="Why it was disabled.", examples=[None])
     failing_since: str | None = Field(description="Since when every attempt has failed.", examples=[None])
@@ -69,6 +68,8 @@ class DeliveryOut(Shown):
     """One event for one webhook, and how its last attempt ended."""
 
     noun = "delivery"
+    place = "/settings/developer/deliveries/{id}"
+    states = states(waiting="waiting", retrying="bad", sending="waiting", delivered="good", failed="bad")
 
     id: str
     webhook_id: str
@@ -95,6 +96,7 @@ class AttemptOut(Shown):
     error: str | None = Field(description="What was met instead of an answer.")
     duration_ms: int
     answer: str = Field(description="The beginning of what was answered.")
+    headers: dict[str, str] | None = Field(description="The headers that were sent.")
 
 
 class DeliveryDetailOut(DeliveryOut):
@@ -115,17 +117,74 @@ class RedeliveredOut(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook:
-    """What the rules need to know of a webhook."""
+class Webhook(Kept):
+    """A webhook as its rules see it."""
 
-    id: str
+    shown = WebhookOut
+
     url: str
-    # As they are kept.
-    kinds: str | None
+    description: str | None
+    events: list[str] | None
     status: WebhookStatus
+    failing_since: str | None
     generation: int
     created_at: str
-    version: int
+
+    @property
+    def called(self) -> str:
+        """What it is for, or its address."""
+        return self.description or self.url
+
+    def wants(self, kind: str) -> bool:
+        """Whether it is sent events of this kind."""
+        return self.events is None or kind in self.events
+
+    def not_sent_to(self, _by: Actor) -> list[Reason]:
+        """Why nothing is sent to it now."""
+        if self.status in {"active", "failing"}:
+            return []
+        return [Reason(f"The webhook is {self.status}. Resume it first.", unblock="resume_webhook")]
+
+    def not_resumable(self, _by: Actor) -> list[Reason]:
+        """Why it cannot be set active."""
+        return [Reason("The webhook is active already.")] if self.status in {"active", "failing"} else []
+
+    def disabled(self, _by: Actor) -> list[Reason]:
+        """Why nothing can be kept for it."""
+        if self.status != "disabled":
+            return []
+        return [Reason("The webhook is disabled. Resume it first.", unblock="resume_webhook")]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery(Kept):
+    """A delivery as its rules see it."""
+
+    shown = DeliveryOut
+
+    webhook_id: str
+    event_id: str
+    event_type: str
+    status: DeliveryStatus
+    # Whether its webhook is disabled, and whether what it sends is still kept.
+    to_nowhere: bool
+    has_body: bool
+
+    @property
+    def called(self) -> str:
+        """The kind of event, which its receiver knows it by."""
+        return self.event_type
+
+    def not_repeatable(self, _by: Actor) -> list[Reason]:
+        """Why it cannot be sent again."""
+        reasons = []
+        if not self.has_body:
+            reasons.append(Reason("The event is kept no longer, so it cannot be sent again."))
+        if self.to_nowhere:
+            reasons.append(Reason("The webhook is disabled. Resume it first.", unblock="resume_webhook"))
+        if self.status == "sending":
+            reasons.append(Reason("The event is being sent at this moment. Wait for what becomes of it."))
+        return reasons
 
 
 def wants(kinds: str | None, kind: str) -> bool:
@@ -133,24 +192,18 @@ def wants(kinds: str | None, kind: str) -> bool:
     return kinds is None or kind in orjson.loads(kinds)
 
 
-def event_kinds() -> list[str]:
-    """Every kind of event there is."""
-    return sorted({event.name for event in Event.__subclasses__()})
+def check_kinds(ctx: Context, field: str, *kinds: str) -> None:
+    """Refuse kinds of events that there are not."""
+    if not {*kinds} <= ctx.kinds:
+        raise Invalid(
+            [Fault(field, f"names a kind of event that is not known; there are {', '.join(sorted(ctx.kinds))}")]
+        )
 
 
-def _known(kind: str) -> str:
-    if kind not in event_kinds():
-        raise ValueError(f"is not a kind of event; there are {', '.join(event_kinds())}")
-    return kind
-
-
-def _all_known(kinds: list[str]) -> list[str]:
+def _each_once(kinds: list[str]) -> list[str]:
     if not kinds:
         raise ValueError("is empty; name at least one kind, or leave it out for all")
-    if not {*kinds} <= {*event_kinds()}:
-        raise ValueError(f"has a kind that is not known; there are {', '.join(event_kinds())}")
     return list(dict.fromkeys(kinds))
 
 
-EventKind = Annotated[str, AfterValidator(_known)]
-EventKinds = Annotated[list[str], AfterValidator(_all_known)]
+EventKinds = Annotated[list[str], AfterValidator(_each_once)]

@@ -7,11 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mainstay.backing.database import EVERY, Database, Unreachable
+import orjson
+
+from mainstay.backing.database import EVERY, Unreachable
 from mainstay.backing.log import log, log_error
-from mainstay.values.moments import Clock, moment_text
+from mainstay.kernel.actor import house
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.perform import Stage
+from mainstay.kernel.refusal import Refusal
+from mainstay.values.ids import new_id
+from mainstay.values.moments import moment_text
 from mainstay.webhooks.cycle import Cycle
-from mainstay.webhooks.disabling import GivenUp, disable, plain
+from mainstay.webhooks.disabling import GivenUp, disable_webhook, plain
 from mainstay.webhooks.sending import Result, Sending
 
 
@@ -19,9 +26,7 @@ from mainstay.webhooks.sending import Result, Sending
 class Queue:
     """The deliveries of an installation."""
 
-    database: Database
-    clock: Clock
-    base_url: str
+    stage: Stage
     # A number from -1 to 1.
     chance: Callable[[], float]
 
@@ -29,33 +34,41 @@ class Queue:
         self, results: Sequence[Result], flying: Sequence[Sending] = (), *, take: bool = True
     ) -> list[Sending]:
         """Hand in what became of sendings, renew the leases of others, and take what is to be sent next."""
-        now = self.clock()
+        now = self.stage.clock()
         if not results and not flying and not (take and self._is_due(now)):
             return []
-        with self.database.changing(EVERY) as rows:
+        with self.stage.database.changing(EVERY) as rows:
             cycle = Cycle(rows, now, self.chance)
             taken = cycle.run(results, flying, take=take)
         for result, again in cycle.failures:
             _tell(result, again)
         for found in cycle.given_up:
-            self._disable(found, now)
+            self._disable(found)
         return taken
 
-    def _disable(self, found: GivenUp, now: datetime) -> None:
+    def _disable(self, found: GivenUp) -> None:
         """In a transaction of its own: changes lock the organisation first and its webhooks then, never otherwise."""
+        given = {
+            "webhookId": found.webhook,
+            "url": found.url,
+            "failingSince": found.failing_since,
+            "reason": found.reason,
+        }
+        envelope = Envelope(new_id("req"))
         try:
-            with self.database.changing(found.organisation) as rows:
-                disabled = disable(rows, found, self.base_url, now)
+            self.stage.perform(disable_webhook, house(found.organisation), orjson.dumps(given), envelope)
+        except Refusal:
+            # It was disabled, changed or deleted meanwhile.
+            return
         except Unreachable as fault:
             # The next attempt finds the same, and what was taken meanwhile is to be sent.
             log_error("webhook not disabled", fault, webhook=found.webhook)
             return
-        if disabled:
-            log("webhook disabled", level="warn", webhook=found.webhook, reason=found.reason)
+        log("webhook disabled", level="warn", webhook=found.webhook, reason=found.reason)
 
     def _is_due(self, now: datetime) -> bool:
         """Whether it is worth a change; most of the time nothing is due."""
-        with self.database.glancing(EVERY) as rows:
+        with self.stage.database.glancing(EVERY) as rows:
             due = rows.one(
                 "SELECT 1 FROM webhook WHERE status = 'active' AND due_at <= :at LIMIT 1", at=moment_text(now)
             )

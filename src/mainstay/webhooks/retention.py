@@ -1,10 +1,13 @@
-"""Deliveries are kept as long as the events they tell of."""
+"""Events are kept for a while, and deliveries as long as the events they tell of."""
 
-from datetime import datetime
+from datetime import date, datetime
 
 from mainstay.backing.database import Handle
+from mainstay.kernel.context import Context
+from mainstay.kernel.reaction import Timer
+from mainstay.ledger import events
+from mainstay.ledger.events import KEPT
 from mainstay.values.moments import moment_text
-from mainstay.webhooks.model import KEPT
 
 # So few at once that no change waits long for it.
 AT_ONCE = 500
@@ -21,3 +24,11 @@ def forget_old(rows: Handle, now: datetime) -> bool:
         most=AT_ONCE,
     )
     return removed == AT_ONCE
+
+
+def forget_old_events(ctx: Context, _day: date) -> None:
+    """Remove the events that are kept no longer."""
+    events.forget_old(ctx.rows, ctx.now)
+
+
+TIMERS = (Timer(forget_old_events),)

@@ -33,6 +33,7 @@ class Result:
     error: str | None = None
     answer: bytes = b""
     retry_after: str | None = None
+    headers: dict[str, str] | None = None
 
     @property
     def succeeded(self) -> bool:

@@ -1,56 +1,73 @@
-"""Where webhooks are kept."""
+"""Where webhooks, their deliveries and events are kept."""
 
-from typing import Any, cast
-
-import orjson
-
-from mainstay.backing.database import Row
+from mainstay.backing.database import Handle
 from mainstay.kernel.context import Context
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.shapes import One, Page
-from mainstay.values.ids import new_id
-from mainstay.webhooks.model import Webhook, WebhookOut, WebhookStatus
+from mainstay.kernel.listing import Listing
+from mainstay.kernel.shapes import One
+from mainstay.kernel.wire import column_names
+from mainstay.webhooks.model import Delivery, EventOut, Webhook
 
-# The columns of WebhookOut in its order.
-_SELECT = """
-SELECT id, created_at, created_by, updated_at, updated_by, version, url, description, events, status, disabled_reason,
-       failing_since, generation, rotated_at
-FROM webhook WHERE organisation_id = :organisation
+WEBHOOKS = Listing(
+    Webhook,
+    source="webhook",
+    what="webhook",
+    prefix="webhook",
+    id_field="webhook_id",
+    columns={
+        "status": "CASE WHEN webhook.status = 'active' AND webhook.failing_since IS NOT NULL THEN 'failing'"
+        " ELSE webhook.status END"
+    },
+)
+
+_LAST = """
+delivery LEFT JOIN delivery_attempt ON delivery_attempt.organisation_id = delivery.organisation_id
+ AND delivery_attempt.delivery_id = delivery.id AND delivery_attempt.number =
+ (SELECT max(number) FROM delivery_attempt WHERE organisation_id = :organisation AND delivery_id = delivery.id)
 """
-_RULED = """
-SELECT id, url, events, status, generation, created_at, version FROM webhook WHERE organisation_id = :organisation
-"""
+
+DELIVERIES = Listing(
+    Delivery,
+    source=" ".join(_LAST.split()),
+    what="delivery",
+    prefix="delivery",
+    id_field="delivery_id",
+    columns={
+        "status": "CASE WHEN delivery.status = 'waiting' AND delivery.retries > 0 THEN 'retrying'"
+        " ELSE delivery.status END",
+        "due_at": "CASE WHEN delivery.status = 'waiting' THEN delivery.due_at END",
+        "last_attempt_at": "delivery_attempt.at",
+        "last_status": "delivery_attempt.status",
+        "last_error": "delivery_attempt.error",
+        "last_duration_ms": "delivery_attempt.duration_ms",
+    },
+    facts={
+        "to_nowhere": "CASE (SELECT status FROM webhook WHERE webhook.organisation_id = :organisation"
+        " AND webhook.id = delivery.webhook_id) WHEN 'disabled' THEN 1 ELSE 0 END",
+        "has_body": "CASE WHEN delivery.test_body IS NOT NULL OR EXISTS (SELECT 1 FROM event"
+        " WHERE event.organisation_id = :organisation AND event.id = delivery.event_id) THEN 1 ELSE 0 END",
+    },
+    filters={
+        "webhook_id": "delivery.webhook_id = :webhook_id",
+        "status": {
+            "waiting": "delivery.status = 'waiting' AND delivery.retries = 0",
+            "retrying": "delivery.status = 'waiting' AND delivery.retries > 0",
+            **{status: f"delivery.status = '{status}'" for status in ("sending", "delivered", "failed")},
+        },
+    },
+)
+
+# What is told of an event, and nothing else of its row.
+EVENT = f"SELECT {', '.join(column_names(EventOut))} FROM event WHERE organisation_id = :organisation"
 
 
-def show(ctx: Context, identity: str) -> One[WebhookOut]:
-    """The webhook as everyone sees it."""
-    return One(WebhookOut, _found(ctx.rows.one(f"{_SELECT} AND id = :id", id=identity)))
-
-
-def fetch(ctx: Context, identity: str) -> Webhook:
-    """The webhook as the rules see it."""
-    row = _found(ctx.rows.one(f"{_RULED} AND id = :id", id=identity))
-    _, url, kinds, status, generation, created_at, version = row
-    return Webhook(
-        id=identity,
-        url=str(url),
-        kinds=None if kinds is None else str(kinds),
-        status=cast("WebhookStatus", status),
-        generation=int(generation or 0),
-        created_at=str(created_at),
-        version=int(version or 0),
-    )
-
-
-def page(ctx: Context, *, after: str | None, limit: int) -> Page[WebhookOut]:
-    """The newest first."""
-    behind = "AND id < :after" if after else ""
-    rows = ctx.rows.all(f"{_SELECT} {behind} ORDER BY id DESC LIMIT :limit", after=after, limit=limit + 1)
-    return Page.cut(WebhookOut, rows, limit)
+def find_event(rows: Handle, identity: str) -> One[EventOut] | None:
+    """What is told of an event, while it is kept."""
+    row = rows.one(f"{EVENT} AND id = :id", id=identity)
+    return One(EventOut, row) if row else None
 
 
 def count(ctx: Context) -> int:
-    """How many there are."""
+    """How many webhooks there are."""
     row = ctx.rows.one("SELECT count(*) FROM webhook WHERE organisation_id = :organisation")
     return int(row[0] or 0) if row else 0
 
@@ -65,29 +82,12 @@ def count_due(ctx: Context, identity: str) -> int:
     return int(row[0] or 0) if row else 0
 
 
-def insert(ctx: Context, values: dict[str, Any]) -> str:
-    """A new webhook; its id."""
-    identity = new_id("webhook")
-    ctx.pen.insert("webhook", identity, _columns(values))
-    return identity
-
-
-def save(ctx: Context, identity: str, changes: dict[str, Any]) -> None:
-    """Write the changed fields."""
-    ctx.pen.save("webhook", identity, _columns(changes))
-
-
 def delete(ctx: Context, identity: str) -> None:
     """Remove a webhook; its deliveries go with it."""
     ctx.rows.run("DELETE FROM webhook WHERE organisation_id = :organisation AND id = :id", id=identity)
+    ctx.pen.touch(identity)
 
 
-def _columns(values: dict[str, Any]) -> dict[str, Any]:
-    kinds = values.get("events")
-    return values | ({"events": orjson.dumps(kinds).decode()} if kinds else {})
-
-
-def _found(row: Row | None) -> Row:
-    if row is None:
-        raise NotFound("webhook")
-    return row
+def find_organisation(rows: Handle, webhook: str) -> list[str]:
+    """The organisation that a webhook belongs to; the handle looks across them."""
+    return [str(found) for (found,) in rows.all("SELECT organisation_id FROM webhook WHERE id = :id", id=webhook)]

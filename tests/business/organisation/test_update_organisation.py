@@ -3,7 +3,7 @@ import pytest
 from cast import Cast
 from evidence import events, holder, trail
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Invalid, Stale
 from mainstay.kernel.rights import Role
 
@@ -60,7 +60,7 @@ def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
 
 
 def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
-    cast.answer(update_organisation, request=Request("req_1"), phone="1", email=None)
+    cast.answer(update_organisation, request=Envelope("req_1"), phone="1", email=None)
 
     entry = trail(cast)[-1]
     assert entry["operation"] == "update_organisation"
@@ -79,13 +79,13 @@ def test_nothing_different_makes_no_new_version(cast: Cast) -> None:
 
 
 def test_a_version_that_is_known_goes_on(cast: Cast) -> None:
-    answer = cast.answer(update_organisation, request=Request("req_1", versions=frozenset({1, 7})), phone="1")
+    answer = cast.answer(update_organisation, request=Envelope("req_1", versions=frozenset({1, 7})), phone="1")
     assert answer.version == 2
 
 
 def test_an_outdated_version_is_refused_and_nothing_changes(cast: Cast) -> None:
     with pytest.raises(Stale, match="has changed since it was read"):
-        cast.answer(update_organisation, request=Request("req_1", versions=frozenset({2})), phone="1")
+        cast.answer(update_organisation, request=Envelope("req_1", versions=frozenset({2})), phone="1")
     assert cast.perform(get_organisation)["phone"] is None
 
 

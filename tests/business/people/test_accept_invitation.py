@@ -4,7 +4,8 @@ from cast import EMAILS, PASSWORD, Cast
 from evidence import last_event, trail
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import accept_invitation
-from mainstay.business.people.operations import get_person, invite_person, remove_person, update_person
+from mainstay.business.people.operations import get_person, invite_person, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.signing_in import DeadLink, look_up, prove

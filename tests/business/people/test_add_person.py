@@ -4,7 +4,8 @@ from cast import EMAILS, PASSWORD, Cast
 from evidence import last_event, trail
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import get_person, invite_person, remove_person
+from mainstay.business.people.operations import get_person, invite_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.passwords import is_password
 from mainstay.kernel.actor import operator
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid

@@ -1,7 +1,8 @@
 import pytest
 
 from cast import Cast
-from mainstay.business.people.operations import get_person, invite_person, remove_person, update_person
+from mainstay.business.people.operations import get_person, invite_person, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.refusal import Invalid, NotFound
 from mainstay.kernel.rights import Role
 

@@ -3,7 +3,8 @@ import pytest
 from cast import EMAILS, Cast
 from evidence import events, holder, last_event, trail
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import get_person, invite_person, list_people, remove_person
+from mainstay.business.people.operations import get_person, invite_person, list_people
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.kernel.actor import operator
 from mainstay.kernel.refusal import Conflict, Invalid

@@ -4,7 +4,8 @@ from itertools import chain
 import pytest
 
 from cast import Cast
-from mainstay.business.people.operations import get_person, invite_person, list_people, remove_person, update_person
+from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.refusal import Invalid
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id

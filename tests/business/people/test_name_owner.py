@@ -2,9 +2,10 @@ import pytest
 
 from cast import Cast
 from evidence import last_event
-from mainstay.business.people.operations import get_person, invite_person, name_owner, remove_person, update_person
+from mainstay.business.people.operations import get_person, invite_person, update_person
+from mainstay.business.people.standing import name_owner, remove_person
 from mainstay.kernel.actor import Door
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Conflict, Forbidden, NotFound, Stale
 from mainstay.kernel.rights import Role
 
@@ -50,7 +51,7 @@ def test_only_someone_who_is_here_is_named(cast: Cast) -> None:
 def test_an_older_version_is_refused(cast: Cast) -> None:
     person = cast.people[Role.MEMBER]
     with pytest.raises(Stale):
-        cast.answer(name_owner, request=Request("req_1", versions=frozenset({9})), personId=person)
+        cast.answer(name_owner, request=Envelope("req_1", versions=frozenset({9})), personId=person)
     assert cast.perform(get_person, personId=person)["role"] == "member"
 
 

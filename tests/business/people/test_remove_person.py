@@ -3,10 +3,11 @@ import pytest
 from cast import PASSWORD, Cast
 from evidence import events, holder, last_event, trail
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import get_person, remove_person
+from mainstay.business.people.operations import get_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.kernel.actor import operator
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
@@ -146,7 +147,7 @@ def test_only_true_confirms(cast: Cast, confirmed: object) -> None:
 
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_an_outdated_version_is_refused(cast: Cast, *, confirmed: bool) -> None:
-    request = Request("req_1", versions=frozenset({7}))
+    request = Envelope("req_1", versions=frozenset({7}))
     with pytest.raises(Stale):
         cast.answer(remove_person, request=request, personId=cast.people[Role.MEMBER], confirmed=confirmed)
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "active"

@@ -3,10 +3,11 @@ import pytest
 from cast import EMAILS, PASSWORD, Cast
 from evidence import events, holder, last_event, trail
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import get_person, remove_person, update_person
+from mainstay.business.people.operations import get_person, update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.kernel.actor import operator
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
 from mainstay.kernel.rights import Role
 
@@ -98,7 +99,7 @@ def test_nothing_different_makes_no_new_version_and_no_event(cast: Cast) -> None
 
 
 def test_an_outdated_version_is_refused_and_nothing_changes(cast: Cast) -> None:
-    request = Request("req_1", versions=frozenset({2}))
+    request = Envelope("req_1", versions=frozenset({2}))
     with pytest.raises(Stale):
         cast.answer(update_person, request=request, personId=cast.people[Role.MEMBER], phone="1")
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["phone"] is None

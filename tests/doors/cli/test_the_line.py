@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from commanding import process, processes
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.main import open_stage
 from mainstay.settings import MEANINGS, Settings, read_settings
@@ -95,7 +95,7 @@ def test_version_help_and_openapi_need_no_database(embedded: Settings) -> None:
         assert f"--{name.replace('_', '-')} " in help_.output
     printed = process(embedded, "openapi", MAINSTAY_BASE_URL="https://office.example")
     assert (printed.code, printed.errors) == (0, "")
-    assert orjson.loads(printed.output) == orjson.loads(describe(OPERATIONS, "https://office.example"))
+    assert orjson.loads(printed.output) == orjson.loads(describe(CATALOGUE.operations, "https://office.example"))
     assert not embedded.data.exists()
 
 

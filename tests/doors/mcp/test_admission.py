@@ -7,7 +7,8 @@ import orjson
 
 from agents import call_tool, legacy, post
 from cast import Cast
-from mainstay.business.people.operations import remove_person, update_person
+from mainstay.business.people.operations import update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.keys import list_keys, revoke_key
 from mainstay.kernel.rights import Access, Role
 from running import RunningServer

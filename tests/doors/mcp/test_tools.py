@@ -9,14 +9,14 @@ import pytest
 
 from agents import ask, ask_modern, call_tool
 from cast import Cast
-from mainstay.catalogue import OPERATIONS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools, describe
 from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Effect
 from mainstay.kernel.rights import RIGHTS, Access, Role
 from running import RunningServer
 
-OFFERED = [operation for operation in OPERATIONS if Door.AGENT in operation.offered]
+OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 BUDGET = 64 * 1024
 
 
@@ -33,7 +33,9 @@ def test_a_read_only_key_is_offered_only_what_changes_nothing(server: RunningSer
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_is_offered_what_its_rights_allow(role: Role) -> None:
-    assert Tools(OPERATIONS).names(role, Access.WRITE) == [op.name for op in OFFERED if op.right in RIGHTS[role]]
+    assert Tools(CATALOGUE.operations).names(role, Access.WRITE) == [
+        op.name for op in OFFERED if op.right in RIGHTS[role]
+    ]
 
 
 def test_no_tool_makes_keys_connections_or_owners() -> None:

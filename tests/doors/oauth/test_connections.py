@@ -10,7 +10,8 @@ from apps import App, register, signed_in
 from cast import Cast
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import remove_person, update_person
+from mainstay.business.people.operations import update_person
+from mainstay.business.people.standing import remove_person
 from mainstay.identity.clients import forget_never_approved
 from mainstay.identity.connections import list_connections, revoke_connection
 from mainstay.identity.last_used import LastUsed

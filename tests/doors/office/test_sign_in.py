@@ -7,7 +7,7 @@ import pytest
 from apps import hidden
 from cast import PASSWORD, Cast, assemble
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import remove_person
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.actor import operator
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id

@@ -18,7 +18,7 @@ from hooking import (
     quiet_webhook,
     see_list,
 )
-from mainstay.catalogue import EVENTS
+from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.rights import Role
 from mainstay.main import open_signer
 from mainstay.webhooks.endpoints import get_webhook, list_webhooks, update_webhook
@@ -92,7 +92,7 @@ def test_the_snippet_verifies_what_arrives(
 def test_kinds_are_chosen_from_those_there_are(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast)
     page = words(visiting.get(WEBHOOKS).text)
-    for event in EVENTS:
+    for event in CATALOGUE.events:
         assert f"{event.name} {event.__doc__}" in page
     fields = {"url": "https://1.1.1.1/", "which": "chosen", "kind person.joined": "on", "kind person.left": "on"}
     visiting.submit(WEBHOOKS, **fields)

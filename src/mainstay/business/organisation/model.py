@@ -1,10 +1,12 @@
 """The organisation as it is shown."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mainstay.kernel.shapes import Record
+from mainstay.kernel.shapes import Kept, Record
+from mainstay.values.address import Address
 
 
 class Subscription(BaseModel):
@@ -19,14 +21,30 @@ class OrganisationOut(Record):
     """The organisation that a credential belongs to."""
 
     noun = "organisation"
+    place = "/settings"
 
     name: str
     legal_name: str | None
     tax_number: str | None
-    address: str | None
+    registration_number: str | None
+    address: Address | None
     email: str | None
     phone: str | None
     country: str = Field(description="ISO 3166, two letters.")
     currency: str = Field(description="ISO 4217.")
     time_zone: str = Field(description="IANA name; dates are dates there.")
     subscription: Subscription
+
+
+@dataclass(frozen=True, slots=True)
+class Organisation(Kept):
+    """The organisation as its rules see it."""
+
+    shown = OrganisationOut
+
+    name: str
+
+    @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name

@@ -4,14 +4,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from mainstay.business.organisation import store
-from mainstay.business.organisation.model import OrganisationOut
+from mainstay.business.organisation.model import Organisation
+from mainstay.business.organisation.store import ORGANISATION
 from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, One
-from mainstay.values.fields import Country, Currency, Email, Line, Paragraph, TimeZone, omittable
+from mainstay.kernel.shapes import Input
+from mainstay.values.address import Address
+from mainstay.values.fields import Country, Currency, Email, Line, TimeZone, omittable
 
 
 class GetOrganisation(Input):
@@ -24,7 +25,8 @@ class UpdateOrganisation(Input):
     name: Line = omittable(description="The name people know it by.")
     legal_name: Line | None = Field(None, description="The name on documents, where it is another.")
     tax_number: Line | None = Field(None, description="VAT or other tax number.")
-    address: Paragraph | None = Field(None, description="Postal address, in lines.")
+    registration_number: Line | None = Field(None, description="Number in the register of companies.")
+    address: Address | None = Field(None, description="Postal address, in parts.")
     email: Email | None = Field(None, description="Where customers write to.")
     phone: Line | None = Field(None, description="Where customers call.")
     country: Country = omittable()
@@ -38,32 +40,38 @@ class ChangeSubscription(Input):
     status: Literal["active", "inactive"] = Field(description="`inactive` closes changes, `active` opens them.")
 
 
-@operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation", glances=True)
-def get_organisation(ctx: Context, _given: GetOrganisation) -> One[OrganisationOut]:
+@operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation", glances=True, on=ORGANISATION)
+def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organisation) -> Organisation:
     """Get the organisation.
 
     Its name, address, currency, time zone and whether its subscription is active. The quickest check that a credential
     works.
     """
-    return store.fetch(ctx)
+    return organisation
 
 
-@operation(right=Right.ORGANISATION_CHANGE, effect=Effect.CHANGE, rest="PATCH /organisation")
-def update_organisation(ctx: Context, given: UpdateOrganisation) -> One[OrganisationOut]:
+@operation(right=Right.ORGANISATION_CHANGE, effect=Effect.CHANGE, rest="PATCH /organisation", on=ORGANISATION)
+def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
     """Change the organisation's details.
 
     Only the fields that are sent change; null clears one.
     """
-    ctx.expect(store.fetch(ctx).version)
-    store.save(ctx, given.sent())
-    return store.fetch(ctx)
+    return ORGANISATION.save(ctx, organisation, given.sent())
 
 
-@operation(right=Right.SUBSCRIPTION_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.CLI}), open_when_lapsed=True)
-def change_subscription(ctx: Context, given: ChangeSubscription) -> One[OrganisationOut]:
+@operation(
+    right=Right.SUBSCRIPTION_CHANGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.CLI}),
+    open_when_lapsed=True,
+    on=ORGANISATION,
+)
+def change_subscription(ctx: Context, given: ChangeSubscription, organisation: Organisation) -> Organisation:
     """Let the subscription lapse, or renew it.
 
     While it is inactive, records can be read but not changed.
     """
-    store.save(ctx, {"subscription": given.status})
-    return store.fetch(ctx)
+    return ORGANISATION.save(ctx, organisation, {"subscription": given.status})
+
+
+OPERATIONS = (get_organisation, update_organisation, change_subscription)

@@ -1,26 +1,20 @@
 """Where the organisation is kept."""
 
-from typing import Any
-
 from mainstay.backing.database import Clash, Handle
-from mainstay.business.organisation.model import OrganisationOut
+from mainstay.business.organisation.model import Organisation
 from mainstay.kernel.context import Context
-from mainstay.kernel.refusal import Conflict, NotFound
-from mainstay.kernel.shapes import One
+from mainstay.kernel.listing import Listing
+from mainstay.kernel.refusal import Conflict
 
-_SELECT = """
-SELECT id, created_at, created_by, updated_at, updated_by, version, name, legal_name, tax_number, address, email, phone,
-       country, currency, time_zone, '{"status":"' || subscription || '"}'
-FROM organisation WHERE id = :organisation
-"""
-
-
-def fetch(ctx: Context) -> One[OrganisationOut]:
-    """The organisation of the one who asks."""
-    row = ctx.rows.one(_SELECT)
-    if row is None:
-        raise NotFound("organisation")
-    return One(OrganisationOut, row)
+ORGANISATION = Listing(
+    Organisation,
+    source="organisation",
+    what="organisation",
+    prefix="org",
+    id_field=None,
+    tenant="id",
+    columns={"subscription": """'{"status":"' || organisation.subscription || '"}'"""},
+)
 
 
 def name(rows: Handle) -> str:
@@ -33,9 +27,9 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     """A new organisation, with the id that the actor's handle is bound to."""
     try:
         ctx.rows.run(
-            "INSERT INTO organisation (id, name, country, currency, time_zone, subscription,"
+            "INSERT INTO organisation (id, name, country, currency, time_zone, subscription, day_begins_at,"
             " created_at, created_by, updated_at, updated_by, version)"
-            " VALUES (:organisation, :name, :country, :currency, :time_zone, 'active', :at, :by, :at, :by, 1)",
+            " VALUES (:organisation, :name, :country, :currency, :time_zone, 'active', :at, :at, :by, :at, :by, 1)",
             name=name,
             country=country,
             currency=currency,
@@ -45,8 +39,10 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
         )
     except Clash:
         raise Conflict("There is already an organisation with this identifier.") from None
+    ctx.pen.touch(ctx.actor.organisation)
 
 
-def save(ctx: Context, changes: dict[str, Any]) -> None:
-    """Write the changed fields."""
-    ctx.pen.save_organisation(changes)
+def find_called(rows: Handle, text: str) -> list[str]:
+    """The ids of the first two organisations with this id or name; the handle looks across them."""
+    found = rows.all("SELECT id FROM organisation WHERE id = :text OR lower(name) = lower(:text) LIMIT 2", text=text)
+    return [str(identity) for (identity,) in found]

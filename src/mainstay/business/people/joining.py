@@ -2,30 +2,23 @@
 
 from pydantic import Field, SecretStr
 
-from mainstay.backing.database import Clash
 from mainstay.business.organisation import store as organisations
-from mainstay.business.people import store
-from mainstay.business.people.model import PersonOut
+from mainstay.business.people.events import PersonJoined
+from mainstay.business.people.model import AlreadyHere, Person
+from mainstay.business.people.store import PEOPLE, find_by_email
 from mainstay.identity import accounts, links
-from mainstay.identity.links import Kind
-from mainstay.identity.signing_in import DeadLink, NotSignedIn, check_new_password, look_up, prove
+from mainstay.identity.links import Kind, Link
+from mainstay.identity.passwords import check_new_password, hash_password
+from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, look_up, prove
 from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
-from mainstay.kernel.event import Event
-from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.operation import Ahead, Effect, operation
 from mainstay.kernel.refusal import Conflict, Fault, Invalid
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input, One
+from mainstay.kernel.rights import HIGHEST, Right, Role
+from mainstay.kernel.shapes import Input
 from mainstay.values.fields import Country, Currency, Email, Line, TimeZone
 
 BY_OPERATOR = frozenset({Door.CLI})
-
-
-class PersonJoined(Event):
-    """A person became active."""
-
-    name = "person.joined"
-    about = PersonOut
 
 
 class CreateOrganisation(Input):
@@ -56,8 +49,16 @@ class AcceptInvitation(Input):
     password: SecretStr = Field(description="A new one, or that of the sign-in you already have.")
 
 
-@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=BY_OPERATOR)
-def create_organisation(ctx: Context, given: CreateOrganisation) -> One[PersonOut]:
+def _owner_s_hash(ahead: Ahead, given: CreateOrganisation) -> str:
+    return accounts.hash_for_new(ahead, given.owner_email, given.password.get_secret_value())
+
+
+def _person_s_hash(ahead: Ahead, given: AddPerson) -> str:
+    return accounts.hash_for_new(ahead, given.email, given.password.get_secret_value())
+
+
+@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=BY_OPERATOR, ahead=_owner_s_hash)
+def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
     """Create an organisation with its first owner.
 
     Answers with the owner.
@@ -65,61 +66,71 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> One[PersonOu
     organisations.insert(
         ctx, name=given.name, country=given.country, currency=given.currency, time_zone=given.time_zone
     )
-    return _join(ctx, given.owner_name, given.owner_email, Role.OWNER, given.password)
+    return _join(ctx, given.owner_name, given.owner_email, HIGHEST)
 
 
-@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=BY_OPERATOR)
-def add_person(ctx: Context, given: AddPerson) -> One[PersonOut]:
+@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=BY_OPERATOR, ahead=_person_s_hash)
+def add_person(ctx: Context, given: AddPerson) -> Person:
     """Add a person who can sign in at once.
 
     Someone who was invited, or who has left, becomes active with this name and role.
     """
-    return _join(ctx, given.name, given.email, given.role, given.password)
+    return _join(ctx, given.name, given.email, given.role)
 
 
-@operation(right=Right.ME_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}))
-def accept_invitation(ctx: Context, given: AcceptInvitation) -> One[PersonOut]:
+def _proved(ahead: Ahead, given: AcceptInvitation) -> tuple[Known, str]:
+    """What is known of the address that was invited, once its password is shown to be its own; or a new one's hash."""
+    known: Known = ahead.read(lambda ctx: look_up(ctx.rows, _link(ctx).email))
+    password = given.password.get_secret_value()
+    if known.account is None:
+        check_new_password("password", password)
+        return known, hash_password(password)
+    try:
+        prove(known, password)
+    except NotSignedIn:
+        raise Invalid([Fault("password", "is not the password of the sign-in you already have")]) from None
+    return known, known.password_hash
+
+
+@operation(right=Right.ME_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), ahead=_proved)
+def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
     """Accept an invitation.
 
     Whoever has no sign-in yet gets one with this password; whoever has one shows that it is theirs.
     """
-    link = links.find(ctx.rows, Kind.INVITATION, ctx.actor.credential, ctx.now)
-    if link is None or link.person is None or not links.use(ctx.rows, link.id):
+    link = _link(ctx)
+    known, password_hash = ctx.ahead
+    if look_up(ctx.rows, link.email) != known:
+        raise Conflict("The sign-in of this address has just changed. Try again.")
+    if not links.use(ctx.rows, link.id):
         raise DeadLink
-    account = _own_account(ctx, link.email, given.password.get_secret_value())
-    store.save(ctx, link.person, {"name": given.name, "status": "active", "account_id": account})
-    ctx.record(PersonJoined(store.whole(ctx, link.person)))
-    return store.show(ctx, link.person)
+    account = known.account or accounts.insert(ctx, link.email, password_hash)
+    invited = PEOPLE.fetch(ctx, link.person)
+    person = PEOPLE.save(ctx, invited, {"name": given.name, "status": "active", "account_id": account})
+    ctx.record(PersonJoined(person))
+    return person
 
 
-def _own_account(ctx: Context, email: str, password: str) -> str:
-    known = look_up(ctx.rows, email)
-    if known.account is None:
-        check_new_password("password", password)
-        try:
-            return accounts.insert(ctx, email, password)
-        except Clash:
-            # At the same moment, by an invitation of another organisation.
-            raise Conflict("This address has just got a sign-in. Use its password.") from None
-    try:
-        return prove(known, password)
-    except NotSignedIn:
-        raise Invalid([Fault("password", "is not the password of the sign-in you already have")]) from None
+OPERATIONS = (create_organisation, add_person, accept_invitation)
 
 
-def _join(ctx: Context, name: str, email: str, role: Role, password: SecretStr) -> One[PersonOut]:
-    account = accounts.find(ctx, email)
-    if account is None:
-        check_new_password("password", password.get_secret_value())
-        account = accounts.insert(ctx, email, password.get_secret_value())
+def _link(ctx: Context) -> Link:
+    """The invitation that whoever acts came in by."""
+    link = links.find(ctx.rows, Kind.INVITATION, ctx.actor.credential, ctx.now)
+    if link is None or link.person is None:
+        raise DeadLink
+    return link
+
+
+def _join(ctx: Context, name: str, email: str, role: Role) -> Person:
+    account = accounts.find(ctx, email) or accounts.insert(ctx, email, ctx.ahead)
     values = {"name": name, "email": email, "role": role, "status": "active", "account_id": account}
-    known = store.find_by_email(ctx, email)
+    known = find_by_email(ctx, email)
     if known is None:
-        identity = store.insert(ctx, values | {"skills": []})
+        person = PEOPLE.insert(ctx, values | {"skills": []})
     elif known.status == "active":
-        raise Conflict(f"{email} is already a person of this organisation: {known.name} ({known.id}).")
+        raise AlreadyHere(known)
     else:
-        identity = known.id
-        store.save(ctx, identity, values)
-    ctx.record(PersonJoined(store.whole(ctx, identity)))
-    return store.show(ctx, identity)
+        person = PEOPLE.save(ctx, known, values)
+    ctx.record(PersonJoined(person))
+    return person

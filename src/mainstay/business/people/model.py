@@ -1,28 +1,27 @@
 """People: who they are, and the rules of who may change whom."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mainstay.kernel.actor import Actor, Named
-from mainstay.kernel.refusal import Blocked, Conflict, Forbidden
-from mainstay.kernel.rights import Access, Right, Role
-from mainstay.kernel.shapes import Record, Shown
+from mainstay.kernel.refusal import Conflict, Forbidden, Reason
+from mainstay.kernel.rights import Access, Needs, Right, Role, holds
+from mainstay.kernel.shapes import Kept, Record, Shown, states
 from mainstay.kernel.wire import PriceText
 
 Status = Literal["invited", "active", "left"]
 # Owners are named in the office and by the operator, never by a key or an agent.
 AssignableRole = Literal["admin", "office", "member", "subcontractor"]
 
-_RANKS = {Role.OWNER: 4, Role.ADMIN: 3, Role.OFFICE: 2, Role.MEMBER: 1, Role.SUBCONTRACTOR: 0}
-_KEY_MAKERS = {Role.OWNER, Role.ADMIN}
-
 
 class PersonOut(Record):
     """A person of the organisation."""
 
     noun = "person"
+    place = "/people/{id}"
+    states = states(invited="waiting", active="good", left="over")
 
     name: str = Field(examples=["Tom Ashworth"])
     email: str = Field(examples=["tom@hartley.example"])
@@ -32,10 +31,10 @@ class PersonOut(Record):
     skills: list[str] = Field(examples=[["gas", "boilers"]])
     colour: str | None = Field(description="The colour on the schedule.", examples=["#9f1853"])
     company_name: str | None = Field(description="The firm of a subcontractor.", examples=[None])
-    cost_rate: PriceText | None = Field(
+    cost_rate: Annotated[PriceText | None, Needs(Right.COSTS_READ)] = Field(
         description="What an hour costs. Null for those who may not see costs.", examples=["24.50"]
     )
-    bill_rate: PriceText | None = Field(
+    bill_rate: Annotated[PriceText | None, Needs(Right.COSTS_READ)] = Field(
         description="What an hour is billed at. Null for those who may not see costs.", examples=["62.00"]
     )
 
@@ -50,64 +49,95 @@ class MeOut(Shown):
     organisation: Named
     access: Access = Field(description="`read` or `write`: what the credential was made for.")
     client: Named | None = Field(description="The key or connected app that was used.")
-    rights: list[Right] = Field(description="What the role may do, as area:verb.")
+    rights: list[Right] = Field(
+        description="What can be done now, as area:verb: what the role may do, the credential's access lets through and"
+        " the subscription leaves open."
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """What the rules need to know of a person."""
+class Person(Kept):
+    """A person as the rules see them."""
 
-    id: str
+    shown = PersonOut
+
     name: str
     email: str
     role: Role
     status: Status
-    version: int
+    # Whether there is no other active owner.
+    only_owner: bool
 
-    def check_change(self, by: Actor, role: Role | None, other_owners: int) -> None:
-        """Refuse a change that the actor may not make, or that the organisation could not bear."""
-        if self.status == "left":
-            raise Conflict(f"{self.name} has left the organisation. Invite them again to bring them back.")
-        self._check_actor(by)
-        if role is None or role == self.role:
-            return
-        check_rank(by, role)
-        if self.role is Role.OWNER and self.status == "active" and not other_owners:
-            raise Conflict(f"{self.name} is the only owner. Name another owner first.")
+    @property
+    def called(self) -> str:
+        """Their name."""
+        return self.name
 
-    def check_naming(self) -> None:
-        """Refuse to make someone an owner who is one already, or who is not here."""
-        if self.role is Role.OWNER:
-            raise Conflict(f"{self.name} is an owner already.")
+    def not_changeable(self, by: Actor) -> list[Reason]:
+        """Why their details cannot be changed: everyone may change some of their own, those in charge all of all."""
+        if by.id == self.id:
+            return self._if_gone()
+        if not by.may(Right.PEOPLE_CHANGE):
+            return [Reason(f"The role {by.role} may change only its own details. Ask an owner or admin.", forbids=True)]
+        return [*self._if_above(by), *self._if_gone()]
+
+    def not_given_a_role(self, by: Actor) -> list[Reason]:
+        """Why they cannot be given another role."""
+        return [*self._if_above(by), *self._if_gone(), *self._if_last()]
+
+    def not_nameable(self, _by: Actor) -> list[Reason]:
+        """Why they cannot become an owner."""
+        if self.is_owner:
+            return [Reason(f"{self.name} is an owner already.")]
         if self.status != "active":
-            raise Conflict(f"{self.name} is not in the organisation now. Only someone who is can become an owner.")
+            return [Reason(f"{self.name} is not in the organisation now. Only someone who is can become an owner.")]
+        return []
 
-    def check_leaving(self, by: Actor, other_owners: int) -> None:
-        """Refuse a departure, with every reason against it."""
-        self._check_actor(by)
-        blockers = []
-        if self.status == "left":
-            blockers.append(f"{self.name} has already left the organisation.")
-        if self.role is Role.OWNER and self.status == "active" and not other_owners:
-            blockers.append(f"{self.name} is the only owner. Name another owner first.")
-        if blockers:
-            raise Blocked(blockers)
+    def not_removable(self, by: Actor) -> list[Reason]:
+        """Why they cannot be removed."""
+        gone = [Reason(f"{self.name} has already left the organisation.")] if self.status == "left" else []
+        return [*self._if_above(by), *gone, *self._if_last()]
+
+    def not_waiting(self, by: Actor) -> list[Reason]:
+        """Why no invitation can be sent to them again."""
+        waiting = self.status == "invited"
+        return [*self._if_above(by), *([] if waiting else [Reason(f"{self.name} is not waiting for an invitation.")])]
 
     def loses_keys(self, role: Role) -> bool:
         """Whether a change to this role ends the keys that the person made."""
-        return self.role in _KEY_MAKERS and role not in _KEY_MAKERS
+        return holds(self.role, Right.KEYS_MANAGE) and not holds(role, Right.KEYS_MANAGE)
 
-    def _check_actor(self, by: Actor) -> None:
-        if not may_change(by, self.role):
-            raise Forbidden("Only an owner may change or remove an owner.")
+    @property
+    def is_owner(self) -> bool:
+        """Whether they rule over the owners, which owners alone do."""
+        return holds(self.role, Right.OWNERS_NAME)
 
+    def _if_above(self, by: Actor) -> list[Reason]:
+        if self.is_owner and not by.may(Right.OWNERS_NAME):
+            return [Reason("Only an owner may change or remove an owner.", forbids=True)]
+        return []
 
-def may_change(by: Actor, role: Role) -> bool:
-    """Whether someone who may change people may change one with this role."""
-    return role is not Role.OWNER or by.role is Role.OWNER
+    def _if_gone(self) -> list[Reason]:
+        if self.status == "left":
+            text = f"{self.name} has left the organisation. Invite them again to bring them back."
+            return [Reason(text, unblock="invite_person")]
+        return []
+
+    def _if_last(self) -> list[Reason]:
+        if self.only_owner:
+            text = f"{self.name} is the only owner. Name another owner first, in the office under People."
+            return [Reason(text, unblock="name_owner")]
+        return []
 
 
 def check_rank(by: Actor, role: Role) -> None:
     """Nobody gives a role above their own."""
-    if _RANKS[role] > _RANKS[by.role]:
+    if role.is_above(by.role):
         raise Forbidden(f"The role {by.role} may not give the role {role}.")
+
+
+class AlreadyHere(Conflict):
+    """The address belongs to someone who is in the organisation, or is on the way in."""
+
+    def __init__(self, known: Person) -> None:
+        super().__init__(f"{known.email} is already a person of this organisation: {known.name}.")

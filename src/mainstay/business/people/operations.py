@@ -1,21 +1,19 @@
 """What can be done with people."""
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mainstay.business.organisation import store as organisations
-from mainstay.business.people import store
-from mainstay.business.people.model import AssignableRole, MeOut, Person, PersonOut, Status, check_rank
-from mainstay.identity.connections import end_connections_of
-from mainstay.identity.keys import end_keys_of
-from mainstay.kernel.actor import Door, Named
+from mainstay.business.people.events import PersonInvited, PersonUpdated
+from mainstay.business.people.model import AlreadyHere, AssignableRole, MeOut, Person, PersonOut, Status, check_rank
+from mainstay.business.people.store import PEOPLE, find_by_email
+from mainstay.kernel.actor import Named
 from mainstay.kernel.context import Context
-from mainstay.kernel.event import Event, differences
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict, NotFound
-from mainstay.kernel.rights import RIGHTS, Right, Role
-from mainstay.kernel.shapes import Input, Irrevocable, ListInput, One, Page
+from mainstay.kernel.rights import Needs, Right, Role
+from mainstay.kernel.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Price, id_of, omittable
 
 # What an invitation tells of a person and a change changes.
@@ -25,27 +23,7 @@ _Shade = Annotated[Colour | None, Field(description="The colour on the schedule,
 _Firm = Annotated[Line | None, Field(description="The firm of a subcontractor.")]
 _CostRate = Annotated[Price | None, Field(description="What an hour costs, such as 32.50.")]
 _BillRate = Annotated[Price | None, Field(description="What an hour is billed at, such as 85.00.")]
-
-
-class PersonInvited(Event):
-    """Someone was asked to join."""
-
-    name = "person.invited"
-    about = PersonOut
-
-
-class PersonUpdated(Event):
-    """A person's details or role changed."""
-
-    name = "person.updated"
-    about = PersonOut
-
-
-class PersonLeft(Event):
-    """A person left the organisation."""
-
-    name = "person.left"
-    about = PersonOut
+_IN_CHARGE = Needs(Right.PEOPLE_CHANGE)
 
 
 class GetMe(Input):
@@ -58,6 +36,7 @@ class ListPeople(ListInput):
     starting_after: Annotated[str | None, id_of("person")] = LAST_SEEN
     status: Status | None = Field(None, description="Only these. Without it, everyone who has not left.")
     role: Role | None = Field(None, description="Only people of this role.")
+    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
 
 class GetPerson(Input):
@@ -87,37 +66,24 @@ class InviteAgain(Input):
 
 
 class UpdatePerson(Input):
-    """Which person, and what to change; null clears."""
+    """Which person, and what to change; null clears. Everyone may change their own phone and colour."""
 
     person_id: str = Field(description="The person's id.")
-    name: Line = omittable(description="The person's full name.")
-    email: Email = omittable(description="The person's e-mail address.")
-    role: AssignableRole = omittable(description="What they may do. Owners are named in the office only.")
+    name: Annotated[Line, _IN_CHARGE] = omittable(description="The person's full name.")
+    email: Annotated[Email, _IN_CHARGE] = omittable(description="Where mail to the person goes.")
     phone: _Phone = None
-    skills: _Skills = omittable()
+    skills: Annotated[_Skills, _IN_CHARGE] = omittable()
     colour: _Shade = None
-    company_name: _Firm = None
-    cost_rate: _CostRate = None
-    bill_rate: _BillRate = None
-
-
-class NameOwner(Input):
-    """Who becomes an owner."""
-
-    person_id: str = Field(description="The person's id.")
-
-
-class RemovePerson(Irrevocable):
-    """Who leaves."""
-
-    person_id: str = Field(description="The person's id.")
+    company_name: Annotated[_Firm, _IN_CHARGE] = None
+    cost_rate: Annotated[_CostRate, _IN_CHARGE] = None
+    bill_rate: Annotated[_BillRate, _IN_CHARGE] = None
 
 
 @operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /me", glances=True)
 def get_me(ctx: Context, _given: GetMe) -> MeOut:
     """Get who is asking.
 
-    The person, the organisation, the key or app in use, and what they may do.
+    The person, the organisation, the key or app in use, and what they can do now.
     """
     actor = ctx.actor
     if actor.person is None:
@@ -129,7 +95,7 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
         organisation=Named(id=actor.organisation, name=organisations.name(ctx.rows)),
         access=actor.access,
         client=actor.client,
-        rights=sorted(RIGHTS[actor.role]),
+        rights=sorted(actor.effective_rights),
     )
 
 
@@ -139,120 +105,78 @@ def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
 
     Without a status, those who have left are not in it.
     """
-    return store.page(ctx, status=given.status, role=given.role, after=given.starting_after, limit=given.limit)
+    return PEOPLE.page(ctx, given)
 
 
-@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}", glances=True)
-def get_person(ctx: Context, given: GetPerson) -> One[PersonOut]:
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}", glances=True, on=PEOPLE)
+def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
     """Get one person.
 
     Also one who has left.
     """
-    return store.show(ctx, given.person_id)
+    return person
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="POST /people", mails=True)
-def invite_person(ctx: Context, given: InvitePerson) -> One[PersonOut]:
+def invite_person(ctx: Context, given: InvitePerson) -> Person:
     """Invite someone into the organisation.
 
     They get a mail with a link to join. Someone who has left can be invited again and keeps their history, but none of
     their old keys or connected apps.
     """
     check_rank(ctx.actor, Role(given.role))
-    known = store.find_by_email(ctx, given.email)
+    values = dict(given) | {"status": "invited"}
+    known = find_by_email(ctx, given.email)
     if known is None:
-        identity = store.insert(ctx, dict(given) | {"status": "invited"})
+        person = PEOPLE.insert(ctx, values)
     elif known.status == "left":
-        identity = known.id
-        store.save(ctx, identity, dict(given) | {"status": "invited"})
+        person = PEOPLE.save(ctx, known, values)
     else:
-        raise Conflict(f"{known.email} is already a person of this organisation: {known.name} ({known.id}).")
+        raise AlreadyHere(known)
+    ctx.record(PersonInvited(person))
+    return person
 
-    ctx.record(PersonInvited(store.whole(ctx, identity)))
-    return store.show(ctx, identity)
 
-
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), mails=True)
-def invite_again(ctx: Context, given: InviteAgain) -> One[PersonOut]:
+@operation(
+    right=Right.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /people/{person_id}/invite-again",
+    mails=True,
+    on=PEOPLE,
+    unless=Person.not_waiting,
+)
+def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     """Send an invitation again.
 
     The person gets a new mail; the link in the earlier one no longer works.
     """
-    person = store.fetch(ctx, given.person_id)
-    if person.status != "invited":
-        raise Conflict(f"{person.name} is not waiting for an invitation.")
-    check_rank(ctx.actor, person.role)
-    ctx.record(PersonInvited(store.whole(ctx, person.id)))
-    return store.show(ctx, person.id)
+    ctx.record(PersonInvited(person))
+    return person
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="PATCH /people/{person_id}")
-def update_person(ctx: Context, given: UpdatePerson) -> One[PersonOut]:
-    """Change a person's details or role.
+@operation(
+    right=Right.ME_CHANGE,
+    effect=Effect.CHANGE,
+    rest="PATCH /people/{person_id}",
+    mails=True,
+    on=PEOPLE,
+    unless=Person.not_changeable,
+)
+def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
+    """Change a person's details.
 
-    Only the fields that are sent change; null clears one. Whoever is no longer owner or admin loses the API keys they
-    made.
+    Only the fields that are sent change; null clears one. Owners and admins change everyone's, others their own phone
+    and colour. Someone invited whose address changes is sent the invitation there.
     """
-    person = store.fetch(ctx, given.person_id)
-    ctx.expect(person.version)
-    changes = given.sent()
-    del changes["person_id"]
-    role = Role(changes["role"]) if "role" in changes else person.role
-    person.check_change(ctx.actor, role, store.other_owners(ctx, person.id))
-    if "email" in changes and (known := store.find_by_email(ctx, given.email)) and known.id != person.id:
-        raise Conflict(f"{given.email} is the address of {known.name} ({known.id}).")
-
-    if _save(ctx, person, changes):
-        if person.loses_keys(role):
-            end_keys_of(ctx, person.id)
-        if role is Role.SUBCONTRACTOR:
-            end_connections_of(ctx, person.id)
-    return store.show(ctx, person.id)
+    changes = given.sent("person_id")
+    if "email" in changes and (known := find_by_email(ctx, given.email)) and known.id != person.id:
+        raise Conflict(f"{given.email} is the address of {known.name}.")
+    after = PEOPLE.save(ctx, person, changes)
+    if after is not person:
+        ctx.record(PersonUpdated(after, person))
+    if after.status == "invited" and after.email != person.email:
+        ctx.record(PersonInvited(after))
+    return after
 
 
-@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}))
-def name_owner(ctx: Context, given: NameOwner) -> One[PersonOut]:
-    """Make a person an owner.
-
-    An owner may do everything: also change and remove other owners, and name more of them.
-    """
-    person = store.fetch(ctx, given.person_id)
-    ctx.expect(person.version)
-    person.check_naming()
-    _save(ctx, person, {"role": Role.OWNER})
-    return store.show(ctx, person.id)
-
-
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, rest="POST /people/{person_id}/remove")
-def remove_person(ctx: Context, given: RemovePerson) -> One[PersonOut]:
-    """Remove a person from the organisation.
-
-    Their access ends at once (sign-ins, API keys, connected apps); what they did stays on record. They can be invited
-    again, but nothing of the old access comes back.
-    """
-    person = store.fetch(ctx, given.person_id)
-    ctx.expect(person.version)
-    ctx.summary = f"{person.name} ({person.role}) leaves the organisation."
-    person.check_leaving(ctx.actor, store.other_owners(ctx, person.id))
-
-    store.save(ctx, person.id, {"status": "left"})
-    ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
-    if keys := end_keys_of(ctx, person.id):
-        ctx.effects.append(f"API keys made by {person.name} that stop working for good: {keys}.")
-    if apps := end_connections_of(ctx, person.id):
-        ctx.effects.append(f"Apps connected by {person.name} that stop working for good: {apps}.")
-    if ctx.actor.person and ctx.actor.person.id == person.id:
-        ctx.warnings.append("This is you: your own access ends too.")
-
-    ctx.record(PersonLeft(store.whole(ctx, person.id)))
-    return store.show(ctx, person.id)
-
-
-def _save(ctx: Context, person: Person, changes: dict[str, Any]) -> bool:
-    """Write the changed fields and tell of it; False if nothing is different."""
-    before = store.whole(ctx, person.id)
-    if not store.save(ctx, person.id, changes):
-        return False
-    after = store.whole(ctx, person.id)
-    ctx.record(PersonUpdated(after, previous=differences(before, after)))
-    return True
+OPERATIONS = (get_me, list_people, get_person, invite_person, update_person, invite_again)

@@ -1,13 +1,12 @@
 """What follows when something happens to people."""
 
-from collections.abc import Iterable
-
 from mainstay.business.organisation import store as organisations
+from mainstay.business.people.events import PersonInvited
 from mainstay.identity import links
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
-from mainstay.kernel.context import Letter
-from mainstay.kernel.reaction import Happening
+from mainstay.kernel.context import Context
+from mainstay.kernel.reaction import Happening, Reaction
 
 _INVITATION = """\
 Hello {name},
@@ -24,18 +23,22 @@ If you did not expect this, you need not do anything.
 """
 
 
-def invite_by_mail(happening: Happening) -> Iterable[Letter]:
+def mail_invitation(ctx: Context, happening: Happening) -> None:
     """Tell someone that they were invited, with a link that lets them in."""
-    organisation = organisations.name(happening.rows)
+    organisation = organisations.name(ctx.rows)
     person = happening.record
     inviter = (happening.actor["person"] or {"name": "The office"})["name"]
-    link = links.make_invitation(happening.rows, person["id"], person["email"], happening.now)
+    link = links.make_invitation(ctx.rows, person["id"], person["email"], ctx.now)
     text = _INVITATION.format(
         name=person["name"],
         inviter=inviter,
         organisation=organisation,
         role=person["role"],
         link=LINK,
-        base_url=happening.base_url,
+        base_url=ctx.base_url,
     )
-    yield mail(person["email"], f"{inviter} invites you to {organisation}", text, link=(Kind.INVITATION, link))
+    ctx.pen.touch(person["id"])
+    ctx.post(mail(person["email"], f"{inviter} invites you to {organisation}", text, link=(Kind.INVITATION, link)))
+
+
+REACTIONS = (Reaction(PersonInvited, mail_invitation),)

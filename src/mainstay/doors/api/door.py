@@ -8,11 +8,11 @@ from mainstay.doors.api.inputs import body_input, no_parameters, query_input
 from mainstay.doors.api.routes import Routes
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Headers, Interrupted, Request, Response, error
-from mainstay.kernel import context
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor, Door
-from mainstay.kernel.perform import admit
+from mainstay.kernel.catalogue import admit
 from mainstay.kernel.refusal import NotFound, Refusal
-from mainstay.kernel.replay import Answer
+from mainstay.ledger.replay import Answer
 
 PREFIX = "/api/v1"
 
@@ -67,7 +67,7 @@ class ApiDoor:
                 answer = await runner.change(perform, operation, actor, raw, asked)
             else:
                 words = query_input(request, found.values, operation.input)
-                answer = await runner.read(perform, operation, actor, words, context.Request(request.id))
+                answer = await runner.read(perform, operation, actor, words, Envelope(request.id))
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
         return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)

@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 
 from mainstay.doors.http import Interrupted, Request
 from mainstay.doors.json import NotJson, decode, encode
-from mainstay.kernel import context
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.faults import Raw, accept
 from mainstay.kernel.refusal import Fault, Invalid
 from mainstay.kernel.shapes import Input
@@ -33,9 +33,7 @@ def no_parameters(request: Request) -> None:
         raise Invalid(strangers)
 
 
-async def body_input(
-    request: Request, path_values: Mapping[str, str], model: type[Input]
-) -> tuple[bytes, context.Request]:
+async def body_input(request: Request, path_values: Mapping[str, str], model: type[Input]) -> tuple[bytes, Envelope]:
     """The JSON of a write, with what stands in the path put into it; and what its headers ask for."""
     if not _JSON.fullmatch(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
@@ -56,7 +54,7 @@ async def body_input(
     raw = encode({**given, **path_values})
     if faults:
         raise _all_faults(faults, model, raw)
-    return raw, context.Request(request.id, _versions(request), key)
+    return raw, Envelope(request.id, _versions(request), key)
 
 
 def _versions(request: Request) -> frozenset[int] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mainstay.business.organisation.operations import change_subscription, get_organisation
 from mainstay.business.people.joining import add_person, create_organisation
-from mainstay.business.people.operations import remove_person
+from mainstay.business.people.standing import remove_person
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.identity.passwords import new_password

@@ -23,7 +23,8 @@ KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and w
 _DETAILS = {
     "legalName": "Hartley & Daughters Ltd",
     "taxNumber": "GB 417 2209 53",
-    "address": "Unit 4, Canal Yard\nSowerby Bridge\nHX6 2AG",
+    "registrationNumber": "07731842",
+    "address": {"line1": "Unit 4, Canal Yard", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"},
     "email": "office@hartley.example",
     "phone": "+44 1422 555 0142",
 }

@@ -7,13 +7,18 @@ from typing import Any
 
 import orjson
 
-from mainstay.backing.database import EVERY, Value
+from mainstay.backing.database import EVERY, Handle
+from mainstay.business.organisation import store as organisations
+from mainstay.business.people import store as people
+from mainstay.identity import keys
 from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.signing_in import look_up
 from mainstay.kernel.actor import Actor, Door, operator
-from mainstay.kernel.context import Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.refusal import Conflict, NotFound
+from mainstay.webhooks import store as webhooks
 from mainstay.webhooks.signature import Signer
 
 
@@ -27,21 +32,14 @@ class Operator:
 
     def perform(self, operation: Operation, actor: Actor, **given: object) -> dict[str, Any]:
         """Perform an operation; what it answered."""
-        request = Request(id="cli_" + secrets.token_hex(10))
-        answer = self.stage.perform(operation, actor, orjson.dumps(given), request)
+        envelope = Envelope(id="cli_" + secrets.token_hex(10))
+        answer = self.stage.perform(operation, actor, orjson.dumps(given), envelope)
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
     def in_organisation(self, text: str) -> Actor:
         """The operator, acting in the organisation with this id or name."""
-        return operator(
-            self._one(
-                "organisation",
-                EVERY,
-                "SELECT id, name FROM organisation WHERE id = :text OR lower(name) = lower(:text) LIMIT 2",
-                text,
-            )
-        )
+        return operator(self._one("organisation", EVERY, organisations.find_called, text))
 
     def as_person(self, organisation: str, text: str) -> Actor:
         """The person with this id, e-mail address or name, acting by their own rights."""
@@ -51,32 +49,26 @@ class Operator:
 
     def person(self, organisation: str, text: str) -> str:
         """The id of the person with this id, e-mail address or name."""
-        return self._one(
-            "person",
-            organisation,
-            "SELECT id, name FROM person WHERE organisation_id = :organisation"
-            " AND (id = :text OR email_folded = :folded OR lower(name) = lower(:text)) LIMIT 2",
-            text,
-        )
+        return self._one("person", organisation, people.find_called, text)
 
     def has_account(self, email: str) -> bool:
         """Whether someone signs in with this address already; then no password of ours is set."""
         with self.stage.database.reading(EVERY) as rows:
-            return rows.one("SELECT 1 FROM account WHERE email = :email", email=email.casefold()) is not None
+            return look_up(rows, email).account is not None
 
     def organisation_of_key(self, key: str) -> Actor:
         """The operator, acting in the organisation that a key belongs to."""
-        return operator(self._one("API key", EVERY, "SELECT organisation_id FROM api_key WHERE id = :text", key))
+        return operator(self._one("API key", EVERY, keys.find_organisation, key))
 
     def organisation_of_webhook(self, webhook: str) -> Actor:
         """The operator, acting in the organisation that a webhook belongs to."""
-        return operator(self._one("webhook", EVERY, "SELECT organisation_id FROM webhook WHERE id = :text", webhook))
+        return operator(self._one("webhook", EVERY, webhooks.find_organisation, webhook))
 
-    def _one(self, what: str, organisation: str, sql: str, text: str) -> str:
+    def _one(self, what: str, organisation: str, find: Callable[[Handle, str], list[str]], text: str) -> str:
         with self.stage.database.reading(organisation) as rows:
-            found: list[tuple[Value, ...]] = list(rows.all(sql, text=text, folded=text.casefold()))
+            found = find(rows, text)
         if not found:
             raise NotFound(what)
         if len(found) > 1:
             raise Conflict(f"More than one {what} is called {text!r}; use the id.")
-        return str(found[0][0])
+        return found[0]

@@ -12,7 +12,7 @@ from mainstay.doors.json import encode
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import Result, Tools, answered
-from mainstay.kernel import context
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.refusal import Refusal, Unauthenticated
 
@@ -102,7 +102,7 @@ class McpDoor:
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
         run = self.entrance.runner.change if operation.changes else self.entrance.runner.read
-        asked = context.Request(request.id)
+        asked = Envelope(request.id)
         try:
             answer = await run(self.entrance.stage.perform, operation, actor, encode(arguments), asked)
             result = answered(operation, answer)

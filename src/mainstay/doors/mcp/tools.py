@@ -1,7 +1,6 @@
 """Tools, derived from the catalogue: none is written by hand."""
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import orjson
@@ -9,9 +8,9 @@ import orjson
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.operation import Effect, Operation
-from mainstay.kernel.refusal import NotFound, Refusal
-from mainstay.kernel.replay import Answer
-from mainstay.kernel.rights import RIGHTS, Access, Role
+from mainstay.kernel.refusal import Blocked, NotFound, Refusal
+from mainstay.ledger.replay import Answer
+from mainstay.kernel.rights import Access, Rights
 
 
 class Result(NamedTuple):
@@ -33,41 +32,45 @@ class Result(NamedTuple):
 
 
 class Tools:
-    """Every tool there is, and which of them an actor is offered; all of it made at start."""
+    """Every tool there is, and which of them an actor is offered."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.offered}
         self._listers = {operation.output: operation.name for operation in self._operations.values() if operation.lists}
-        described = {name: orjson.dumps(describe(operation)) for name, operation in self._operations.items()}
-        self._offers = {
-            (role, access): orjson.Fragment(
-                b"[" + b",".join(described[operation.name] for operation in self._offered(role, access)) + b"]"
-            )
-            for role, access in product(Role, Access)
-        }
+        # By what decides it: a handful of sets of rights are in use, and each offer is made once.
+        self._offers: dict[tuple[Rights, Access], orjson.Fragment] = {}
 
     def find(self, name: str) -> Operation | None:
         """The operation behind a tool."""
         return self._operations.get(name)
 
     def way_out(self, operation: Operation, refusal: Refusal) -> str:
-        """A word to an agent that asked for what is not there: the tool that shows what is."""
-        lister = self._listers.get(operation.output) if isinstance(refusal, NotFound) else None
-        return f" {lister} shows those there are." if lister else ""
+        """A word to an agent that was refused: the tool that shows what there is, or clears a reason out of the way."""
+        if isinstance(refusal, NotFound):
+            lister = self._listers.get(operation.on.shown if operation.on else operation.output)
+            return f" {lister} shows those there are." if lister else ""
+        reasons = refusal.reasons if isinstance(refusal, Blocked) else ()
+        helping = [reason.unblock for reason in reasons if reason.unblock in self._operations]
+        return f" Call {' or '.join(helping)} first." if helping else ""
 
     def offer(self, actor: Actor) -> orjson.Fragment:
         """The descriptions of the tools that this actor may use."""
-        return self._offers[actor.role, actor.access]
+        key = (actor.rights, actor.access)
+        offer = self._offers.get(key)
+        if offer is None:
+            described = b",".join(orjson.dumps(describe(operation)) for operation in self._offered(*key))
+            offer = self._offers[key] = orjson.Fragment(b"[" + described + b"]")
+        return offer
 
-    def names(self, role: Role, access: Access) -> list[str]:
+    def names(self, rights: Rights, access: Access) -> list[str]:
         """The names of the tools that such an actor may use."""
-        return [operation.name for operation in self._offered(role, access)]
+        return [operation.name for operation in self._offered(rights, access)]
 
-    def _offered(self, role: Role, access: Access) -> list[Operation]:
+    def _offered(self, rights: Rights, access: Access) -> list[Operation]:
         return [
             operation
             for operation in self._operations.values()
-            if operation.right in RIGHTS[role] and (access is Access.WRITE or not operation.changes)
+            if operation.right in rights and (access is Access.WRITE or not operation.changes)
         ]
 
 
@@ -105,7 +108,7 @@ def describe(operation: Operation) -> Schema:
         "annotations": {
             "title": operation.title,
             "readOnlyHint": reads,
-            "destructiveHint": operation.effect is Effect.IRREVERSIBLE,
+            "destructiveHint": operation.changes and not operation.only_adds,
             "idempotentHint": reads or (operation.rest or "").startswith("PATCH "),
             "openWorldHint": operation.mails,
         },

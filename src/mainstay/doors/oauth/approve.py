@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from mainstay.backing.database import EVERY, Clash
+from mainstay.backing.database import EVERY
 from mainstay.doors.http import Interrupted, Request, Response
 from mainstay.doors.oauth.answers import OAuthError
 from mainstay.doors.oauth.authorize import Asked, Authorization
@@ -17,13 +17,14 @@ from mainstay.doors.pages.door import apology_page
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import Visitor, Visitors, whole_path
+from mainstay.identity import tickets
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.connections import approve_connection
 from mainstay.identity.sessions import Membership
 from mainstay.kernel.actor import Door
-from mainstay.kernel.context import Request as Asking
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Invalid, Refusal
-from mainstay.kernel.rights import RIGHTS, Right
+from mainstay.kernel.rights import Right, holds
 from mainstay.values.moments import moment_text
 
 TICKET_LIFETIME = timedelta(minutes=30)
@@ -79,7 +80,7 @@ class Approval:
             returns_to=_place_of(asked.redirect_uri),
             places=places,
             chosen=chosen,
-            writers=[place for place in places if Right.CONNECTIONS_WRITE in RIGHTS[place.role]],
+            writers=[place for place in places if holds(place.role, Right.CONNECTIONS_WRITE)],
             action=whole_path(request),
             ticket=_Ticket(secrets.token_hex(16), until).sealed(visitor, request.query),
         )
@@ -108,21 +109,16 @@ class Approval:
 
     def _use(self, ticket: "_Ticket") -> None:
         """An answer to a screen counts once."""
-        try:
-            with self.authorization.stage.database.changing(EVERY) as rows:
-                rows.run(
-                    "INSERT INTO oauth_ticket (nonce, expires_at) VALUES (:nonce, :until)",
-                    nonce=ticket.nonce,
-                    until=ticket.until,
-                )
-        except Clash:
-            raise _stale_screen() from None
+        with self.authorization.stage.database.changing(EVERY) as rows:
+            fresh = tickets.spend(rows, ticket.nonce, ticket.until)
+        if not fresh:
+            raise _stale_screen()
 
     def _approve(self, place: Membership, given: dict[str, str | None], request: str) -> str:
         stage = self.authorization.stage
         with stage.database.reading(place.organisation) as rows:
             actor = actor_of_person(rows, place.person, Door.OFFICE)
-        answer = stage.perform(approve_connection, actor, orjson.dumps(given), Asking(request))
+        answer = stage.perform(approve_connection, actor, orjson.dumps(given), Envelope(request))
         return str(orjson.loads(answer.body)["code"])
 
 
@@ -161,7 +157,7 @@ def _stale_screen() -> WrongForm:
 
 def _places(visitor: Visitor) -> list[Membership]:
     """The organisations in which the visitor may connect apps."""
-    places = [place for place in visitor.memberships if Right.CONNECTIONS_READ in RIGHTS[place.role]]
+    places = [place for place in visitor.memberships if holds(place.role, Right.CONNECTIONS_READ)]
     if not places:
         raise OAuthError("access_denied", "The person may not connect apps in any organisation.")
     return places

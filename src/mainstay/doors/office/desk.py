@@ -16,10 +16,10 @@ from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import Visitor, Visitors
 from mainstay.identity.keys import list_keys
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
-from mainstay.kernel import context
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import admit
+from mainstay.kernel.catalogue import admit
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.webhooks.endpoints import list_webhooks
 
@@ -151,7 +151,7 @@ class Desk:
             operation,
             guest.actor,
             orjson.dumps(dict(given)),
-            context.Request(request.id, versions),
+            Envelope(request.id, versions),
         )
         result: dict[str, Any] = orjson.loads(answer.body)
         return result

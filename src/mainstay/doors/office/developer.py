@@ -14,10 +14,10 @@ from mainstay.doors.pages.render import see_other
 from mainstay.identity.connections import list_connections, revoke_connection
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.kernel.refusal import Refusal
-from mainstay.kernel.rights import Access, Right, Role
+from mainstay.kernel.rights import RIGHTS, Access, Right, Rights, Role
 
 # The names of the tools that an app of such a person is offered.
-OfferedTools = Callable[[Role, Access], Sequence[str]]
+OfferedTools = Callable[[Rights, Access], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Developer:
             connections = await self.desk.perform(request, guest, list_connections, asked)
             for connection in connections["data"]:
                 role, access = Role(connection["personRole"]), Access(connection["effectiveAccess"])
-                connection["tools"] = self.offered_tools(role, access)
+                connection["tools"] = self.offered_tools(RIGHTS[role], access)
         return self.desk.page(
             "mcp.html",
             guest,

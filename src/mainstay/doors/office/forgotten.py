@@ -9,7 +9,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import links, signing_in
 from mainstay.identity.links import Kind, Link, LinkMaker
-from mainstay.identity.passwords import hash_password
+from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink
 from mainstay.kernel.refusal import Refusal
 
@@ -66,7 +66,7 @@ class Forgotten:
         if link is None:
             return self._dead(request)
         try:
-            signing_in.check_new_password("password", fields.get("password", ""))
+            check_new_password("password", fields.get("password", ""))
             await self.threshold.runner.change(self._reset, link.id, fields.get("password", ""))
         except DeadLink:
             return self._dead(request)

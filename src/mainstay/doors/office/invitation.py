@@ -15,7 +15,7 @@ from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.links import Kind, Link, LinkMaker
 from mainstay.identity.signing_in import DeadLink
-from mainstay.kernel import context
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import NotFound, Refusal
@@ -108,6 +108,6 @@ class Invitation:
             return None
 
     def _perform(self, operation: Operation, actor: Actor, given: dict[str, str], request: str) -> dict[str, Any]:
-        answer = self.threshold.visitors.stage.perform(operation, actor, orjson.dumps(given), context.Request(request))
+        answer = self.threshold.visitors.stage.perform(operation, actor, orjson.dumps(given), Envelope(request))
         result: dict[str, Any] = orjson.loads(answer.body)
         return result

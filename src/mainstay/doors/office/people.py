@@ -4,23 +4,21 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from mainstay.business.people.model import may_change
 from mainstay.business.people.operations import (
     get_person,
     invite_again,
     invite_person,
     list_people,
-    name_owner,
-    remove_person,
     update_person,
 )
+from mainstay.business.people.standing import name_owner, remove_person
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, filled, notice, once_more, seen_version
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.words import ROLES
-from mainstay.kernel.perform import admit
+from mainstay.kernel.catalogue import admit
 from mainstay.kernel.refusal import Refusal
 from mainstay.kernel.rights import RIGHTS, Right, Role
 
@@ -150,7 +148,7 @@ class People:
             refusal,
             area="People",
             person=person,
-            theirs_to_change=may_change(guest.actor, role),
+            theirs_to_change=True,
             makes_keys=Right.KEYS_MANAGE in RIGHTS[role],
             roles=_ALL_ROLES if role is Role.OWNER else _GIVEN_ROLES,
             update=update_person,

@@ -11,9 +11,9 @@ from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in
-from mainstay.identity.passwords import hash_password
+from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.sessions import Session
-from mainstay.identity.signing_in import NotSignedIn, check_new_password
+from mainstay.identity.signing_in import NotSignedIn
 from mainstay.kernel.refusal import Fault, Invalid, Refusal
 from mainstay.values.money import CURRENCIES
 from mainstay.values.places import COUNTRIES

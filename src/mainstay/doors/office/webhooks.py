@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
-from mainstay.catalogue import EVENTS
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.deliveries import listed
 from mainstay.doors.office.desk import Desk, Guest, filled, notice, once_more, seen_version
@@ -30,7 +30,7 @@ from mainstay.webhooks.endpoints import (
 from mainstay.webhooks.signature import Signer, old_secret_until
 
 _PATH = "/settings/developer/webhooks"
-_KINDS = [(event.name, event.__doc__ or "") for event in EVENTS]
+_KINDS = [(event.name, event.__doc__ or "") for event in CATALOGUE.events]
 # What the name of a checkbox begins with; the kind of event follows.
 _CHECKBOX = "kind "
 _WALL_TIME = "%Y-%m-%dT%H:%M"

@@ -10,8 +10,6 @@ from datetime import datetime, timedelta
 import orjson
 
 from mainstay.backing.database import Handle
-from mainstay.kernel.context import Context, Letter
-from mainstay.kernel.wire import to_json
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 
@@ -24,6 +22,14 @@ RETRIES = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 300, 1800, 720
 
 
 @dataclass(frozen=True, slots=True)
+class Letter:
+    """Work for the outbox, told by a change: done after the commit, at the worker's pace."""
+
+    kind: str
+    payload: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One piece of work, taken for a while."""
 
@@ -32,32 +38,6 @@ class Work:
     kind: str
     payload: dict[str, str]
     attempts: int
-
-
-def write(ctx: Context) -> list[str]:
-    """Keep the events of an act with their numbers, and the letters they leave; the events' ids."""
-    ids = []
-    for event in ctx.events:
-        row = ctx.rows.one(
-            "UPDATE organisation SET event_sequence = event_sequence + 1 WHERE id = :organisation"
-            " RETURNING event_sequence"
-        )
-        ids.append(new_id("evt"))
-        previous = b',"previous":' + orjson.dumps(dict(event.previous))
-        ctx.rows.run(
-            "INSERT INTO event (organisation_id, sequence, id, type, created_at, actor, data)"
-            " VALUES (:organisation, :sequence, :id, :type, :at, :actor, :data)",
-            sequence=row[0] if row else None,
-            id=ids[-1],
-            type=event.name,
-            at=ctx.at,
-            actor=ctx.stamp,
-            data=(b'{"object":' + to_json(event.record) + previous + b"}").decode(),
-        )
-        ctx.post(EVENT, event=ids[-1])
-    for letter in ctx.letters:
-        put(ctx.rows, letter, ctx.at)
-    return ids
 
 
 def put(rows: Handle, letter: Letter, at: str) -> None:
@@ -96,9 +76,22 @@ def finish(rows: Handle, work: Work) -> None:
     rows.run("DELETE FROM outbox WHERE id = :id", id=work.id)
 
 
-def postpone(rows: Handle, work: Work, now: datetime) -> datetime | None:
+def postpone(rows: Handle, work: Work, now: datetime, reason: str) -> datetime | None:
     """The work failed: when it is tried again, or None when it is parked."""
-    again = now + RETRIES[work.attempts - 1] if work.attempts <= len(RETRIES) else None
-    due = moment_text(again) if again else None
-    rows.run("UPDATE outbox SET due_at = :due WHERE id = :id", id=work.id, due=due)
+    if work.attempts > len(RETRIES):
+        park(rows, work, reason)
+        return None
+    again = now + RETRIES[work.attempts - 1]
+    _set_due(rows, work, moment_text(again), reason)
     return again
+
+
+def park(rows: Handle, work: Work, reason: str) -> None:
+    """The work cannot be done as things are: it stays, with the reason, until the operator looks at it."""
+    _set_due(rows, work, None, reason)
+
+
+def _set_due(rows: Handle, work: Work, due: str | None, reason: str) -> None:
+    rows.run(
+        "UPDATE outbox SET due_at = :due, reason = :reason WHERE id = :id", id=work.id, due=due, reason=reason[:1000]
+    )

@@ -1,0 +1,126 @@
+"""What a person is in the organisation: another role, an owner, or no longer in it."""
+
+from pydantic import Field
+
+from mainstay.business.people.events import PersonLeft, PersonUpdated
+from mainstay.business.people.model import AssignableRole, Person, check_rank
+from mainstay.business.people.store import PEOPLE
+from mainstay.identity.connections import end_connections_of
+from mainstay.identity.keys import end_keys_of
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.rights import HIGHEST, Right, Role, holds
+from mainstay.kernel.shapes import Input, Irrevocable
+
+# So many keys and apps are named in a preview; of more, the number is told.
+_NAMED = 10
+
+
+class ChangeRole(Irrevocable):
+    """Whose role, and what it becomes."""
+
+    person_id: str = Field(description="The person's id.")
+    role: AssignableRole = Field(description="What they may do from now on. Owners are named in the office only.")
+
+
+class NameOwner(Input):
+    """Who becomes an owner."""
+
+    person_id: str = Field(description="The person's id.")
+
+
+class RemovePerson(Irrevocable):
+    """Who leaves."""
+
+    person_id: str = Field(description="The person's id.")
+
+
+@operation(
+    right=Right.PEOPLE_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    rest="POST /people/{person_id}/role",
+    on=PEOPLE,
+    unless=Person.not_given_a_role,
+)
+def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
+    """Give a person another role.
+
+    API keys and connected apps that the new role may not have end for good; the preview names them.
+    """
+    role = Role(given.role)
+    check_rank(ctx.actor, role)
+    ctx.summary = f"{person.name} becomes {role} instead of {person.role}."
+    if role is person.role:
+        ctx.effects.append(f"Nothing: {person.name} has this role already.")
+        return person
+    if person.loses_keys(role):
+        _end_keys(ctx, person)
+    if not holds(role, Right.CONNECTIONS_READ):
+        _end_apps(ctx, person)
+    elif holds(person.role, Right.CONNECTIONS_WRITE) and not holds(role, Right.CONNECTIONS_WRITE):
+        ctx.warnings.append(f"Apps that {person.name} has connected can only read, as long as the role is {role}.")
+    if ctx.actor.id == person.id:
+        ctx.warnings.append("This is you: what you may do changes, also with the key or app you use now.")
+    after = PEOPLE.save(ctx, person, {"role": role})
+    ctx.record(PersonUpdated(after, person))
+    return after
+
+
+@operation(
+    right=Right.OWNERS_NAME,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.OFFICE}),
+    on=PEOPLE,
+    unless=Person.not_nameable,
+)
+def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
+    """Make a person an owner.
+
+    An owner may do everything: also change and remove other owners, and name more of them. Only do this for someone
+    you trust with the whole organisation.
+    """
+    after = PEOPLE.save(ctx, person, {"role": HIGHEST})
+    ctx.record(PersonUpdated(after, person))
+    return after
+
+
+@operation(
+    right=Right.PEOPLE_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    rest="POST /people/{person_id}/remove",
+    on=PEOPLE,
+    unless=Person.not_removable,
+)
+def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
+    """Remove a person from the organisation.
+
+    Their access ends at once (sign-ins, API keys, connected apps); what they did stays on record. They can be invited
+    again, but nothing of the old access comes back.
+    """
+    ctx.summary = f"{person.name} ({person.role}) leaves the organisation."
+    ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
+    _end_keys(ctx, person)
+    _end_apps(ctx, person)
+    if ctx.actor.id == person.id:
+        ctx.warnings.append("This is you: your own access ends too.")
+    after = PEOPLE.save(ctx, person, {"status": "left"})
+    ctx.record(PersonLeft(after))
+    return after
+
+
+OPERATIONS = (change_role, name_owner, remove_person)
+
+
+def _end_keys(ctx: Context, person: Person) -> None:
+    _tell_of(ctx, f"API keys made by {person.name} that stop working for good", end_keys_of(ctx, person.id))
+
+
+def _end_apps(ctx: Context, person: Person) -> None:
+    _tell_of(ctx, f"Apps connected by {person.name} that stop working for good", end_connections_of(ctx, person.id))
+
+
+def _tell_of(ctx: Context, what: str, names: list[str]) -> None:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    if names:
+        ctx.effects.append(f"{what}: {', '.join(names[:_NAMED])}{more}.")

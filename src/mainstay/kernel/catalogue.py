@@ -1,0 +1,80 @@
+"""All that a house can do, in the order in which doors show it; what is in it is for those above to say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.event import Event
+from mainstay.kernel.listing import Listing
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.reaction import Reaction, Timer
+from mainstay.kernel.refusal import Forbidden, Lapsed, Refusal
+from mainstay.kernel.rights import Access
+from mainstay.kernel.shapes import Kept, Shown
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Operations, events, and what follows by itself."""
+
+    operations: tuple[Operation, ...]
+    events: tuple[type[Event], ...] = ()
+    reactions: tuple[Reaction, ...] = ()
+    timers: tuple[Timer, ...] = ()
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of events."""
+        return frozenset(event.name for event in self.events)
+
+    def reactions_to(self, kind: str) -> list[Reaction]:
+        """What follows an event of this kind."""
+        return [reaction for reaction in self.reactions if reaction.event.name == kind]
+
+    def on(self, shown: type[Shown]) -> Sequence[Operation]:
+        """What is done to records that are shown like this."""
+        return self._on.get(shown, ())
+
+    def actions(self, record: Kept, actor: Actor) -> list[str]:
+        """The names of what this actor can do to a record as it stands, through the door they came in by."""
+        return [
+            operation.name
+            for operation in self.on(record.shown)
+            if operation.changes and is_admitted(operation, actor) and not operation.reasons_against(record, actor)
+        ]
+
+    @cached_property
+    def _on(self) -> dict[type[Shown], list[Operation]]:
+        found: dict[type[Shown], list[Operation]] = {}
+        for operation in self.operations:
+            if isinstance(operation.on, Listing):
+                found.setdefault(operation.on.shown, []).append(operation)
+        return found
+
+
+def admit(operation: Operation, actor: Actor) -> None:
+    """Whether the actor may do this at all; a door asks before it reads a body."""
+    may = actor.may(operation.right)
+    if operation.changes and actor.access is not Access.WRITE:
+        if may:
+            raise Forbidden("This credential is read only. Use one with read and write access to change records.")
+        raise Forbidden(f"This credential is read only, and the role {actor.role} may not do this with any. {_ASK}")
+    if not may:
+        raise Forbidden(f"The role {actor.role} may not do this. {_ASK}")
+    if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
+        raise Lapsed
+
+
+def is_admitted(operation: Operation, actor: Actor) -> bool:
+    """Whether the actor may do this now, through the door they came in by."""
+    if actor.door is not Door.HOUSE and actor.door not in operation.offered:
+        return False
+    try:
+        admit(operation, actor)
+    except Refusal:
+        return False
+    return True
+
+
+_ASK = "Ask an owner or admin."

@@ -1,0 +1,29 @@
+"""Postal addresses in parts, so that they can be searched, mapped and put on an e-invoice."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from mainstay.values.fields import Country, Line
+
+PostalCode = Annotated[Line, Field(max_length=20)]
+
+
+class Address(BaseModel):
+    """Where something is, or where post goes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True)
+
+    line1: Line | None = Field(None, description="Street and number, or the name of the building.")
+    line2: Line | None = Field(None, description="What else the post needs, such as a unit or floor.")
+    city: Line | None = Field(None, description="Town or city.")
+    region: Line | None = Field(None, description="County, state or province.")
+    postal_code: PostalCode | None = Field(None, description="Postcode, such as HX6 2AG.")
+    country: Country | None = Field(None, description="ISO 3166, two letters.")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Address":
+        if not any(self.model_dump().values()):
+            raise ValueError("is empty; send null to clear it")
+        return self
