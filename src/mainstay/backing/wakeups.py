@@ -69,6 +69,9 @@ class Bell:
         self._voice = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._voice.setblocking(False)
 
+    def __del__(self) -> None:
+        self._voice.close()
+
     def ring(self) -> None:
         """Wake the worker, if it listens."""
         with suppress(OSError):
