@@ -13,7 +13,7 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle, Unreachable
 from mainstay.backing.log import log_error
-from mainstay.backing.mail import Message, Post
+from mainstay.backing.mail import Message, Post, Undeliverable
 from mainstay.backing.wakeups import Wakeups
 from mainstay.identity.links import LinkMaker
 from mainstay.identity.mails import LINK
@@ -199,7 +199,10 @@ def mailing(post: Post, links: LinkMaker) -> Doing:
         kind, link = payload.pop("link_kind", ""), payload.pop("link", "")
         if link:
             payload["text"] = payload["text"].replace(LINK, links.address(kind, link))
-        post.send(Message(id=work.id, **payload))
+        try:
+            post.send(Message(id=work.id, **payload))
+        except Undeliverable as fault:
+            raise Hopeless(str(fault)) from fault
 
     return send
 

@@ -13,6 +13,7 @@ from email import message_from_bytes
 from email.message import EmailMessage, Message
 from email.policy import default
 
+import orjson
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
@@ -114,7 +115,7 @@ def work_off(worker: Worker) -> int:
 
 
 def test_an_invitation_is_mailed_into_the_folder_while_the_server_runs(server: RunningServer, cast: Cast) -> None:
-    address = f"nora@{cast.organisation.lower()}.example"
+    address = f"nora.{cast.organisation.lower()}@new.example"
 
     answer = server.request("POST", PEOPLE, cast.key(), json={**NEWCOMER, "email": address})
 
@@ -194,6 +195,28 @@ def test_a_mail_that_never_leaves_is_parked_and_kept(desk: Desk) -> None:
 
     with desk.stage.database.reading("*") as rows:
         assert rows.all("SELECT kind, due_at, attempts FROM outbox") == [("mail", None, len(RETRIES) + 1)]
+
+
+def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(desk: Desk, port: int) -> None:
+    letter = {"to": "a..b@new.example", "subject": "Hello", "text": "Hello"}
+    with desk.stage.database.changing(desk.cast.organisation) as rows:
+        outbox.put(rows, Letter("mail", letter), moment_text(desk.clock.now))
+
+    with mail_server(port) as inbox:
+        work_off(desk.worker())
+        desk.clock.now += timedelta(days=30)
+        work_off(desk.worker())
+
+    assert inbox.mails == []
+    with desk.stage.database.reading("*") as rows:
+        assert rows.all("SELECT payload, due_at, attempts, problem FROM outbox") == [
+            (
+                orjson.dumps(letter).decode(),
+                None,
+                1,
+                "This is not the address of a mail: it has a dot too many before the @.",
+            )
+        ]
 
 
 def test_what_a_killed_worker_had_begun_is_done_by_the_next(desk: Desk, port: int) -> None:

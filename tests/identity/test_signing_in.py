@@ -1,13 +1,16 @@
 from datetime import timedelta
 
+import orjson
 import pytest
 from argon2 import PasswordHasher
 
 from cast import PASSWORD, Cast
 from mainstay.backing.database import EVERY
+from mainstay.business.people.joining import add_person
 from mainstay.identity import passwords, sessions, signing_in
 from mainstay.identity.passwords import hash_password
 from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, look_up, prove
+from mainstay.kernel.actor import operator
 from mainstay.kernel.refusal import Invalid
 from mainstay.values.ids import new_id
 from visiting import Somebody, somebody
@@ -27,7 +30,12 @@ def known(cast: Cast, email: str) -> Known:
 
 def ask(cast: Cast, email: str) -> list[tuple[str, str]]:
     """Ask for a new password; the waiting letters and the links that there are then."""
-    signing_in.ask_for_reset(cast.stage.database, email, cast.stage.clock())
+    return ask_as(cast, email, email)
+
+
+def ask_as(cast: Cast, typed: str, email: str) -> list[tuple[str, str]]:
+    """The same, with the address written in another way than it was given."""
+    signing_in.ask_for_reset(cast.stage.database, typed, cast.stage.clock())
     with cast.stage.database.reading(EVERY) as rows:
         letters = rows.all("SELECT payload FROM outbox WHERE payload LIKE :email", email=f"%{email}%")
         links = rows.all("SELECT id FROM one_time_link WHERE email = :email ORDER BY id", email=email)
@@ -76,7 +84,10 @@ def test_an_unknown_address_costs_the_work_of_a_known_one(cast: Cast) -> None:
 
 def test_nobody_can_sign_in_where_there_is_no_account() -> None:
     with pytest.raises(NotSignedIn):
-        prove(Known("nobody@nowhere.example", None, hash_password("guessed right"), ""), "guessed right")
+        prove(
+            Known("nobody@nowhere.example", "nobody@nowhere.example", None, hash_password("guessed right"), ""),
+            "guessed right",
+        )
 
 
 def test_a_success_is_written_down_so_that_failures_count_from_there(cast: Cast, person: Somebody) -> None:
@@ -99,6 +110,28 @@ def test_asking_for_an_unknown_address_writes_as_much_but_mails_nobody(cast: Cas
     assert what == "link"
     with pytest.raises(DeadLink):
         reset(cast, link)
+
+
+def test_a_reset_and_the_news_of_it_are_mailed_to_the_address_as_it_was_given(cast: Cast) -> None:
+    number = new_id("k").lower()
+    given, other = f"Kim.{number}@straße.example", f"kim.{number}@strasse.example"
+    for email in (given, other):
+        cast.perform(add_person, operator(cast.organisation), name="Kim", email=email, role="member", password=PASSWORD)
+    ((_, letter), (_, link)) = ask_as(cast, given.lower(), given)
+    assert (orjson.loads(letter)["to"], orjson.loads(letter)["link"]) == (given, link)
+    reset(cast, link)
+    assert prove(known(cast, given), NEW)
+    # Whoever has the other mailbox is someone else, and has lost nothing.
+    assert prove(known(cast, other), PASSWORD) != known(cast, given).account
+    with cast.stage.database.reading(EVERY) as rows:
+        told = [
+            orjson.loads(str(payload))["to"]
+            for (payload,) in rows.all(
+                "SELECT payload FROM outbox WHERE kind = 'mail' AND payload LIKE :number ORDER BY id",
+                number=f"%{number}%",
+            )
+        ]
+    assert told == [given, given]
 
 
 def test_a_reset_sets_the_password_and_ends_every_session(cast: Cast, person: Somebody) -> None:

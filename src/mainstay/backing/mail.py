@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from mainstay.values.mailbox import wire_address
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -32,11 +34,15 @@ class MailNotSent(Exception):
     """The mail could not be handed over; it may be tried again."""
 
 
+class Undeliverable(ValueError):
+    """The mail can never be handed over: trying again is of no use."""
+
+
 class Post(Protocol):
     """Whatever takes mail away."""
 
     def send(self, message: Message) -> None:
-        """Hand the mail over; MailNotSent when that fails, ValueError when it can never be sent."""
+        """Hand the mail over; MailNotSent when that fails, Undeliverable when it always will."""
         ...
 
 
@@ -54,7 +60,7 @@ class FolderPost:
 
     def send(self, message: Message) -> None:
         """Put the mail into the folder."""
-        content = _written(message, self._sender).as_bytes()
+        content = _written(message, _wire_recipient(message.to), self._sender)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = self._folder / f"{message.id}.eml.new"
@@ -84,16 +90,31 @@ class SmtpPost:
 
     def send(self, message: Message) -> None:
         """Hand the mail to the server."""
-        plain = message.to.isascii()
-        options = () if plain else ("SMTPUTF8", "BODY=8BITMIME")
-        content = _written(message, self._sender).as_bytes(policy=_WIRE.clone(utf8=not plain))
+        to = _wire_recipient(message.to)
+        content = _written(message, to, self._sender)
         try:
             with self._connected() as server:
                 if self._user:
                     server.login(self._user, self._password)
-                server.sendmail(self._sender.addr_spec, message.to, content, options)
+                server.sendmail(self._sender.addr_spec, to, content, self._options(server, to))
+        except smtplib.SMTPRecipientsRefused as refused:
+            code, words = refused.recipients[to]
+            said = f"{self._name} did not take the mail: {code} {words.decode(errors='replace')}"
+            raise (Undeliverable if _no_such_mailbox(code, words) else MailNotSent)(said) from refused
         except OSError as error:  # smtplib's errors among them
-            raise MailNotSent(f"The mail server {self._host}:{self._port} did not take the mail: {error}") from error
+            raise MailNotSent(f"{self._name} did not take the mail: {error}") from error
+
+    @property
+    def _name(self) -> str:
+        return f"The mail server {self._host}:{self._port}"
+
+    def _options(self, server: smtplib.SMTP, to: str) -> tuple[str, ...]:
+        if to.isascii():
+            return ()
+        server.ehlo_or_helo_if_needed()
+        if not server.has_extn("smtputf8"):
+            raise Undeliverable(f"{self._name} takes no address with other letters than a to z before the @.")
+        return ("SMTPUTF8", "BODY=8BITMIME")
 
     def _connected(self) -> smtplib.SMTP:
         if self._encrypted:
@@ -123,20 +144,24 @@ _PATIENCE = 15.0
 # Texts leave in ASCII, encoded where needed, so that every server takes them.
 _WIRE = SMTP.clone(cte_type="7bit")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+# Answers to a recipient: not here, not this name, moved elsewhere.
+_NO_MAILBOX = {550, 551, 553}
 _UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, separators of lines and paragraphs
 
 
-def _written(message: Message, sender: Address) -> EmailMessage:
+def _written(message: Message, to: str, sender: Address) -> bytes:
     if not _ID.fullmatch(message.id):
-        raise ValueError("The id of a mail is made of letters, digits, - and _.")
+        raise Undeliverable("The id of a mail is made of letters, digits, - and _.")
     mail = EmailMessage(policy=_WIRE)
     mail["From"] = sender
-    mail["To"] = _recipient(message.to)
+    local, _, domain = to.partition("@")
+    mail["To"] = Address(username=local, domain=domain)
     mail["Subject"] = _one_line(message.subject)
     mail["Date"] = format_datetime(datetime.now(UTC))
     mail["Message-ID"] = f"<{message.id}@{sender.domain}>"
     mail.set_content(message.text)
-    return mail
+    # Headers hold what is not ASCII only where the address itself does.
+    return mail.as_bytes(policy=_WIRE.clone(utf8=not to.isascii()))
 
 
 def _sender(text: str) -> Address:
@@ -144,10 +169,10 @@ def _sender(text: str) -> Address:
     addresses = _WIRE.header_factory("From", _one_line(text)).addresses
     if len(addresses) != 1:
         raise ValueError("The sender of mails is written Name <address>.")
-    return Address(display_name=addresses[0].display_name, addr_spec=_recipient(addresses[0].addr_spec).addr_spec)
+    return Address(display_name=addresses[0].display_name, addr_spec=_bare(addresses[0].addr_spec).addr_spec)
 
 
-def _recipient(text: str) -> Address:
+def _bare(text: str) -> Address:
     """Read one bare address."""
     try:
         address = Address(addr_spec=_one_line(text))
@@ -158,9 +183,22 @@ def _recipient(text: str) -> Address:
     return address
 
 
+def _wire_recipient(text: str) -> str:
+    """The address as servers take it."""
+    try:
+        return wire_address(text)
+    except ValueError as error:
+        raise Undeliverable(f"This is not the address of a mail: it {error}.") from error
+
+
+def _no_such_mailbox(code: int, words: bytes) -> bool:
+    """Whether a refusal is about the recipient for good: 5.7 says that it is about who sends, which can be mended."""
+    return code in _NO_MAILBOX and not words.lstrip().startswith(b"5.7")
+
+
 def _one_line(text: str) -> str:
     if any(unicodedata.category(mark) in _UNPRINTABLE for mark in text):
-        raise ValueError("A subject or an address of a mail holds no control characters.")
+        raise Undeliverable("A subject or an address of a mail holds no control characters.")
     return text
 
 

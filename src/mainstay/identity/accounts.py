@@ -6,11 +6,12 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Ahead
 from mainstay.kernel.refusal import Conflict
 from mainstay.values.ids import new_id
+from mainstay.values.mailbox import fold_address
 
 
 def find(ctx: Context, email: str) -> str | None:
     """The account of an e-mail address."""
-    row = ctx.rows.one("SELECT id FROM account WHERE email = :email", email=email.casefold())
+    row = ctx.rows.one("SELECT id FROM account WHERE email_folded = :folded", folded=fold_address(email))
     return str(row[0]) if row else None
 
 
@@ -27,9 +28,11 @@ def insert(ctx: Context, email: str, password_hash: str) -> str:
     account = new_id("acc")
     try:
         ctx.rows.run(
-            "INSERT INTO account (id, email, password_hash, created_at) VALUES (:id, :email, :hash, :at)",
+            "INSERT INTO account (id, email, email_folded, password_hash, created_at)"
+            " VALUES (:id, :email, :folded, :hash, :at)",
             id=account,
-            email=email.casefold(),
+            email=email,
+            folded=fold_address(email),
             hash=password_hash,
             at=ctx.at,
         )

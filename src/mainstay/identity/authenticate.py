@@ -56,7 +56,7 @@ WHERE p.organisation_id = :organisation AND p.id = :id AND p.status = 'active'
 _INVITED = """
 SELECT p.id, p.name, p.role, o.subscription
 FROM one_time_link l
-JOIN person p ON p.organisation_id = l.organisation_id AND p.id = l.person_id AND p.email_folded = l.email
+JOIN person p ON p.organisation_id = l.organisation_id AND p.id = l.person_id AND p.email_folded = l.email_folded
 JOIN organisation o ON o.id = p.organisation_id
 WHERE l.organisation_id = :organisation AND l.id = :id AND p.status = 'invited'
 """

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from mainstay.backing.database import Handle, Value
 from mainstay.values.ids import is_id, new_id
+from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text
 
 PREFIX = "lnk"
@@ -34,6 +35,7 @@ class Link:
     """A link that lives."""
 
     id: str
+    # The mailbox it was sent to, which whoever has the link has shown to be theirs.
     email: str
     organisation: str | None
     person: str | None
@@ -112,11 +114,12 @@ def forget_old(rows: Handle, now: datetime) -> None:
 def _insert(rows: Handle, kind: Kind, email: str, now: datetime, whom: dict[str, str | None]) -> str:
     link = new_id(PREFIX)
     rows.run(
-        "INSERT INTO one_time_link (id, kind, email, organisation_id, person_id, account_id, expires_at)"
-        " VALUES (:id, :kind, :email, :place, :person, :account, :until)",
+        "INSERT INTO one_time_link (id, kind, email, email_folded, organisation_id, person_id, account_id, expires_at)"
+        " VALUES (:id, :kind, :email, :folded, :place, :person, :account, :until)",
         id=link,
         kind=kind,
-        email=email.casefold(),
+        email=email,
+        folded=fold_address(email),
         place=whom.get("organisation"),
         person=whom.get("person"),
         account=whom.get("account"),

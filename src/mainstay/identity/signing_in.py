@@ -7,14 +7,15 @@ look across organisations.
 from dataclasses import dataclass
 from datetime import datetime
 
-from mainstay.backing.database import EVERY, Database, Handle
+from mainstay.backing.database import EVERY, Database, Handle, Row
 from mainstay.identity import links, sessions
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, is_password
-from mainstay.kernel.refusal import Unauthenticated
+from mainstay.kernel.refusal import NotFound, Unauthenticated
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import Letter
+from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text
 
 # What an unknown address's password is compared with, so that it takes as long.
@@ -60,7 +61,10 @@ class DeadLink(Unauthenticated):
 class Known:
     """What is known of an e-mail address before its password is."""
 
+    # The address as it was given when the account was made: mail goes there.
     email: str
+    # The address as sign-ins compare it.
+    folded: str
     account: str | None
     password_hash: str
     # Failed attempts are counted from the last success on.
@@ -69,11 +73,25 @@ class Known:
 
 def look_up(rows: Handle, email: str) -> Known:
     """What is known of an address, also when that is nothing."""
-    folded = email.strip().casefold()
-    row = rows.one("SELECT id, password_hash, signed_in_at FROM account WHERE email = :email", email=folded)
+    folded = fold_address(email)
+    row = rows.one(f"{_KNOWN} WHERE email_folded = :folded", folded=folded)
+    return _known(row) if row else Known(email, folded, None, _NOBODY, "")
+
+
+def look_up_account(rows: Handle, account: str) -> Known:
+    """What is known of the account of someone who is signed in."""
+    row = rows.one(f"{_KNOWN} WHERE id = :account", account=account)
     if row is None:
-        return Known(folded, None, _NOBODY, "")
-    return Known(folded, str(row[0]), str(row[1]), str(row[2] or ""))
+        raise NotFound("account")
+    return _known(row)
+
+
+_KNOWN = "SELECT email, email_folded, id, password_hash, signed_in_at FROM account"
+
+
+def _known(row: Row) -> Known:
+    email, folded, account, password_hash, signed_in_at = row
+    return Known(str(email), str(folded), str(account), str(password_hash), str(signed_in_at or ""))
 
 
 def prove(known: Known, password: str) -> str:

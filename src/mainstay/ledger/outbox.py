@@ -76,22 +76,22 @@ def finish(rows: Handle, work: Work) -> None:
     rows.run("DELETE FROM outbox WHERE id = :id", id=work.id)
 
 
-def postpone(rows: Handle, work: Work, now: datetime, reason: str) -> datetime | None:
+def postpone(rows: Handle, work: Work, now: datetime, problem: str) -> datetime | None:
     """The work failed: when it is tried again, or None when it is parked."""
     if work.attempts > len(RETRIES):
-        park(rows, work, reason)
+        park(rows, work, problem)
         return None
     again = now + RETRIES[work.attempts - 1]
-    _set_due(rows, work, moment_text(again), reason)
+    _set_due(rows, work, moment_text(again), problem)
     return again
 
 
-def park(rows: Handle, work: Work, reason: str) -> None:
-    """The work cannot be done as things are: it stays, with the reason, until the operator looks at it."""
-    _set_due(rows, work, None, reason)
+def park(rows: Handle, work: Work, problem: str) -> None:
+    """The work cannot be done as things are: it stays, with the problem, until the operator looks at it."""
+    _set_due(rows, work, None, problem)
 
 
-def _set_due(rows: Handle, work: Work, due: str | None, reason: str) -> None:
+def _set_due(rows: Handle, work: Work, due: str | None, problem: str) -> None:
     rows.run(
-        "UPDATE outbox SET due_at = :due, reason = :reason WHERE id = :id", id=work.id, due=due, reason=reason[:1000]
+        "UPDATE outbox SET due_at = :due, problem = :problem WHERE id = :id", id=work.id, due=due, problem=problem[:1000]
     )

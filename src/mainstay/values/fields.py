@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from mainstay.values.ids import is_id
+from mainstay.values.mailbox import LONGEST, check_address
 from mainstay.values.moments import is_time_zone, moment_text, parse_moment
 from mainstay.values.money import CURRENCIES, parse_price
 from mainstay.values.places import COUNTRIES
@@ -13,6 +14,7 @@ from mainstay.values.places import COUNTRIES
 # No text takes control characters: they break mail headers and pages.
 _NO_CONTROL = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 _NO_CONTROL_BUT_LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*$"
+# What every address matches, not what makes one: `mailbox` says that.
 _EMAIL = r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
 _COLOUR = r"^#[0-9a-f]{6}$"
 
@@ -44,11 +46,10 @@ Paragraph = Annotated[
     _matching(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
     _shown(_NO_CONTROL_BUT_LINES),
 ]
-# Checked for shape only, so that addresses inside a firm's own network work.
 Email = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, max_length=254),
-    _matching(_EMAIL, "is not an e-mail address such as kim@example.com"),
+    StringConstraints(strip_whitespace=True, max_length=LONGEST),
+    AfterValidator(check_address),
     _shown(_EMAIL, format="email"),
 ]
 Colour = Annotated[str, _matching(_COLOUR, "is not a colour such as #3366cc, in lower case"), _shown(_COLOUR)]

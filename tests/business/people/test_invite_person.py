@@ -58,9 +58,15 @@ def test_an_address_that_is_known_is_refused_in_whatever_case(cast: Cast, email:
 
 
 def test_addresses_are_folded_beyond_ascii(cast: Cast) -> None:
-    cast.perform(invite_person, name="N", email="straße@new.example", role="member")
-    with pytest.raises(Conflict):
-        cast.perform(invite_person, name="N", email="STRASSE@new.example", role="member")
+    cast.perform(invite_person, name="N", email="zoë@straße.example", role="member")
+    for same in ("ZOË@STRAẞE.example", "zoe\u0308@xn--strae-oqa.example"):
+        with pytest.raises(Conflict):
+            cast.perform(invite_person, name="N", email=same, role="member")
+
+
+def test_another_mailbox_is_another_person(cast: Cast) -> None:
+    for other in ("kim@straße.example", "kim@strasse.example", "straße@new.example", "strasse@new.example"):
+        cast.perform(invite_person, name="N", email=other, role="member")
 
 
 def test_the_same_address_may_be_a_person_of_another_organisation(cast: Cast, stranger: Cast) -> None:

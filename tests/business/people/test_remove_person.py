@@ -108,7 +108,7 @@ def test_one_of_two_owners_may_leave(cast: Cast) -> None:
         add_person,
         operator(cast.organisation),
         name="Otto Owner",
-        email=f"otto@{cast.organisation}.example",
+        email=f"otto.{cast.organisation}@new.example",
         role="owner",
         password=PASSWORD,
     )

@@ -14,7 +14,7 @@ from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
 
 def kept_password(stage: Stage, email: str) -> str:
     with stage.database.reading("*") as rows:
-        row = rows.one("SELECT password_hash FROM account WHERE email = :email", email=email)
+        row = rows.one("SELECT password_hash FROM account WHERE email_folded = :email", email=email)
     assert row is not None
     return str(row[0])
 
@@ -44,7 +44,7 @@ def test_an_organisation_is_created_with_its_owner(server: RunningServer, stage:
 
 def test_a_person_is_added_and_leaves(server: RunningServer, cast: Cast) -> None:
     where = ("--organisation", cast.organisation)
-    who = ("--name", "Petra Plus", "--email", f"petra@{cast.organisation}.example", "--role", "admin")
+    who = ("--name", "Petra Plus", "--email", f"petra.{cast.organisation}@new.example", "--role", "admin")
 
     added = command(
         server.settings, "person", "add", *where, *who, "--password-stdin", "--json", typed="a chosen password\n"
@@ -54,7 +54,7 @@ def test_a_person_is_added_and_leaves(server: RunningServer, cast: Cast) -> None
     assert list(added["person"]) == ["id", "name", "email", "role"]
     assert (added["person"]["name"], added["person"]["role"]) == ("Petra Plus", "admin")
     assert added["password"] == "a chosen password"
-    assert is_password("a chosen password", kept_password(cast.stage, f"petra@{cast.organisation.lower()}.example"))
+    assert is_password("a chosen password", kept_password(cast.stage, f"petra.{cast.organisation.lower()}@new.example"))
     path = f"{PEOPLE}/{added['person']['id']}"
     assert server.request("GET", path, cast.key()).json()["status"] == "active"
 
@@ -80,7 +80,7 @@ def test_a_subscription_lapses_and_is_renewed(server: RunningServer, cast: Cast)
 
 def test_who_cannot_be_told_apart_or_is_not_there_is_refused(server: RunningServer, cast: Cast) -> None:
     for number in range(2):
-        email = f"twin{number}@{cast.organisation}.example"
+        email = f"twin{number}.{cast.organisation}@new.example"
         given = {"name": "Tina Twin", "email": email, "role": "admin", "password": "a long password"}
         cast.perform(add_person, operator(cast.organisation), **given)
 
@@ -96,7 +96,7 @@ def test_who_cannot_be_told_apart_or_is_not_there_is_refused(server: RunningServ
     ambiguous, clear, unknown, elsewhere, both = commands(
         server.settings,
         key_of("tina twin"),
-        key_of(f"twin1@{cast.organisation}.example"),
+        key_of(f"twin1.{cast.organisation}@new.example"),
         key_of("nobody"),
         key_of("Tina Twin", "Nobody & Sons"),
         ("subscription", "show", twins),

@@ -1,8 +1,7 @@
 -- Which records an act touched, so that a record's history can be told as long as there is a record.
 ALTER TABLE audit ADD COLUMN records text;
 
--- Why a piece of work waits, or is not tried any more.
-ALTER TABLE outbox ADD COLUMN reason text;
+-- What is not tried any more.
 CREATE INDEX outbox_parked ON outbox (id) WHERE due_at IS NULL;
 
 -- When the next day begins at the organisation's place; what is due once a day is done then.

@@ -1,14 +1,18 @@
 """Bring a database to the newest schema.
 
-A step is a numbered file; where the engines differ it is for one of them (`0002_fences.sqlite.sql`). Each step and
-the note that it ran are one transaction, so a process killed half-way leaves the step undone, and processes that start
-together take turns.
+A step is a numbered file of SQL; where the engines differ it is for one of them (`0002_fences.sqlite.sql`), and where
+SQL cannot say it, it is a module with one function (`0008_addresses.py`). Each step and the note that it ran are one
+transaction, so a process killed half-way leaves the step undone, and processes that start together take turns.
 """
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
-from mainstay.backing.database import EVERY, Database, Handle
+from mainstay.backing.database import EVERY, Database, Handle, SchemaHandle
 from mainstay.values.moments import moment_text, system_clock
 
 _NOTES = """
@@ -30,7 +34,8 @@ class Step:
 
     number: int
     name: str
-    script: str
+    # Statements, or a function that runs some.
+    deed: str | Callable[[SchemaHandle], None]
 
 
 def migrate(database: Database) -> list[str]:
@@ -49,10 +54,20 @@ def steps_for(engine: str) -> list[Step]:
     """The steps of an engine in order."""
     steps = []
     for file in sorted(files(__package__).iterdir(), key=lambda file: file.name):
-        name, *variant = file.name.removesuffix(".sql").split(".")
-        if file.name.endswith(".sql") and variant in ([], [engine]):
-            steps.append(Step(int(name[:4]), name, file.read_text("utf-8")))
+        written = _STEP.fullmatch(file.name)
+        if written and written["engine"] in {None, engine}:
+            steps.append(Step(int(written["number"]), written["name"], _deed(file, written["name"])))
     return steps
+
+
+_STEP = re.compile(r"(?P<name>(?P<number>\d{4})_\w+)(\.(?P<engine>\w+))?\.(sql|py)")
+
+
+def _deed(file: Traversable, name: str) -> str | Callable[[SchemaHandle], None]:
+    if file.name.endswith(".sql"):
+        return file.read_text("utf-8")
+    apply: Callable[[SchemaHandle], None] = import_module(f"{__package__}.{name}").apply
+    return apply
 
 
 def _apply(database: Database, step: Step) -> bool:
@@ -60,7 +75,10 @@ def _apply(database: Database, step: Step) -> bool:
         # Asked again under the lock: another process may have done it meanwhile.
         if _newest(handle) >= step.number:
             return False
-        handle.script(step.script)
+        if isinstance(step.deed, str):
+            handle.script(step.deed)
+        else:
+            step.deed(handle)
         handle.run(
             "INSERT INTO schema_step (number, name, applied_at) VALUES (:number, :name, :at)",
             number=step.number,

@@ -7,6 +7,7 @@ from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import NEWEST, Listing, Order, Own
 from mainstay.kernel.rights import Right, holders
+from mainstay.values.mailbox import fold_address
 from mainstay.values.words import folded
 
 _OWNERS = holders(Right.OWNERS_NAME)
@@ -14,7 +15,7 @@ _OWNERS = holders(Right.OWNERS_NAME)
 
 def _derived(values: dict[str, Any]) -> dict[str, Any]:
     if "email" in values:
-        values["email_folded"] = values["email"].casefold()
+        values["email_folded"] = fold_address(values["email"])
     if "name" in values:
         values["name_folded"] = folded(values["name"])
     return values
@@ -41,7 +42,7 @@ PEOPLE = Listing(
 
 def find_by_email(ctx: Context, email: str) -> Person | None:
     """The person with this address, present or not."""
-    return PEOPLE.find(ctx, "person.email_folded = :email", email=email.casefold())
+    return PEOPLE.find(ctx, "person.email_folded = :email", email=fold_address(email))
 
 
 def find_called(rows: Handle, text: str) -> list[str]:
@@ -50,7 +51,7 @@ def find_called(rows: Handle, text: str) -> list[str]:
         "SELECT id FROM person WHERE organisation_id = :organisation"
         " AND (id = :text OR email_folded = :email OR name_folded = :name) LIMIT 2",
         text=text,
-        email=text.casefold(),
+        email=fold_address(text),
         name=folded(text),
     )
     return [str(identity) for (identity,) in found]

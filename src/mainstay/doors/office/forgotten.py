@@ -12,6 +12,7 @@ from mainstay.identity.links import Kind, Link, LinkMaker
 from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink
 from mainstay.kernel.refusal import Refusal
+from mainstay.values.mailbox import fold_address
 
 # Mails within an hour.
 WINDOW = 3600.0
@@ -46,7 +47,7 @@ class Forgotten:
         address = self.threshold.address(request)
         if not await self.threshold.take("reset from", address, MAILS_PER_ADDRESS, WINDOW):
             return self.threshold.page("forgot.html", request, TooManyAttempts(), sent=False, email=email)
-        if await self.threshold.take("reset of", email.casefold(), MAILS_PER_ACCOUNT, WINDOW):
+        if await self.threshold.take("reset of", fold_address(email), MAILS_PER_ACCOUNT, WINDOW):
             stage = self.threshold.visitors.stage
             await self.threshold.runner.change(signing_in.ask_for_reset, stage.database, email, stage.clock())
             stage.ring()

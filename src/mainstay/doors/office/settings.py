@@ -66,7 +66,7 @@ class Settings:
         """Change one's own password; every other session ends."""
         fields = await self.desk.form(request, guest)
         try:
-            known = await self.threshold.look_up(guest.visitor.email)
+            known = await self.threshold.look_up_account(guest.visitor.account)
             await self.threshold.count_attempt(request, known)
             check_new_password("newPassword", fields.get("newPassword", ""))
             await self.desk.visitors.runner.change(signing_in.prove, known, fields.get("password", ""))

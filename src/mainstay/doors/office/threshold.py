@@ -1,10 +1,11 @@
 """What the pages before sign-in share: their forms, the limits on attempts, and the step inside."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mainstay.backing.database import EVERY
+from mainstay.backing.database import EVERY, Handle
 from mainstay.doors.addresses import neighbourhood
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import notice, status_of, wrong
@@ -49,12 +50,16 @@ class Threshold:
 
     async def look_up(self, email: str) -> Known:
         """What is known of an address."""
-        return await self.runner.read(self._look_up, email)
+        return await self.runner.read(self._looked_up, signing_in.look_up, email)
+
+    async def look_up_account(self, account: str) -> Known:
+        """What is known of the account of someone who is signed in."""
+        return await self.runner.read(self._looked_up, signing_in.look_up_account, account)
 
     async def count_attempt(self, request: Request, known: Known) -> None:
         """Count an attempt at a password before it is made, or refuse it."""
         by_address = await self.take("sign-in from", self.address(request), ATTEMPTS_PER_ADDRESS, WINDOW)
-        account = f"{known.email} {known.signed_in_at}"
+        account = f"{known.folded} {known.signed_in_at}"
         if not by_address or not await self.take("sign-in of", account, ATTEMPTS_PER_ACCOUNT, WINDOW):
             raise TooManyAttempts
 
@@ -76,9 +81,9 @@ class Threshold:
         )
         return see_other(path or "/", (self.visitors.session_cookie(secret),))
 
-    def _look_up(self, email: str) -> Known:
+    def _looked_up(self, look_up: Callable[[Handle, str], Known], who: str) -> Known:
         with self.visitors.stage.database.reading(EVERY) as rows:
-            return signing_in.look_up(rows, email)
+            return look_up(rows, who)
 
     def _begin(
         self, account: str, organisation: str | None, browser: str, ticket: str, earlier: tuple[str, str] | None
