@@ -34,7 +34,7 @@ from mainstay.catalogue import CATALOGUE, UPKEEP
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
 from mainstay.doors.api.openapi import describe
-from mainstay.doors.api.routes import Routes, endpoints_of
+from mainstay.doors.api.routes import api_paths, endpoints_of
 from mainstay.doors.entrance import Entrance
 from mainstay.doors.health import Health
 from mainstay.doors.http import Door, Front
@@ -46,8 +46,7 @@ from mainstay.doors.oauth.metadata import well_known
 from mainstay.doors.oauth.register import Register
 from mainstay.doors.oauth.revoke import Revoke
 from mainstay.doors.oauth.token import Token
-from mainstay.doors.office.routes import office_routes
-from mainstay.doors.pages.door import PagesDoor
+from mainstay.doors.office.routes import office
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.running import Runner
 from mainstay.identity.authenticate import standing
@@ -149,11 +148,11 @@ def application() -> Front:
         doors=_doors(settings, entrance, visitors, tools),
         areas={
             api.PREFIX: api.ApiDoor(
-                entrance, Routes(CATALOGUE.operations), describe(CATALOGUE.operations, settings.base_url)
+                entrance, api_paths(CATALOGUE.operations), describe(CATALOGUE.operations, settings.base_url)
             ),
             "/.well-known": well_known(settings.base_url),
         },
-        nowhere=PagesDoor(office_routes(visitors, _link_maker(settings), tools.names, open_signer(settings))),
+        nowhere=office(visitors, _link_maker(settings), tools.names, open_signer(settings)),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
         start=writing.start,

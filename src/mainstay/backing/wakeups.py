@@ -67,7 +67,7 @@ class Bell:
         self._place = os.fspath(_place(path))
         # Kept open: to make one costs as much as to ring.
         self._voice = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._voice.setblocking(False)
+        self._voice.settimeout(0)
 
     def __del__(self) -> None:
         self._voice.close()

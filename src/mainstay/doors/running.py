@@ -6,6 +6,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from mainstay.kernel.actor import Actor
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.faults import Raw
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Stage
+from mainstay.ledger.replay import Answer
+
 T = TypeVar("T")
 
 
@@ -21,6 +28,11 @@ class Runner:
         if self.reads_inline:
             return function(*given)
         return await self.change(function, *given)
+
+    async def perform(self, stage: Stage, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
+        """Perform an operation: what changes records, or reads very many, never on the event loop."""
+        run = self.change if operation.changes or operation.takes_long else self.read
+        return await run(stage.perform, operation, actor, raw, envelope)
 
     async def change(self, function: Callable[..., T], *given: Any) -> T:
         """Run what may wait: a change, or long work."""

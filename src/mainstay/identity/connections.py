@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from mainstay.kernel.listing import Listing, Own
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Forbidden, Reason
 from mainstay.kernel.rights import Access, Right, Role, holders
-from mainstay.kernel.shapes import Input, Kept, ListInput, Page, Shown
+from mainstay.kernel.shapes import Input, Kept, ListInput, Page, Shown, states
 from mainstay.values.fields import LAST_SEEN, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
@@ -32,17 +32,20 @@ class ConnectionOut(Shown):
     """A connected app."""
 
     noun = "connection"
+    place = "/settings/developer/mcp/{id}"
+    states = states(active="good", ended="over")
 
     id: str
     client_name: str = Field(description="What the app calls itself.")
     person_id: str = Field(description="Who approved it and whose rights it has.")
-    person_name: str
-    person_role: Role
-    access: Access = Field(description="What was approved.")
-    effective_access: Access = Field(description="What it may do with the person's role now.")
+    person_name: str = Field(title="Approved by")
+    person_role: Role = Field(title="Their role")
+    access: Access = Field(title="Approved access", description="What was approved.")
+    effective_access: Access = Field(title="Access", description="What it may do with the person's role now.")
     created_at: str
     last_used_at: str | None = Field(description="Right within a minute.")
     ended_at: str | None
+    status: Literal["active", "ended"]
 
 
 class ApprovedOut(Shown):
@@ -68,6 +71,12 @@ class ListConnections(ListInput):
     """Which connections to list."""
 
     starting_after: Annotated[str | None, id_of("connection")] = LAST_SEEN
+
+
+class GetConnection(Input):
+    """Which connection."""
+
+    connection_id: str = Field(description="The connection's id.")
 
 
 class RevokeConnection(Input):
@@ -102,7 +111,12 @@ CONNECTIONS = Listing(
     what="connection",
     prefix="connection",
     id_field="connection_id",
-    columns={"person_name": "person.name", "person_role": "person.role", "effective_access": EFFECTIVE_ACCESS},
+    columns={
+        "person_name": "person.name",
+        "person_role": "person.role",
+        "effective_access": EFFECTIVE_ACCESS,
+        "status": "CASE WHEN connection.ended_at IS NULL THEN 'active' ELSE 'ended' END",
+    },
     listed="connection.started_at IS NOT NULL AND connection.ended_at IS NULL",
     own=Own("connection.person_id", unless=Right.CONNECTIONS_MANAGE),
 )
@@ -157,6 +171,15 @@ def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut
     return CONNECTIONS.page(ctx, given)
 
 
+@operation(right=Right.CONNECTIONS_READ, effect=Effect.READ, offered=FOR_PEOPLE, on=CONNECTIONS)
+def get_connection(_ctx: Context, _given: GetConnection, connection: Connection) -> Connection:
+    """Get one connected app.
+
+    Who approved it, what it may do, and when it was last used.
+    """
+    return connection
+
+
 @operation(
     right=Right.CONNECTIONS_READ,
     effect=Effect.CHANGE,
@@ -164,6 +187,7 @@ def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut
     open_when_lapsed=True,
     on=CONNECTIONS,
     unless=Connection.not_revocable,
+    done="The app's access is revoked. Its next request is refused.",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
     """End a connected app's access.
@@ -176,7 +200,7 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     return CONNECTIONS.fetch(ctx, connection.id)
 
 
-OPERATIONS = (approve_connection, list_connections, revoke_connection)
+OPERATIONS = (approve_connection, list_connections, get_connection, revoke_connection)
 
 
 def end(rows: Handle, connection: str, at: str) -> None:

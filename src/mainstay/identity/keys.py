@@ -1,7 +1,7 @@
 """API keys: made by an owner or admin for one organisation, shown once, revoked at once."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Forbidden, Reason
 from mainstay.kernel.rights import Access, Right
-from mainstay.kernel.shapes import Input, Kept, ListInput, One, Page, Shown
+from mainstay.kernel.shapes import Input, Kept, ListInput, One, Page, Shown, states
 from mainstay.values.fields import LAST_SEEN, Line, id_of
 from mainstay.values.ids import new_id
 
@@ -25,16 +25,19 @@ class KeyOut(Shown):
     """An API key as it is listed: never the key itself."""
 
     noun = "apiKey"
+    place = "/settings/developer/keys/{id}"
+    states = states(active="good", revoked="over")
 
     id: str
     name: str
     access: Access = Field(description="`read` is Read only, `write` is Read and write; fixed at creation.")
     person_id: str = Field(description="Who made it and whose rights it has.")
-    person_name: str
-    last_four: str
+    person_name: str = Field(title="Made by")
+    last_four: str = Field(title="Ends in")
     created_at: str
     last_used_at: str | None = Field(description="Right within a minute.")
     revoked_at: str | None
+    status: Literal["active", "revoked"]
 
 
 class NewKeyOut(KeyOut):
@@ -54,6 +57,12 @@ class ListKeys(ListInput):
     """Which keys to list."""
 
     starting_after: Annotated[str | None, id_of("key")] = LAST_SEEN
+
+
+class GetKey(Input):
+    """Which key."""
+
+    key_id: str = Field(description="The key's id.")
 
 
 class RevokeKey(Input):
@@ -87,7 +96,10 @@ KEYS = Listing(
     what="API key",
     prefix="key",
     id_field="key_id",
-    columns={"person_name": "person.name"},
+    columns={
+        "person_name": "person.name",
+        "status": "CASE WHEN api_key.revoked_at IS NULL THEN 'active' ELSE 'revoked' END",
+    },
 )
 
 
@@ -124,6 +136,15 @@ def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
     return KEYS.page(ctx, given)
 
 
+@operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE, on=KEYS)
+def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
+    """Get one API key.
+
+    What is told of it; the key itself is never shown again.
+    """
+    return key
+
+
 @operation(
     right=Right.KEYS_MANAGE,
     effect=Effect.CHANGE,
@@ -131,6 +152,7 @@ def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
     open_when_lapsed=True,
     on=KEYS,
     unless=Key.not_revocable,
+    done="The API key is revoked. The next request with it is refused.",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     """Revoke an API key.
@@ -141,7 +163,7 @@ def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     return KEYS.fetch(ctx, key.id)
 
 
-OPERATIONS = (create_key, list_keys, revoke_key)
+OPERATIONS = (create_key, list_keys, get_key, revoke_key)
 
 
 def end_keys_of(ctx: Context, person: str) -> list[str]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
+from pydantic import BaseModel
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
@@ -177,7 +178,7 @@ class Listing(Generic[K]):
 
     @cached_property
     def _keep(self) -> Callable[[Row], K]:
-        """What makes a record of a row, written out for this kind: `lambda row: Kept(row[:9], row[0], turn5(row[5]))`."""
+        """What makes a record of a row, written out for it: `lambda row: kept(row[:9], row[0], turn5(row[5]))`."""
         places = [*column_names(self.shown), *self.facts]
         hints = get_type_hints(self.kept)
         names: dict[str, Any] = {"kept": self.kept}
@@ -192,6 +193,8 @@ class Listing(Generic[K]):
 
 def _stored(value: Any) -> Value:
     """A value as it is kept: lists and records within a record as JSON."""
+    if isinstance(value, BaseModel):
+        return value.model_dump_json(by_alias=True)
     if isinstance(value, (list, dict)):
         return orjson.dumps(value).decode()
     return value if not isinstance(value, bool) else int(value)

@@ -66,9 +66,17 @@ class Operation:
     unless: Callable[[Any, Actor], Sequence[Reason]] | None
     # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
     ahead: Callable[[Ahead, Any], Any] | None
+    # What people are told when it is done, and whether the record is gone then.
+    done: str
+    ends: bool
     # The fields that not everyone who may do this may send.
     needs: dict[str, Right]
     function: Callable[..., Result]
+
+    @property
+    def is_irreversible(self) -> bool:
+        """Whether it cannot be undone, and so is shown before it is done."""
+        return self.effect is Effect.IRREVERSIBLE
 
     def reasons_against(self, record: Kept, actor: Actor) -> Sequence[Reason]:
         """Why it cannot be done to a record now."""
@@ -89,6 +97,8 @@ def operation(
     on: Listing[Any] | None = None,
     unless: Callable[[Any, Actor], Sequence[Reason]] | None = None,
     ahead: Callable[[Ahead, Any], Any] | None = None,
+    done: str = "Done.",
+    ends: bool = False,
 ) -> Callable[[Callable[..., Result]], Operation]:
     """Declare a function as an operation; its types and its docstring are part of the declaration.
 
@@ -120,6 +130,8 @@ def operation(
             on=on,
             unless=unless,
             ahead=ahead,
+            done=done,
+            ends=ends,
             needs=_needs(given),
             function=function,
         )

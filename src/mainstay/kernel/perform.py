@@ -16,7 +16,7 @@ from mainstay.kernel.faults import Raw, accept
 from mainstay.kernel.operation import Ahead, Operation
 from mainstay.kernel.reaction import Happening, Reaction, Timer
 from mainstay.kernel.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
-from mainstay.kernel.shapes import Input, Irrevocable, Kept, Page
+from mainstay.kernel.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.kernel.wire import Result, encoder, to_json, to_record
 from mainstay.ledger import audit, events, outbox
 from mainstay.ledger.replay import Answer, Once, UsedOtherwise
@@ -141,14 +141,15 @@ class Stage:
 
     def _with_actions(self, actor: Actor, page: Page[Any]) -> bytes:
         records = [page.keep(row) for row in page.rows] if page.keep else []
-        data = encoder(page.model, actor.rights)([record.row for record in records])
+        model: type[Shown] = page.model
+        data = encoder(model, actor.rights)([record.row for record in records])
         for shown, record in zip(data, records, strict=True):
             shown["availableActions"] = self.catalogue.actions(record, actor)
         return orjson.dumps({"object": "list", "data": data, "hasMore": page.has_more})
 
 
 def _call(ctx: Context, operation: Operation, given: Input) -> Result:
-    """The operation itself; where it is done to a record, that comes first: seen, as expected, with no reason against."""
+    """The operation itself; what it is done to comes first: seen, as it was expected, and with nothing against it."""
     if operation.on is None:
         return operation.function(ctx, given)
     record: Kept = operation.on.fetch(ctx, getattr(given, operation.on.id_field) if operation.on.id_field else None)

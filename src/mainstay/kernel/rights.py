@@ -27,6 +27,11 @@ class Access(Word):
     READ = "read"
     WRITE = "write"
 
+    @property
+    def words(self) -> str:
+        """What people call it."""
+        return "Read only" if self is Access.READ else "Read and write"
+
 
 class Right(Word):
     """What an operation asks for, as `area:verb`. Connecting an app for read or write is a right of its own."""

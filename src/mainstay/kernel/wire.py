@@ -29,7 +29,8 @@ ALL: Rights = frozenset(Right)
 def to_json(result: Result, rights: Rights = ALL) -> bytes:
     """The result as someone with these rights is shown it."""
     if isinstance(result, Page):
-        rows = encoder(result.model, rights)(result.rows)
+        model: type[Shown] = result.model
+        rows = encoder(model, rights)(result.rows)
         return orjson.dumps({"object": "list", "data": rows, "hasMore": result.has_more})
     if isinstance(result, Shown):
         return result.__pydantic_serializer__.to_json(result, by_alias=True)

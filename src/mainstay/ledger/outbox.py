@@ -93,5 +93,8 @@ def park(rows: Handle, work: Work, problem: str) -> None:
 
 def _set_due(rows: Handle, work: Work, due: str | None, problem: str) -> None:
     rows.run(
-        "UPDATE outbox SET due_at = :due, problem = :problem WHERE id = :id", id=work.id, due=due, problem=problem[:1000]
+        "UPDATE outbox SET due_at = :due, problem = :problem WHERE id = :id",
+        id=work.id,
+        due=due,
+        problem=problem[:1000],
     )

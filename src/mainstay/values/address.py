@@ -15,11 +15,11 @@ class Address(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True)
 
-    line1: Line | None = Field(None, description="Street and number, or the name of the building.")
-    line2: Line | None = Field(None, description="What else the post needs, such as a unit or floor.")
+    line1: Line | None = Field(None, title="Line 1", description="Street and number, or the name of the building.")
+    line2: Line | None = Field(None, title="Line 2", description="What else the post needs, such as a unit or floor.")
     city: Line | None = Field(None, description="Town or city.")
     region: Line | None = Field(None, description="County, state or province.")
-    postal_code: PostalCode | None = Field(None, description="Postcode, such as HX6 2AG.")
+    postal_code: PostalCode | None = Field(None, title="Postcode", description="Such as HX6 2AG.")
     country: Country | None = Field(None, description="ISO 3166, two letters.")
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """The kinds of value that input fields are made of, with their rules and the words for what is wrong."""
 
 import re
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
@@ -17,6 +18,13 @@ _NO_CONTROL_BUT_LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*$"
 # What every address matches, not what makes one: `mailbox` says that.
 _EMAIL = r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
 _COLOUR = r"^#[0-9a-f]{6}$"
+
+
+@dataclass(frozen=True, slots=True)
+class As:
+    """Beside a kind of value: how people are asked for it, where that is not as a line of text."""
+
+    kind: str
 
 
 def _matching(pattern: str, problem: str) -> AfterValidator:
@@ -45,14 +53,19 @@ Paragraph = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
     _matching(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
     _shown(_NO_CONTROL_BUT_LINES),
+    As("area"),
 ]
+Phone = Annotated[Line, As("tel")]
 Email = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=LONGEST),
     AfterValidator(check_address),
     _shown(_EMAIL, format="email"),
+    As("email"),
 ]
-Colour = Annotated[str, _matching(_COLOUR, "is not a colour such as #3366cc, in lower case"), _shown(_COLOUR)]
+Colour = Annotated[
+    str, _matching(_COLOUR, "is not a colour such as #3366cc, in lower case"), _shown(_COLOUR), As("colour")
+]
 
 
 def _web_address(text: str) -> str:
@@ -67,6 +80,7 @@ WebAddress = Annotated[
     StringConstraints(strip_whitespace=True, max_length=2000),
     AfterValidator(_web_address),
     Field(json_schema_extra={"format": "uri"}),
+    As("url"),
 ]
 
 
@@ -87,6 +101,7 @@ Price = Annotated[
     int,
     BeforeValidator(_price, json_schema_input_type=str),
     Field(description="A decimal such as 85.50, up to four decimals."),
+    As("decimal"),
 ]
 
 
@@ -98,7 +113,7 @@ def _moment(text: str) -> str:
 
 
 # An instant with its offset from UTC; kept as moments are kept.
-Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"})]
+Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"}), As("moment")]
 
 
 def _plain_digits(given: object) -> object:
@@ -137,9 +152,14 @@ def _one_of(known: Any, problem: str) -> AfterValidator:
 
 
 Country = Annotated[
-    str, _one_of(COUNTRIES, "is not a country code such as GB"), Field(description="ISO 3166, two letters.")
+    str,
+    _one_of(COUNTRIES, "is not a country code such as GB"),
+    Field(description="ISO 3166, two letters."),
+    As("country"),
 ]
-Currency = Annotated[str, _one_of(CURRENCIES, "is not a currency code such as EUR"), Field(description="ISO 4217.")]
+Currency = Annotated[
+    str, _one_of(CURRENCIES, "is not a currency code such as EUR"), Field(description="ISO 4217."), As("currency")
+]
 
 
 def _time_zone(name: str) -> str:

@@ -10,6 +10,11 @@ class Word(StrEnum):
 
     __hash__ = str.__hash__
 
+    @property
+    def words(self) -> str:
+        """What people call it."""
+        return words_of(self.value)
+
 
 def words_of(name: str) -> str:
     """A name as people write it: `inProgress` and `in_progress` as `In progress`."""

@@ -99,6 +99,7 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> One[D
     offered=FOR_PEOPLE,
     on=DELIVERIES,
     unless=Delivery.not_repeatable,
+    done="The event is on its way again.",
 )
 def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) -> Delivery:
     """Send an event to a webhook again.
@@ -111,7 +112,14 @@ def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) ->
     return DELIVERIES.fetch(ctx, delivery.id)
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, unless=Webhook.disabled)
+@operation(
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    on=WEBHOOKS,
+    unless=Webhook.disabled,
+    done="What did not arrive since then is on its way again.",
+)
 def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> RedeliveredOut:
     """Send a webhook everything that did not reach it since a time.
 
@@ -142,6 +150,7 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> 
     only_adds=True,
     on=WEBHOOKS,
     unless=Webhook.not_sent_to,
+    done="The test event is on its way. What becomes of it appears in the list.",
 )
 def send_test_event(ctx: Context, _given: SendTestEvent, webhook: Webhook) -> Delivery:
     """Send a webhook an event to try it with.

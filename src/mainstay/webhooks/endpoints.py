@@ -22,7 +22,9 @@ MOST = 10
 class CreateWebhook(Input):
     """What a webhook is made from."""
 
-    url: WebAddress = Field(description="Where events are sent: https, and an address that the internet can reach.")
+    url: WebAddress = Field(
+        title="Address", description="Where events are sent: https, and an address that the internet can reach."
+    )
     description: Line | None = Field(None, description="What it is for.")
     events: EventKinds | None = Field(None, description="The kinds to send, such as `person.joined`. Without it, all.")
 
@@ -43,7 +45,9 @@ class UpdateWebhook(Input):
     """Which webhook, and what to change; null clears."""
 
     webhook_id: str = Field(description="The webhook's id.")
-    url: WebAddress = omittable(description="Where events are sent: https, and an address that the internet can reach.")
+    url: WebAddress = omittable(
+        title="Address", description="Where events are sent: https, and an address that the internet can reach."
+    )
     description: Line | None = Field(None, description="What it is for.")
     events: EventKinds | None = Field(None, description="The kinds to send; null for all.")
 
@@ -116,11 +120,18 @@ def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
     return webhook
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, ahead=_address_checked)
+@operation(
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    on=WEBHOOKS,
+    ahead=_address_checked,
+    done="Your changes are saved.",
+)
 def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webhook:
     """Change where events are sent, and which.
 
-    Only the fields that are sent change.
+    It takes effect with the next event.
     """
     changes = given.sent("webhook_id")
     check_kinds(ctx, "events", *given.events or ())
@@ -130,7 +141,12 @@ def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webh
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, unless=Webhook.not_sent_to
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    on=WEBHOOKS,
+    unless=Webhook.not_sent_to,
+    done="The webhook is paused. What happens is kept for it, and sent when you resume it.",
 )
 def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
     """Pause a webhook.
@@ -141,7 +157,12 @@ def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webho
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, unless=Webhook.not_resumable
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    on=WEBHOOKS,
+    unless=Webhook.not_resumable,
+    done="The webhook is active. What was kept for it is being sent.",
 )
 def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
     """Resume a webhook.
@@ -162,7 +183,13 @@ def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: We
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE, effect=Effect.IRREVERSIBLE, offered=FOR_PEOPLE, open_when_lapsed=True, on=WEBHOOKS
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.IRREVERSIBLE,
+    offered=FOR_PEOPLE,
+    open_when_lapsed=True,
+    on=WEBHOOKS,
+    done="The webhook is deleted. Nothing more is sent there.",
+    ends=True,
 )
 def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Webhook:
     """Delete a webhook.

@@ -10,6 +10,7 @@ from mainstay.kernel.actor import Actor, Stamp
 from mainstay.kernel.context import Context
 from mainstay.kernel.refusal import Fault, Invalid, Reason
 from mainstay.kernel.shapes import Kept, Record, Shown, states
+from mainstay.values.fields import As
 
 # The kind of an event that is sent to try a webhook: it happened to nobody and is in no feed.
 TEST = "webhook.test"
@@ -48,7 +49,7 @@ class WebhookOut(Record):
     place = "/settings/developer/webhooks/{id}"
     states = states(active="good", failing="bad", paused="waiting", disabled="bad")
 
-    url: str = Field(description="Where events are sent.", examples=["https://example.com/webhooks"])
+    url: str = Field(title="Address", description="Where events are sent.", examples=["https://example.com/webhooks"])
     description: str | None = Field(examples=["Our accounting"])
     events: list[str] | None = Field(description="The kinds that are sent; null for all.", examples=[None])
     status: WebhookStatus = Field(
@@ -206,4 +207,4 @@ def _each_once(kinds: list[str]) -> list[str]:
     return list(dict.fromkeys(kinds))
 
 
-EventKinds = Annotated[list[str], AfterValidator(_each_once)]
+EventKinds = Annotated[list[str], AfterValidator(_each_once), As("checks")]

@@ -51,7 +51,9 @@ def _fold_names(handle: SchemaHandle) -> None:
 
 def _part_addresses(handle: SchemaHandle) -> None:
     """The first line stays the first, the others the second: nobody can tell a town from a county by its place."""
-    for identity, text, country in handle.all("SELECT id, address, country FROM organisation WHERE address IS NOT NULL"):
+    for identity, text, country in handle.all(
+        "SELECT id, address, country FROM organisation WHERE address IS NOT NULL"
+    ):
         first, *others = [line.strip() for line in str(text).splitlines() if line.strip()]
         parts = {"line1": first[:200], "line2": ", ".join(others)[:200] or None, "country": country}
         handle.run(

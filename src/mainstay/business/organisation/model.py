@@ -28,7 +28,7 @@ class OrganisationOut(Record):
     tax_number: str | None
     registration_number: str | None
     address: Address | None
-    email: str | None
+    email: str | None = Field(title="E-mail address")
     phone: str | None
     country: str = Field(description="ISO 3166, two letters.")
     currency: str = Field(description="ISO 4217.")

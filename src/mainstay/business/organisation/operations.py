@@ -12,7 +12,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.rights import Right
 from mainstay.kernel.shapes import Input
 from mainstay.values.address import Address
-from mainstay.values.fields import Country, Currency, Email, Line, TimeZone, omittable
+from mainstay.values.fields import Country, Currency, Email, Line, Phone, TimeZone, omittable
 
 
 class GetOrganisation(Input):
@@ -27,8 +27,8 @@ class UpdateOrganisation(Input):
     tax_number: Line | None = Field(None, description="VAT or other tax number.")
     registration_number: Line | None = Field(None, description="Number in the register of companies.")
     address: Address | None = Field(None, description="Postal address, in parts.")
-    email: Email | None = Field(None, description="Where customers write to.")
-    phone: Line | None = Field(None, description="Where customers call.")
+    email: Email | None = Field(None, title="E-mail address", description="Where customers write to.")
+    phone: Phone | None = Field(None, description="Where customers call.")
     country: Country = omittable()
     currency: Currency = omittable()
     time_zone: TimeZone = omittable()
@@ -50,11 +50,17 @@ def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organ
     return organisation
 
 
-@operation(right=Right.ORGANISATION_CHANGE, effect=Effect.CHANGE, rest="PATCH /organisation", on=ORGANISATION)
+@operation(
+    right=Right.ORGANISATION_CHANGE,
+    effect=Effect.CHANGE,
+    rest="PATCH /organisation",
+    on=ORGANISATION,
+    done="Your changes are saved.",
+)
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
     """Change the organisation's details.
 
-    Only the fields that are sent change; null clears one.
+    They stand on everything that customers are sent.
     """
     return ORGANISATION.save(ctx, organisation, given.sent())
 

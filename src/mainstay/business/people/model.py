@@ -24,18 +24,22 @@ class PersonOut(Record):
     states = states(invited="waiting", active="good", left="over")
 
     name: str = Field(examples=["Tom Ashworth"])
-    email: str = Field(examples=["tom@hartley.example"])
+    email: str = Field(title="E-mail address", examples=["tom@hartley.example"])
     phone: str | None = Field(examples=["+44 7700 900104"])
     role: Role = Field(examples=["member"])
     status: Status = Field(examples=["active"])
     skills: list[str] = Field(examples=[["gas", "boilers"]])
     colour: str | None = Field(description="The colour on the schedule.", examples=["#9f1853"])
-    company_name: str | None = Field(description="The firm of a subcontractor.", examples=[None])
+    company_name: str | None = Field(title="Company", description="The firm of a subcontractor.", examples=[None])
     cost_rate: Annotated[PriceText | None, Needs(Right.COSTS_READ)] = Field(
-        description="What an hour costs. Null for those who may not see costs.", examples=["24.50"]
+        title="Cost per hour",
+        description="What an hour costs. Null for those who may not see costs.",
+        examples=["24.50"],
     )
     bill_rate: Annotated[PriceText | None, Needs(Right.COSTS_READ)] = Field(
-        description="What an hour is billed at. Null for those who may not see costs.", examples=["62.00"]
+        title="Billed per hour",
+        description="What an hour is billed at. Null for those who may not see costs.",
+        examples=["62.00"],
     )
 
 

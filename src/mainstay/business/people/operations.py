@@ -14,15 +14,19 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict, NotFound
 from mainstay.kernel.rights import Needs, Right, Role
 from mainstay.kernel.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Price, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Phone, Price, id_of, omittable
 
 # What an invitation tells of a person and a change changes.
 _Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as `gas` or `roofing`.")]
-_Phone = Annotated[Line | None, Field(description="Where they can be called.")]
-_Shade = Annotated[Colour | None, Field(description="The colour on the schedule, such as #3366cc.")]
-_Firm = Annotated[Line | None, Field(description="The firm of a subcontractor.")]
-_CostRate = Annotated[Price | None, Field(description="What an hour costs, such as 32.50.")]
-_BillRate = Annotated[Price | None, Field(description="What an hour is billed at, such as 85.00.")]
+_Phone = Annotated[Phone | None, Field(description="Where they can be called.")]
+_Shade = Annotated[
+    Colour | None, Field(title="Colour on the schedule", description="The colour on the schedule, such as #3366cc.")
+]
+_Firm = Annotated[Line | None, Field(title="Company", description="The firm of a subcontractor.")]
+_CostRate = Annotated[Price | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
+_BillRate = Annotated[
+    Price | None, Field(title="Billed per hour", description="What an hour is billed at, such as 85.00.")
+]
 _IN_CHARGE = Needs(Right.PEOPLE_CHANGE)
 
 
@@ -49,7 +53,7 @@ class InvitePerson(Input):
     """Who is invited, and as what."""
 
     name: Line = Field(description="The person's full name.")
-    email: Email = Field(description="Where the invitation goes, and how they will sign in.")
+    email: Email = Field(title="E-mail address", description="Where the invitation goes, and how they will sign in.")
     role: AssignableRole = Field(description="What they may do. Owners are named in the office only.")
     phone: _Phone = None
     skills: _Skills = Field(default_factory=list)
@@ -70,7 +74,10 @@ class UpdatePerson(Input):
 
     person_id: str = Field(description="The person's id.")
     name: Annotated[Line, _IN_CHARGE] = omittable(description="The person's full name.")
-    email: Annotated[Email, _IN_CHARGE] = omittable(description="Where mail to the person goes.")
+    email: Annotated[Email, _IN_CHARGE] = omittable(
+        title="E-mail address",
+        description="Where mail to them goes. They sign in with the address they were invited with.",
+    )
     phone: _Phone = None
     skills: Annotated[_Skills, _IN_CHARGE] = omittable()
     colour: _Shade = None
@@ -117,7 +124,13 @@ def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
     return person
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, rest="POST /people", mails=True)
+@operation(
+    right=Right.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /people",
+    mails=True,
+    done="The invitation is on its way by mail.",
+)
 def invite_person(ctx: Context, given: InvitePerson) -> Person:
     """Invite someone into the organisation.
 
@@ -144,6 +157,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     mails=True,
     on=PEOPLE,
     unless=Person.not_waiting,
+    done="The invitation is on its way by mail.",
 )
 def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     """Send an invitation again.
@@ -161,12 +175,13 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     mails=True,
     on=PEOPLE,
     unless=Person.not_changeable,
+    done="Your changes are saved.",
 )
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     """Change a person's details.
 
-    Only the fields that are sent change; null clears one. Owners and admins change everyone's, others their own phone
-    and colour. Someone invited whose address changes is sent the invitation there.
+    Owners and admins change everyone's, others their own phone and colour. Someone invited whose address changes is
+    sent the invitation there.
     """
     changes = given.sent("person_id")
     if "email" in changes and (known := find_by_email(ctx, given.email)) and known.id != person.id:

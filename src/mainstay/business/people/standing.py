@@ -42,6 +42,7 @@ class RemovePerson(Irrevocable):
     rest="POST /people/{person_id}/role",
     on=PEOPLE,
     unless=Person.not_given_a_role,
+    done="The person has another role now.",
 )
 def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     """Give a person another role.
@@ -73,6 +74,7 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     offered=frozenset({Door.OFFICE}),
     on=PEOPLE,
     unless=Person.not_nameable,
+    done="The person is an owner now.",
 )
 def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     """Make a person an owner.
@@ -91,6 +93,7 @@ def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     rest="POST /people/{person_id}/remove",
     on=PEOPLE,
     unless=Person.not_removable,
+    done="The person has left the organisation. Their access has ended.",
 )
 def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
     """Remove a person from the organisation.

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from mainstay.doors.api.answers import refused
 from mainstay.doors.api.inputs import body_input, no_parameters, query_input
-from mainstay.doors.api.routes import Routes
+from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Headers, Interrupted, Request, Response, error
-from mainstay.kernel.context import Envelope
+from mainstay.doors.paths import Paths
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.catalogue import admit
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import NotFound, Refusal
 from mainstay.ledger.replay import Answer
 
@@ -22,7 +23,7 @@ class ApiDoor:
     """Translates between HTTP and operations."""
 
     entrance: Entrance
-    routes: Routes
+    paths: Paths[Endpoint]
     openapi: bytes
 
     async def __call__(self, request: Request) -> Response:
@@ -53,21 +54,21 @@ class ApiDoor:
         path = request.path[len(PREFIX) :]
         if path == "/openapi.json":
             return self._describe(request)
-        found = self.routes.find(path)
+        found = self.paths.find(path)
         if found is None:
             raise Interrupted(404, "There is nothing at this address. GET /api/v1/openapi.json lists what there is.")
-        endpoint = found.endpoints.get(request.method)
+        endpoint = found.methods.get(request.method)
         if endpoint is None:
-            raise _not_allowed(found.endpoints)
-        operation, perform, runner = endpoint.operation, self.entrance.stage.perform, self.entrance.runner
+            raise _not_allowed(found.methods)
+        operation, stage, runner = endpoint.operation, self.entrance.stage, self.entrance.runner
         try:
             admit(operation, actor)
             if operation.changes:
-                raw, asked = await body_input(request, found.values, operation.input)
-                answer = await runner.change(perform, operation, actor, raw, asked)
+                raw, envelope = await body_input(request, found.values, operation.input)
+                answer = await runner.perform(stage, operation, actor, raw, envelope)
             else:
                 words = query_input(request, found.values, operation.input)
-                answer = await runner.read(perform, operation, actor, words, Envelope(request.id))
+                answer = await runner.perform(stage, operation, actor, words, Envelope(request.id))
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
         return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)

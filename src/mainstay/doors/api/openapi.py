@@ -16,7 +16,8 @@ _REF = "#/components/schemas/{model}"
 
 _ABOUT = (
     "The Mainstay HTTP API. It is in beta and grows over time; the changelog says what is new. Every request carries "
-    "`Authorization: Bearer <API_KEY>`; the key says which organisation it is for."
+    "`Authorization: Bearer <API_KEY>`; the key says which organisation it is for. A PATCH changes only the "
+    "fields that are sent; null clears one."
 )
 
 _REFUSALS = {

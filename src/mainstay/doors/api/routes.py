@@ -1,16 +1,14 @@
-"""The routes of the HTTP API, derived from the catalogue: found by walking a tree of path segments made at start."""
+"""The routes of the HTTP API, derived from the catalogue."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic.alias_generators import to_camel
 
+from mainstay.doors.paths import Paths
 from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Operation
-
-# Where a parameter stands in the tree: under what can be no segment itself.
-_PARAMETER = "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,58 +26,12 @@ class Endpoint:
     status: int
 
 
-@dataclass(slots=True)
-class _Node:
-    children: dict[str, "_Node"] = field(default_factory=dict)
-    endpoints: dict[str, Endpoint] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What is at a path: its methods, and what stands in place of its parameters."""
-
-    endpoints: dict[str, Endpoint]
-    values: dict[str, str]
-
-
-class Routes:
-    """Every route of the API."""
-
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        self._root = _Node()
-        self.endpoints = tuple(endpoints_of(operations))
-        # What has no parameters is found at one look.
-        self._fixed: dict[str, Found] = {}
-        for endpoint in self.endpoints:
-            node = self._root
-            for segment in endpoint.path.split("/")[1:]:
-                key = _PARAMETER if segment.startswith("{") else segment
-                node = node.children.setdefault(key, _Node())
-            node.endpoints[endpoint.method] = endpoint
-            if endpoint.method == "GET":
-                node.endpoints["HEAD"] = endpoint
-            if not endpoint.parameters:
-                self._fixed[endpoint.path] = Found(node.endpoints, {})
-
-    def find(self, path: str) -> Found | None:
-        """What is at a path below `/api/v1`."""
-        if found := self._fixed.get(path):
-            return found
-        node = self._root
-        values: list[str] = []
-        for segment in path.split("/")[1:]:
-            child = node.children.get(segment)
-            if child is None:
-                child = node.children.get(_PARAMETER)
-                # Ids are printable ASCII; other characters could not even be asked of a database. Nothing is no id.
-                if child is None or not (segment and segment.isascii() and segment.isprintable()):
-                    return None
-                values.append(segment)
-            node = child
-        if not node.endpoints:
-            return None
-        names = next(iter(node.endpoints.values())).parameters
-        return Found(node.endpoints, dict(zip(names, values, strict=True)))
+def api_paths(operations: Sequence[Operation]) -> Paths[Endpoint]:
+    """Every route of the API, below `/api/v1`."""
+    paths: Paths[Endpoint] = Paths()
+    for endpoint in endpoints_of(operations):
+        paths.add(endpoint.method, endpoint.path, endpoint)
+    return paths
 
 
 def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:

@@ -12,8 +12,8 @@ from mainstay.doors.json import encode
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import Result, Tools, answered
-from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor, Door
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Refusal, Unauthenticated
 
 BODY_LIMIT = 1_048_576
@@ -22,8 +22,10 @@ DISCOVERY_MS = 3_600_000
 
 INSTRUCTIONS = (
     "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "
-    "person's rights. Lists give the newest first and go on with startingAfter. A tool that cannot be undone first "
-    "answers with a preview and does nothing: show it to the person, then call again with confirmed: true."
+    "person's rights. Lists give the newest first, list_events the oldest unless it is asked for the newest, and go on "
+    "with startingAfter. A change takes only the fields that are to be different; null clears one. "
+    "A tool that cannot be undone first answers with a preview and does nothing: show it to the person, then call again "
+    "with confirmed: true."
 )
 
 
@@ -101,10 +103,9 @@ class McpDoor:
             return call.refuse(protocol.INVALID_PARAMS, "There is no tool of that name; tools/list shows them.")
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
-        run = self.entrance.runner.change if operation.changes else self.entrance.runner.read
-        asked = Envelope(request.id)
+        stage, envelope = self.entrance.stage, Envelope(request.id)
         try:
-            answer = await run(self.entrance.stage.perform, operation, actor, encode(arguments), asked)
+            answer = await self.entrance.runner.perform(stage, operation, actor, encode(arguments), envelope)
             result = answered(operation, answer)
         except Unauthenticated:
             raise

@@ -9,8 +9,8 @@ from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.refusal import Blocked, NotFound, Refusal
-from mainstay.ledger.replay import Answer
 from mainstay.kernel.rights import Access, Rights
+from mainstay.ledger.replay import Answer
 
 
 class Result(NamedTuple):

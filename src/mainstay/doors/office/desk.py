@@ -1,32 +1,32 @@
 """What every page of the office stands on: a visitor in, an operation performed, a page or a refusal out."""
 
-from collections import defaultdict
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import orjson
 
-from mainstay.business.people.operations import list_people
 from mainstay.doors.http import Request, Response
-from mainstay.doors.pages.door import Page
+from mainstay.doors.office import frame
+from mainstay.doors.office.frame import Area
+from mainstay.doors.pages.door import View
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import Visitor, Visitors
-from mainstay.identity.keys import list_keys
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
-from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor
+from mainstay.kernel.catalogue import Catalogue, is_admitted
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.catalogue import admit
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
-from mainstay.webhooks.endpoints import list_webhooks
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
-# A page for someone signed in: the request, who looks, and the `{…}` segment of its path.
-OfficePage = Callable[[Request, "Guest", str], Awaitable[Response]]
+# A page for someone signed in: who asks for it, and what stands in the `{…}` of its path.
+OfficeView = Callable[["Guest", Mapping[str, str]], Awaitable[Response]]
 
 _STATUSES: dict[type[Refusal], int] = {
     Lapsed: 402,
@@ -41,23 +41,8 @@ _STATUSES: dict[type[Refusal], int] = {
     TooMany: 429,
 }
 
-# What a page says after something was done; the address carries only the word.
+# What a page says after something was done that is no operation on records; the address carries only the word.
 NOTICES = {
-    "saved": "Your changes are saved.",
-    "invited": "The invitation is on its way by mail.",
-    "owner": "The person is an owner now.",
-    "removed": "The person has left the organisation. Their access has ended.",
-    "revoked": "The API key is revoked. The next request with it is refused.",
-    "disconnected": "The app's access is revoked. Its next request is refused.",
-    "webhook-deleted": "The webhook is deleted. Nothing more is sent there.",
-    "paused": "The webhook is paused. What happens is kept for it, and sent when you resume it.",
-    "resumed": "The webhook is active. What was kept for it is being sent.",
-    "revived": "The webhook is active again. What it missed is sent when you ask for it, further below.",
-    "tested": "The test event is on its way. What becomes of it appears in the list.",
-    "sent-again": "The event is on its way again.",
-    "all-sent-again": "Everything that did not arrive since then is on its way again.",
-    "part-sent-again": "The oldest 5,000 events are on their way again. Ask once more for the rest.",
-    "none-missed": "Nothing is missing: everything since then has arrived, or is on its way.",
     "password": "Your password is changed. Every other sign-in has ended.",
     "ended": "The sign-in has ended.",
     "others-ended": "Every other sign-in has ended.",
@@ -67,27 +52,10 @@ NOTICES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
-    """A part of the office as the navigation shows it."""
-
-    name: str
-    path: str
-    # What one must be able to do for it to be of any use.
-    operation: Operation | None = None
-
-
-AREAS = (Area("Home", "/"), Area("People", "/people", list_people), Area("Settings", "/settings"))
-DEVELOPER_AREAS = (
-    Area("API Keys", "/settings/developer/keys", list_keys),
-    Area("MCP", "/settings/developer/mcp"),
-    Area("Webhooks", "/settings/developer/webhooks", list_webhooks),
-)
-
-
-@dataclass(frozen=True, slots=True)
 class Guest:
-    """A visitor who is a person of an organisation."""
+    """A visitor who is a person of an organisation, with what they ask for."""
 
+    request: Request
     visitor: Visitor
     actor: Actor
 
@@ -98,70 +66,81 @@ class Guest:
 
     def may(self, operation: Operation) -> bool:
         """Whether this operation is theirs to perform now."""
-        try:
-            admit(operation, self.actor)
-        except Refusal:
-            return False
-        return True
+        return is_admitted(operation, self.actor)
 
-    def open_areas(self, areas: Sequence[Area]) -> list[Area]:
+    def of_use(self, areas: Sequence[Area]) -> list[Area]:
         """Those of these areas that are of any use to them."""
         return [area for area in areas if area.operation is None or self.may(area.operation)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Desk:
     """Lets people into the office and does what they ask."""
 
     visitors: Visitors
 
-    def signed_in(self, page: OfficePage) -> Page:
+    @property
+    def catalogue(self) -> Catalogue:
+        """What can be done."""
+        return self.visitors.stage.catalogue
+
+    @cached_property
+    def operations(self) -> dict[str, Operation]:
+        """The same, by name."""
+        return {operation.name: operation for operation in self.catalogue.operations}
+
+    def signed_in(self, view: OfficeView) -> View:
         """The page, for people who are signed in and in an organisation; others are told the way."""
 
-        async def guarded(request: Request, segment: str) -> Response:
+        async def guarded(request: Request, at: Mapping[str, str]) -> Response:
             visitor = await self.visitors.visitor(request)
             if visitor is None:
                 return await self.visitors.sign_in_first(request)
             if visitor.actor is None:
                 return render("no_organisation.html", 403, visitor=visitor, csrf=visitor.csrf)
-            guest = Guest(visitor, visitor.actor)
+            guest = Guest(request, visitor, visitor.actor)
             try:
-                return await page(request, guest, segment)
+                return await view(guest, at)
             except Stale as stale:
                 # What a form does to a record is at an address below the record's.
-                return self._refused(guest, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
+                return self.refused(guest, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
             except Refusal as refusal:
-                return self._refused(guest, refusal, refusal.text)
+                return self.refused(guest, refusal, refusal.text)
 
         return guarded
 
     async def perform(
         self,
-        request: Request,
         guest: Guest,
         operation: Operation,
         given: Mapping[str, object] = NOTHING,
+        *,
         version: int | None = None,
+        once: str | None = None,
     ) -> dict[str, Any]:
         """Perform an operation as this person, on the version of the record they saw; its answer, or a refusal."""
         versions = None if version is None else frozenset({version})
-        run = self.visitors.runner.change if operation.changes else self.visitors.runner.read
-        answer = await run(
-            self.visitors.stage.perform,
-            operation,
-            guest.actor,
-            orjson.dumps(dict(given)),
-            Envelope(request.id, versions),
-        )
+        return await self._perform(guest, operation, given, Envelope(guest.request.id, versions, once))
+
+    async def list(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
+        """A page of a list, each record of which says what this person can do with it."""
+        return await self._perform(guest, operation, given, Envelope(guest.request.id, actions=True))
+
+    async def _perform(
+        self, guest: Guest, operation: Operation, given: Mapping[str, object], envelope: Envelope
+    ) -> dict[str, Any]:
+        runner, stage = self.visitors.runner, self.visitors.stage
+        answer = await runner.perform(stage, operation, guest.actor, orjson.dumps(dict(given)), envelope)
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
-    async def form(self, request: Request, guest: Guest) -> dict[str, str]:
+    async def form(self, guest: Guest) -> dict[str, str]:
         """The fields of a form that this person sent."""
-        return await self.visitors.form(request, guest.visitor)
+        return await self.visitors.form(guest.request, guest.visitor)
 
     def page(self, template: str, guest: Guest, status: int = 200, **shown: Any) -> Response:
         """A page in the office's frame."""
+        groups = [guest.of_use(group) for group in frame.GROUPS]
         return render(
             template,
             status,
@@ -170,20 +149,22 @@ class Desk:
             may=guest.may,
             csrf=guest.visitor.csrf,
             zone=guest.time_zone,
-            areas=guest.open_areas(AREAS),
-            developer_areas=guest.open_areas(DEVELOPER_AREAS),
+            groups=[group for group in groups if group],
+            settings_areas=guest.of_use(frame.SETTINGS),
+            developer_areas=guest.of_use(frame.DEVELOPER),
+            new=guest.of_use(frame.NEW),
             **shown,
         )
 
-    def _refused(self, guest: Guest, refusal: Refusal, text: str, back: str = "") -> Response:
+    def refused(self, guest: Guest, refusal: Refusal, text: str, back: str = "") -> Response:
+        """A page that says why not, in the frame."""
         return self.page("refused.html", guest, status_of(refusal), text=text, back=back, area="")
 
-    def form_page(
-        self, template: str, guest: Guest, fields: Mapping[str, Any], refusal: Refusal | None = None, **shown: Any
-    ) -> Response:
-        """The page that a form stands on, with what was filled in and what was wrong with it."""
-        told = wrong(refusal) | shown
-        return self.page(template, guest, status_of(refusal), fields=defaultdict(str, fields), **told)
+    def notice(self, guest: Guest) -> str | None:
+        """What was just done, said on the page after it."""
+        word = query_words(guest.request).get("done", "")
+        operation = self.operations.get(word)
+        return operation.done if operation else NOTICES.get(word)
 
 
 _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
@@ -192,11 +173,18 @@ _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was d
 def wrong(refusal: Refusal | None) -> dict[str, Any]:
     """A refusal as a form shows it: a problem beside each field, or one for the whole."""
     if isinstance(refusal, Invalid):
-        # A fault within a list is told beside the field of the list.
-        return {"faults": {fault.field.partition(".")[0]: fault.problem for fault in refusal.faults}}
+        return {"faults": _by_field(refusal)}
     if isinstance(refusal, Stale):
         return {"problem": f"{_CHANGED_SINCE} Look at it in another window, then save again what is below."}
     return {"problem": refusal.text} if refusal else {}
+
+
+def _by_field(refusal: Invalid) -> dict[str, str]:
+    """What is wrong with each field; a fault within a list is told beside the list, one in a part beside the part."""
+    return {_NUMBERS.sub("", fault.field): fault.problem for fault in refusal.faults}
+
+
+_NUMBERS = re.compile(r"(\.[0-9]+)+$")
 
 
 def status_of(refusal: Refusal | None) -> int:
@@ -206,12 +194,7 @@ def status_of(refusal: Refusal | None) -> int:
     return next((_STATUSES[kind] for kind in type(refusal).__mro__ if kind in _STATUSES), 400)
 
 
-def notice(request: Request) -> str | None:
-    """What was just done, said on the page after it."""
-    return NOTICES.get(query_words(request).get("done", ""))
-
-
-def seen_version(fields: dict[str, str]) -> int | None:
+def seen_version(fields: Mapping[str, str]) -> int | None:
     """The version of the record that a form was filled in on."""
     text = fields.get("version", "")
     return int(text) if text.isdecimal() and len(text) < _LONGEST_VERSION else None
@@ -220,11 +203,6 @@ def seen_version(fields: dict[str, str]) -> int | None:
 _LONGEST_VERSION = 16
 
 
-def once_more(fields: dict[str, str], refusal: Refusal | None, version: int) -> dict[str, str]:
+def once_more(fields: dict[str, str], refusal: Refusal, version: int | None) -> dict[str, str]:
     """The fields of a form, shown again. Whoever is told that the record has changed may save over this version."""
     return fields | {"version": str(version)} if isinstance(refusal, Stale) else fields
-
-
-def filled(fields: dict[str, str], *names: str) -> dict[str, str | None]:
-    """These fields of a form as an operation takes them: what was left empty is null."""
-    return {name: fields.get(name, "").strip() or None for name in names}

@@ -1,20 +1,22 @@
 """Settings → Developer: API keys and connected apps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from mainstay.doors.http import Request, Response
-from mainstay.doors.office.desk import Desk, Guest, notice
+from mainstay.doors.http import Response
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.frame import DEVELOPER
+from mainstay.doors.office.room import Arrangement, Record, Room
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
-from mainstay.identity.connections import list_connections, revoke_connection
-from mainstay.identity.keys import create_key, list_keys, revoke_key
-from mainstay.kernel.refusal import Refusal
-from mainstay.kernel.rights import RIGHTS, Access, Right, Rights, Role
+from mainstay.identity.connections import get_connection, list_connections
+from mainstay.identity.keys import create_key, get_key, list_keys
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.refusal import Forbidden
+from mainstay.kernel.rights import RIGHTS, Access, Rights, Role
 
 # The names of the tools that an app of such a person is offered.
 OfferedTools = Callable[[Rights, Access], Sequence[str]]
@@ -29,101 +31,73 @@ class Snippet:
     text: str
 
 
+KEYS = Arrangement(
+    title="API Keys",
+    lead="A key lets a program use the HTTP API and the tool server, with the rights of whoever made it.",
+    path="/settings/developer/keys",
+    area="Settings",
+    frame="developer.html",
+    gets=get_key,
+    lists=list_keys,
+    creates=create_key,
+    called=lambda key: str(key["name"]),
+    below=lambda key: f"{Access(key['access']).words} · … {key['lastFour']}",
+    columns=("status", "personName", "lastUsedAt"),
+    facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
+    empty="No keys yet. Make one for each program, so that you can revoke it alone.",
+)
+CONNECTIONS = Arrangement(
+    title="MCP",
+    lead="The address for agents such as Claude or Cursor, and the apps that people have connected to it.",
+    path="/settings/developer/mcp",
+    area="Settings",
+    frame="developer.html",
+    gets=get_connection,
+    lists=list_connections,
+    called=lambda app: str(app["clientName"]),
+    below=lambda app: f"{Access(app['effectiveAccess']).words} · approved by {app['personName']}",
+    columns=("personName", "effectiveAccess", "lastUsedAt"),
+    facts=("personName", "personRole", "access", "effectiveAccess", "createdAt", "lastUsedAt", "endedAt"),
+    above="mcp.html",
+    more="connection.html",
+    empty="No apps connected. An app appears here once someone has approved it.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Developer:
-    """The pages."""
+    """The pages for keys and connected apps."""
 
     desk: Desk
     offered_tools: OfferedTools
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        enter = self.desk.signed_in
         return [
-            Route("GET", "/settings/developer", enter(self.show)),
-            Route("GET", "/settings/developer/keys", enter(self.show_keys)),
-            Route("POST", "/settings/developer/keys", enter(self.create)),
-            Route("POST", "/settings/developer/keys/{id}/revoke", enter(self.revoke)),
-            Route("GET", "/settings/developer/mcp", enter(self.show_mcp)),
-            Route("POST", "/settings/developer/mcp/{id}/revoke", enter(self.disconnect)),
+            Route("GET", "/settings/developer", self.desk.signed_in(self.show)),
+            *Room(self.desk, KEYS, reveals=self._reveal).routes(),
+            *Room(self.desk, CONNECTIONS, shows=self._show_connections).routes(),
         ]
 
-    async def show(self, _request: Request, guest: Guest, _: str) -> Response:
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The first of the pages that are of use."""
-        return see_other("/settings/developer/keys" if guest.may(list_keys) else "/settings/developer/mcp")
+        of_use = guest.of_use(DEVELOPER)
+        if not of_use:
+            raise Forbidden("Your role does not connect apps or programs.")
+        return see_other(of_use[0].path)
 
-    async def show_keys(self, request: Request, guest: Guest, _: str) -> Response:
-        """The keys, and the form for a new one."""
-        return await self._keys_page(request, guest, {}, notice=notice(request))
+    def _reveal(self, guest: Guest, operation: Operation, key: Record) -> Response | None:
+        if operation is not create_key:
+            return None
+        address = f"{self.desk.visitors.base_url}/api/v1"
+        return self.desk.page("key.html", guest, of=KEYS, key=key, api_address=address)
 
-    async def create(self, request: Request, guest: Guest, _: str) -> Response:
-        """Make a key. The page that answers is the only one that ever shows it."""
-        fields = await self.desk.form(request, guest)
-        given = {name: fields.get(name, "") for name in ("name", "access")}
-        try:
-            made = await self.desk.perform(request, guest, create_key, given)
-        except Refusal as refusal:
-            return await self._keys_page(request, guest, fields, refusal)
-        return await self._keys_page(request, guest, {}, made=made)
-
-    async def revoke(self, request: Request, guest: Guest, key: str) -> Response:
-        """Revoke a key."""
-        await self.desk.form(request, guest)
-        await self.desk.perform(request, guest, revoke_key, {"keyId": key})
-        return see_other("/settings/developer/keys?done=revoked")
-
-    async def show_mcp(self, request: Request, guest: Guest, _: str) -> Response:
-        """The tool server's address, how to use it, and the apps that do."""
-        address = f"{self.desk.visitors.base_url}/mcp"
-        connections: dict[str, Any] | None = None
-        if guest.may(list_connections):
-            words = query_words(request)
-            asked = {name: words[name] for name in ("startingAfter",) if words.get(name)}
-            connections = await self.desk.perform(request, guest, list_connections, asked)
-            for connection in connections["data"]:
-                role, access = Role(connection["personRole"]), Access(connection["effectiveAccess"])
-                connection["tools"] = self.offered_tools(RIGHTS[role], access)
-        return self.desk.page(
-            "mcp.html",
-            guest,
-            area="Settings",
-            address=address,
-            snippets=_snippets(address),
-            connections=connections,
-            everyone=guest.actor.may(Right.CONNECTIONS_MANAGE),
-            notice=notice(request),
-        )
-
-    async def disconnect(self, request: Request, guest: Guest, connection: str) -> Response:
-        """End an app's access."""
-        await self.desk.form(request, guest)
-        await self.desk.perform(request, guest, revoke_connection, {"connectionId": connection})
-        return see_other("/settings/developer/mcp?done=disconnected")
-
-    async def _keys_page(
-        self,
-        request: Request,
-        guest: Guest,
-        fields: dict[str, str],
-        refusal: Refusal | None = None,
-        made: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> Response:
-        words = query_words(request)
-        asked = {name: words[name] for name in ("startingAfter",) if words.get(name)}
-        keys = await self.desk.perform(request, guest, list_keys, asked)
-        return self.desk.form_page(
-            "keys.html",
-            guest,
-            fields,
-            refusal,
-            area="Settings",
-            keys=keys,
-            made=made,
-            create=create_key,
-            api_address=f"{self.desk.visitors.base_url}/api/v1",
-            **more,
-        )
+    async def _show_connections(self, _guest: Guest, record: Record | None) -> dict[str, Any]:
+        if record is None:
+            address = f"{self.desk.visitors.base_url}/mcp"
+            return {"address": address, "snippets": _snippets(address)}
+        rights, access = RIGHTS[Role(record["personRole"])], Access(record["effectiveAccess"])
+        return {"tools": self.offered_tools(rights, access)}
 
 
 def _snippets(address: str) -> list[Snippet]:

@@ -1,5 +1,6 @@
 """A forgotten password: asking for a link, and using it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mainstay.backing.database import EVERY
@@ -36,11 +37,11 @@ class Forgotten:
             Route("POST", "/reset-password/{token}", self.reset),
         ]
 
-    async def show_question(self, request: Request, _: str) -> Response:
+    async def show_question(self, request: Request, _: Mapping[str, str]) -> Response:
         """The form that asks for a link."""
         return self.threshold.page("forgot.html", request, sent=False, email="")
 
-    async def ask(self, request: Request, _: str) -> Response:
+    async def ask(self, request: Request, _: Mapping[str, str]) -> Response:
         """Mail a link to whoever has this address; the answer is the same when nobody has."""
         fields = await self.threshold.visitors.guest_form(request)
         email = fields.get("email", "").strip()
@@ -53,17 +54,17 @@ class Forgotten:
             stage.ring()
         return self.threshold.page("forgot.html", request, sent=True, email=email)
 
-    async def show_reset(self, request: Request, token: str) -> Response:
+    async def show_reset(self, request: Request, at: Mapping[str, str]) -> Response:
         """The form for a new password, while the link lives."""
-        link = await self.threshold.runner.read(self._find, token)
+        link = await self.threshold.runner.read(self._find, at["token"])
         if link is None:
             return self._dead(request)
         return self.threshold.page("reset.html", request, email=link.email)
 
-    async def reset(self, request: Request, token: str) -> Response:
+    async def reset(self, request: Request, at: Mapping[str, str]) -> Response:
         """Set the new password. Every session of the account ends, this browser's too."""
         fields = await self.threshold.visitors.guest_form(request)
-        link = await self.threshold.runner.read(self._find, token)
+        link = await self.threshold.runner.read(self._find, at["token"])
         if link is None:
             return self._dead(request)
         try:

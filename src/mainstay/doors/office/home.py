@@ -1,5 +1,6 @@
 """The start page, the changelog, and the choice of organisation."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -35,24 +36,27 @@ class Home:
             Route("GET", "/changelog", self.changelog),
         ]
 
-    async def show(self, request: Request, guest: Guest, _: str) -> Response:
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """What there is."""
-        organisation = await self.desk.perform(request, guest, get_organisation)
-        people = None
+        organisation = await self.desk.perform(guest, get_organisation)
+        people, waiting = None, None
         if guest.may(list_people):
-            people = await self.desk.perform(request, guest, list_people, {"limit": 100})
-        return self.desk.page("home.html", guest, area="Home", organisation=organisation, people=people)
+            people = await self.desk.perform(guest, list_people, {"limit": 100})
+            waiting = await self.desk.perform(guest, list_people, {"limit": 100, "status": "invited"})
+        return self.desk.page(
+            "home.html", guest, area="Home", organisation=organisation, people=people, waiting=waiting
+        )
 
-    async def choose(self, request: Request, guest: Guest, _: str) -> Response:
+    async def choose(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Work in another organisation of this account."""
-        fields = await self.desk.form(request, guest)
+        fields = await self.desk.form(guest)
         chosen = fields.get("organisation", "")
         if chosen not in {place.organisation for place in guest.visitor.memberships}:
             raise NotFound("organisation")
         await self.desk.visitors.runner.change(self._choose, guest.visitor.session, chosen)
         return see_other("/")
 
-    async def changelog(self, _request: Request, _: str) -> Response:
+    async def changelog(self, _request: Request, _: Mapping[str, str]) -> Response:
         """What is new, for everyone."""
         return render("changelog.html", changelog=_CHANGELOG)
 

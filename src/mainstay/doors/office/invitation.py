@@ -1,5 +1,6 @@
 """Accepting an invitation."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,8 @@ from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.links import Kind, Link, LinkMaker
 from mainstay.identity.signing_in import DeadLink
-from mainstay.kernel.context import Envelope
 from mainstay.kernel.actor import Actor
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import NotFound, Refusal
 
@@ -43,17 +44,17 @@ class Invitation:
             Route("POST", "/invitation/{token}", self.accept),
         ]
 
-    async def show(self, request: Request, token: str) -> Response:
+    async def show(self, request: Request, at: Mapping[str, str]) -> Response:
         """Who is invited to what, and the form to accept it."""
-        invited = await self.threshold.runner.read(self._find, token)
+        invited = await self.threshold.runner.read(self._find, at["token"])
         if invited is None:
             return self._dead(request)
         return await self._page(request, invited)
 
-    async def accept(self, request: Request, token: str) -> Response:
+    async def accept(self, request: Request, at: Mapping[str, str]) -> Response:
         """Become a person of the organisation, signed in."""
         fields = await self.threshold.visitors.guest_form(request)
-        invited = await self.threshold.runner.read(self._find, token)
+        invited = await self.threshold.runner.read(self._find, at["token"])
         if invited is None:
             return self._dead(request)
         given = {name: fields.get(name, "") for name in ("name", "password")}

@@ -1,36 +1,55 @@
 """Every page of the office."""
 
-from mainstay.doors.office.deliveries import Deliveries
-from mainstay.doors.office.desk import Desk
+from collections.abc import Mapping
+
+from mainstay.doors.http import Request, Response
+from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.home import Home
 from mainstay.doors.office.invitation import Invitation
-from mainstay.doors.office.people import People
-from mainstay.doors.office.settings import Settings
+from mainstay.doors.office.people import PEOPLE
+from mainstay.doors.office.room import Room
+from mainstay.doors.office.settings import SettingsPages
 from mainstay.doors.office.sign_in import SignIn
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.office.webhooks import Webhooks
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import PagesDoor, View, apology
 from mainstay.doors.pages.session import Visitors
 from mainstay.identity.links import LinkMaker
+from mainstay.kernel.refusal import NotFound
 from mainstay.webhooks.signature import Signer
 
 
-def office_routes(
-    visitors: Visitors, link_maker: LinkMaker, offered_tools: OfferedTools, signer: Signer
-) -> list[Route]:
-    """Where each page is."""
+def office(visitors: Visitors, link_maker: LinkMaker, offered_tools: OfferedTools, signer: Signer) -> PagesDoor:
+    """The office as a door."""
     threshold = Threshold(visitors)
     desk = Desk(visitors)
-    return [
+    routes = [
         *SignIn(threshold).routes(),
         *Forgotten(threshold, link_maker).routes(),
         *Invitation(threshold, link_maker).routes(),
         *Home(desk).routes(),
-        *People(desk).routes(),
-        *Settings(desk, threshold).routes(),
+        *Room(desk, PEOPLE).routes(),
+        *SettingsPages(desk, threshold).routes(),
         *Developer(desk, offered_tools).routes(),
         *Webhooks(desk, signer).routes(),
-        *Deliveries(desk).routes(),
     ]
+    return PagesDoor(routes, _nowhere(desk))
+
+
+def _nowhere(desk: Desk) -> View:
+    """Where there is no page: whoever is signed in is told so in the office's frame."""
+
+    async def in_the_frame(guest: Guest, _: Mapping[str, str]) -> Response:
+        return desk.refused(guest, NotFound("page"), _NOTHING_HERE)
+
+    async def nowhere(request: Request, at: Mapping[str, str]) -> Response:
+        if request.method in {"GET", "HEAD"} and await desk.visitors.visitor(request):
+            return await desk.signed_in(in_the_frame)(request, at)
+        return apology(request, 404, _NOTHING_HERE)
+
+    return nowhere
+
+
+_NOTHING_HERE = "There is nothing at this address."

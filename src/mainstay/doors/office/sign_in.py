@@ -1,5 +1,6 @@
 """Signing in and out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mainstay.backing.database import EVERY
@@ -26,7 +27,7 @@ class SignIn:
             Route("POST", "/sign-out", self.sign_out),
         ]
 
-    async def show(self, request: Request, _: str) -> Response:
+    async def show(self, request: Request, _: Mapping[str, str]) -> Response:
         """The form; whoever is signed in goes on at once."""
         words = query_words(request)
         ticket = words.get("ticket", "")
@@ -35,7 +36,7 @@ class SignIn:
             return see_other(path or "/")
         return self._page(request, {"ticket": ticket}, problem=_LATE if "late" in words else None)
 
-    async def sign_in(self, request: Request, _: str) -> Response:
+    async def sign_in(self, request: Request, _: Mapping[str, str]) -> Response:
         """Begin a session, and go back to where the visitor wanted to go."""
         fields = await self.threshold.visitors.guest_form(request)
         try:
@@ -46,7 +47,7 @@ class SignIn:
             return self._page(request, fields, refusal)
         return await self.threshold.welcome(request, account, None, fields.get("ticket", ""))
 
-    async def sign_out(self, request: Request, _: str) -> Response:
+    async def sign_out(self, request: Request, _: Mapping[str, str]) -> Response:
         """End the session."""
         visitors = self.threshold.visitors
         visitor = await visitors.visitor(request)

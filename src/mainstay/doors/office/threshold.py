@@ -8,7 +8,8 @@ from typing import Any
 from mainstay.backing.database import EVERY, Handle
 from mainstay.doors.addresses import neighbourhood
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.desk import notice, status_of, wrong
+from mainstay.doors.office.desk import NOTICES, status_of, wrong
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.running import Runner
@@ -45,7 +46,7 @@ class Threshold:
         csrf, headers = self.visitors.guest(request)
         if isinstance(refusal, TooMany):
             headers = (*headers, ("retry-after", "60"))
-        told = {"notice": notice(request)} | wrong(refusal) | shown
+        told = {"notice": NOTICES.get(query_words(request).get("done", ""))} | wrong(refusal) | shown
         return render(template, status_of(refusal), journey=True, headers=headers, csrf=csrf, **told)
 
     async def look_up(self, email: str) -> Known:

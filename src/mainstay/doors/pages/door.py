@@ -7,64 +7,47 @@ from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Respon
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.static import FILES
+from mainstay.doors.paths import Paths
 
-# A page is given the request and, where its path has one, the `{…}` segment; "" otherwise.
-Page = Callable[[Request, str], Awaitable[Response]]
-
-_LONGEST_SEGMENT = 200
+# Makes a page: given the request, and what stands in the `{…}` of its path.
+View = Callable[[Request, Mapping[str, str]], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a page is: `/people/{id}`, with at most one open segment."""
+    """Where a page is: `/people/{id}`."""
 
     method: str
     path: str
-    page: Page
+    view: View
 
 
 class PagesDoor:
     """Answers with pages, and calmly where there is none."""
 
-    def __init__(self, routes: Sequence[Route]) -> None:
-        self._fixed: dict[str, dict[str, Page]] = {}
-        # By what stands before and after the open segment.
-        self._open: dict[tuple[str, str], dict[str, Page]] = {}
+    def __init__(self, routes: Sequence[Route], nowhere: View) -> None:
+        self._nowhere = nowhere
+        self._paths: Paths[View] = Paths()
         for route in routes:
-            before, brace, rest = route.path.partition("{")
-            if brace:
-                pages = self._open.setdefault((before, rest.partition("}")[2]), {})
-            else:
-                pages = self._fixed.setdefault(route.path, {})
-            pages[route.method] = route.page
+            self._paths.add(route.method, route.path, route.view)
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request that no other door is for."""
         if file := FILES.get(request.path):
             return file if request.method in _READS else _not_allowed(request, _READS)
-        pages, segment = self._find(request.path)
-        if pages is None:
-            return apology(request, 404, "There is nothing at this address.")
-        page = pages.get("GET" if request.method == "HEAD" else request.method)
-        if page is None:
-            return _not_allowed(request, [*pages, *(["HEAD"] if "GET" in pages else [])])
-        return await _shown(page, request, segment)
-
-    def _find(self, path: str) -> tuple[Mapping[str, Page] | None, str]:
-        if pages := self._fixed.get(path):
-            return pages, ""
-        for (before, after), pages in self._open.items():
-            if path.startswith(before) and path.endswith(after):
-                segment = path[len(before) : len(path) - len(after)]
-                if 0 < len(segment) <= _LONGEST_SEGMENT and "/" not in segment and segment.isascii():
-                    return pages, segment
-        return None, ""
+        found = self._paths.find(request.path)
+        if found is None:
+            return await _shown(self._nowhere, request, {})
+        view = found.methods.get(request.method)
+        if view is None:
+            return _not_allowed(request, list(found.methods))
+        return await _shown(view, request, found.values)
 
 
-async def _shown(page: Page, request: Request, segment: str) -> Response:
+async def _shown(view: View, request: Request, at: Mapping[str, str]) -> Response:
     """The page, or calm words about what is in its way."""
     try:
-        return await page(request, segment)
+        return await view(request, at)
     except WrongForm as wrong:
         return apology(request, wrong.status, wrong.text)
     except Interrupted as interrupted:

@@ -10,6 +10,8 @@ from mainstay.doors.http import Request
 
 LIMIT = 65_536
 CSRF_FIELD = "csrf"
+# Names one filling-in of a form, which counts once however often it is sent.
+ONCE_FIELD = "once"
 
 _FORM = re.compile(r"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
 _OURS = {"same-origin", "none"}

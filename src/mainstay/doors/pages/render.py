@@ -1,5 +1,6 @@
 """Templates into answers, with the headers that every page has."""
 
+import secrets
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -29,6 +30,9 @@ _OFFICE: Headers = (
 # that opened it: either would break the way back to an app that someone connects.
 _JOURNEY: Headers = (*_ALWAYS, ("content-security-policy", _POLICY))
 
+# A colour is typed: a browser's own picker knows no empty answer, and would send black.
+_INPUT_TYPES = {"decimal": "text", "moment": "datetime-local", "colour": "text"}
+
 _TEMPLATES = Environment(
     loader=PackageLoader("mainstay.doors.pages"),
     autoescape=True,
@@ -42,6 +46,9 @@ _TEMPLATES.globals["static"] = ADDRESSES.__getitem__
 _TEMPLATES.filters.update(FILTERS)
 # What a layout looks at on every page.
 _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
+# What the parts of forms need: how a browser is to ask for a kind of value, and a name for one filling-in.
+_TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
+_TEMPLATES.globals["new_once"] = lambda: secrets.token_urlsafe(18)
 # The parts of forms are everywhere at hand.
 _TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
 

@@ -1,31 +1,11 @@
-"""How pages say things: moments, roles, access."""
+"""How pages say things: moments, names, browsers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.values.moments import parse_moment
-
-ACCESS = {"read": "Read only", "write": "Read and write"}
-ROLES = {
-    "owner": "Owner",
-    "admin": "Admin",
-    "office": "Office",
-    "member": "Member",
-    "subcontractor": "Subcontractor",
-}
-STATUSES = {
-    "invited": "Invited",
-    "active": "Active",
-    "left": "Left",
-    "paused": "Paused",
-    "disabled": "Disabled",
-    "waiting": "Waiting",
-    "sending": "Sending",
-    "delivered": "Delivered",
-    "failed": "Failed",
-}
 
 
 def moment(text: str, zone: str) -> str:
@@ -85,6 +65,16 @@ def initials(name: str) -> str:
     return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
 
 
+def who(stamp: Mapping[str, Any]) -> str:
+    """Who did something, and through what: `Ruth Hartley with Claude`."""
+    person, client = stamp["person"], stamp["via"]["client"]
+    name = person["name"] if person else _OTHERS[stamp["kind"]]
+    return f"{name} with {client['name']}" if client else name
+
+
+_OTHERS = {"customer": "the customer", "operator": "the operator", "house": "Mainstay", "person": "someone"}
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "second": second,
@@ -92,7 +82,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "answer": answer,
     "initials": initials,
     "browser": browser,
-    "access": ACCESS.__getitem__,
-    "role": ROLES.__getitem__,
-    "status": STATUSES.__getitem__,
+    "who": who,
+    "flat": lambda groups: [place for group in groups for place in group],
 }

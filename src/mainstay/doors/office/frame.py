@@ -1,0 +1,57 @@
+"""The frame around every page of the office: its areas, in groups, and what each role finds of use in them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mainstay.business.people.operations import invite_person, list_people
+from mainstay.identity.connections import list_connections
+from mainstay.identity.keys import create_key, list_keys
+from mainstay.kernel.operation import Operation
+from mainstay.webhooks.endpoints import create_webhook, list_webhooks
+
+
+class Area(NamedTuple):
+    """A part of the office as the navigation shows it."""
+
+    name: str
+    path: str
+    # What is drawn beside it: the path of a stroke on a field of 24 by 24.
+    icon: str = ""
+    # What one must be able to do for it to be of any use.
+    operation: Operation | None = None
+
+
+# Areas in groups, as they stand in the sidebar one below the other; on a phone, the first four are its tabs.
+GROUPS: tuple[tuple[Area, ...], ...] = (
+    (Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z"),),
+    (
+        Area(
+            "People",
+            "/people",
+            "M9 11.7a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3.5 19c.4-3.2 2.6-5 5.5-5s5.1 1.8 5.5 5"
+            "M15.5 5.6a3.2 3.2 0 0 1 0 5.8M17 14.3c2 .6 3.2 2.2 3.5 4.7",
+            list_people,
+        ),
+        Area(
+            "Settings",
+            "/settings",
+            "M4 7h9M17 7h3M4 17h3M11 17h9M15 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM9 19a2 2 0 1 0 0-4 2 2 0 0 0 0 4z",
+        ),
+    ),
+)
+SETTINGS = (
+    Area("Organisation", "/settings"),
+    Area("Your account", "/settings/account"),
+    Area("Developer", "/settings/developer"),
+)
+DEVELOPER = (
+    Area("API Keys", "/settings/developer/keys", operation=list_keys),
+    Area("MCP", "/settings/developer/mcp", operation=list_connections),
+    Area("Webhooks", "/settings/developer/webhooks", operation=list_webhooks),
+)
+# What the button "New" offers.
+NEW: Sequence[Area] = (
+    Area("Person", "/people/invite", operation=invite_person),
+    Area("API key", "/settings/developer/keys/new", operation=create_key),
+    Area("Webhook", "/settings/developer/webhooks/new", operation=create_webhook),
+)

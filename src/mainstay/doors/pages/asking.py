@@ -1,0 +1,174 @@
+"""What people are asked for: the fields of a form, read off the input of an operation, and what they answered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, Literal, get_args, get_origin
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.rights import Needs, Rights
+from mainstay.values.fields import As
+from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.money import CURRENCIES
+from mainstay.values.places import COUNTRIES
+from mainstay.values.words import Word, words_of
+
+Choices = Sequence[tuple[str, str]]
+
+_WALL_TIME = "%Y-%m-%dT%H:%M"
+# What a form carries beside the fields of its operation.
+_NOT_ASKED = {"confirmed"}
+_LISTED: dict[str, Choices] = {
+    "country": [(code, code) for code in sorted(COUNTRIES)],
+    "currency": [(code, code) for code in sorted(CURRENCIES)],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One field of a form."""
+
+    name: str
+    label: str
+    help: str | None
+    kind: str
+    required: bool
+    choices: Choices = ()
+    # The fields of an address and the like, each with a name of its own.
+    parts: tuple["Asked", ...] = ()
+
+    def answer(self, fields: Mapping[str, str], zone: str) -> object:
+        """What was filled in, as an operation takes it; what was left empty is null where it may be."""
+        if self.parts:
+            parts = {part.name.rpartition(".")[2]: part.answer(fields, zone) for part in self.parts}
+            return parts if any(parts.values()) else None
+        if self.kind == "checks":
+            return [value for value, _ in self.choices if f"{self.name} {value}" in fields] or None
+        if self.kind == "flag":
+            return self.name in fields
+        text = fields.get(self.name, "").strip()
+        if self.kind == "list":
+            return [word for part in text.split(",") if (word := part.strip())]
+        if not text:
+            return "" if self.required else None
+        return _moment(text, zone) if self.kind == "moment" else text
+
+    def filled(self, value: Any, zone: str) -> dict[str, str]:
+        """What the field shows of a value of a record."""
+        if self.parts:
+            parts = value or {}
+            return {
+                name: text
+                for part in self.parts
+                for name, text in part.filled(parts.get(part.name.rpartition(".")[2]), zone).items()
+            }
+        if self.kind == "checks":
+            return {f"{self.name} {chosen}": "on" for chosen in value or ()}
+        if self.kind == "flag":
+            return {self.name: "on"} if value else {}
+        if self.kind == "list":
+            return {self.name: ", ".join(value or ())}
+        if self.kind == "moment" and value:
+            return {self.name: parse_moment(value).astimezone(ZoneInfo(zone)).strftime(_WALL_TIME)}
+        return {self.name: "" if value is None else str(value)}
+
+
+@cache
+def asked_of(operation: Operation, rights: Rights) -> tuple[Asked, ...]:
+    """What someone with these rights is asked for; which record it is about, its page knows."""
+    known = {operation.on.id_field} if operation.on else set()
+    return tuple(
+        _asked(name, field, "")
+        for name, field in operation.input.model_fields.items()
+        if name not in known | _NOT_ASKED and _may_send(field, rights)
+    )
+
+
+def given(asked: Sequence[Asked], fields: Mapping[str, str], zone: str) -> dict[str, object]:
+    """A form's fields as its operation takes them."""
+    return {field.name: field.answer(fields, zone) for field in asked}
+
+
+def filled(asked: Sequence[Asked], record: Mapping[str, Any], zone: str) -> dict[str, str]:
+    """A record as a form shows it."""
+    shown: dict[str, str] = {}
+    for field in asked:
+        shown |= field.filled(record.get(field.name), zone)
+    return shown
+
+
+def _asked(name: str, field: FieldInfo, within: str) -> Asked:
+    kind, choices, parts = _kind(field)
+    alias = within + (field.alias or name)
+    return Asked(
+        name=alias,
+        label=field.title or words_of(name),
+        help=field.description,
+        kind=kind,
+        required=field.is_required() or not _is_nullable(field.annotation),
+        choices=choices,
+        parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
+    )
+
+
+def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
+    """How a field is asked for: its kind, what can be chosen, and its parts."""
+    plain, metadata = _plain(field.annotation)
+    for mark in (*field.metadata, *metadata):
+        if isinstance(mark, As):
+            return mark.kind, _LISTED.get(mark.kind, ()), {}
+    if isinstance(plain, type) and issubclass(plain, BaseModel):
+        return "parts", (), plain.model_fields
+    if choices := _choices(plain):
+        return "choice", choices, {}
+    if plain is bool:
+        return "flag", (), {}
+    if get_origin(plain) is list:
+        return "list", (), {}
+    return ("password" if plain is SecretStr else "text"), (), {}
+
+
+def _choices(kind: Any) -> Choices:
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [(value.value, value.words if isinstance(value, Word) else words_of(value.value)) for value in kind]
+    return [(value, words_of(value)) for value in get_args(kind)] if get_origin(kind) is Literal else ()
+
+
+def _plain(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A type without null and without what is written beside it; and that."""
+    marks: list[Any] = []
+    while True:
+        options = [part for part in get_args(kind) if part is not type(None)]
+        if get_origin(kind) is Annotated:
+            kind, *beside = get_args(kind)
+            marks += beside
+        elif _is_nullable(kind) and len(options) == 1:
+            kind = options[0]
+        else:
+            return kind, tuple(marks)
+
+
+def _is_nullable(kind: Any) -> bool:
+    return type(None) in get_args(kind)
+
+
+def _may_send(field: FieldInfo, rights: Rights) -> bool:
+    return all(needs.right in rights for needs in _needs(field))
+
+
+def _needs(field: FieldInfo) -> Iterator[Needs]:
+    return (mark for mark in field.metadata if isinstance(mark, Needs))
+
+
+def _moment(text: str, zone: str) -> str:
+    """The moment at which the clocks of a place show this, of two the first; what is none the operation will refuse."""
+    try:
+        return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(zone)))
+    except ValueError:
+        return text

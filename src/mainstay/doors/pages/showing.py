@@ -1,0 +1,76 @@
+"""How a record is shown to people: each of its fields as words, read off the model of what goes out."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, get_args, get_origin
+
+from mainstay.doors.pages.words import moment
+from mainstay.kernel.shapes import Shown, State
+from mainstay.kernel.wire import PriceText
+from mainstay.values.words import Word, words_of
+
+# What stands where there is nothing to tell: a dash as wide as an n.
+NOTHING = "\N{EN DASH}"
+
+
+class Cell(NamedTuple):
+    """One field of a record, in words."""
+
+    name: str
+    label: str
+    text: str
+    # `state`, `number`, `colour` or plain text.
+    kind: str = "text"
+    tone: str = ""
+
+
+def cells(model: type[Shown], names: Sequence[str], record: Mapping[str, Any], zone: str) -> list[Cell]:
+    """These fields of a record, by the names they have in JSON."""
+    return [_cell(model, name, record[name], zone) for name in names]
+
+
+def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
+    label, kind = _told(model)[name]
+    if value is None or value in ([], ""):
+        return Cell(name, label, NOTHING)
+    if name == "status" and model.states:
+        state = state_of(model, value)
+        return Cell(name, label, state.word, "state", state.tone)
+    if isinstance(kind, type) and issubclass(kind, Word):
+        return Cell(name, label, kind(value).words)
+    if name.endswith(_MOMENTS):
+        return Cell(name, label, moment(value, zone), "number")
+    return Cell(name, label, _text(value), "number" if kind is PriceText else name if name == "colour" else "text")
+
+
+_MOMENTS = ("At", "Since")
+
+
+def state_of(model: type[Shown], status: str) -> State:
+    """How people are told a state."""
+    return model.states[status]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return "\n".join(str(part) for part in value.values() if part)
+    return str(value)
+
+
+@cache
+def _told(model: type[Shown]) -> dict[str, tuple[str, Any]]:
+    """The label and the type of each field."""
+    return {
+        field.alias or name: (field.title or words_of(name.removesuffix("_at")), _plain(field.annotation))
+        for name, field in model.model_fields.items()
+    }
+
+
+def _plain(kind: Any) -> Any:
+    options = [part for part in get_args(kind) if part is not type(None)]
+    nullable = type(None) in get_args(kind) and len(options) == 1
+    return options[0] if nullable and get_origin(kind) is not list else kind
