@@ -119,12 +119,21 @@ def application() -> Front:
     """The doors of one server process; what the server calls in each."""
     hold_asking()
     settings = read_settings()
-    folder = DataFolder(settings.data)
     if parent := parent_process():
         end_with_parent(parent.pid or 0)
     stage = open_stage(settings)
-    row = claim_row(folder.rows, process_rows(settings))
+    row = claim_row(DataFolder(settings.data).rows, process_rows(settings))
     _settle_on_core(row.number)
+    front = open_front(settings, stage, row.number)
+    # What stands now stays: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
+    return front
+
+
+def open_front(settings: Settings, stage: Stage, row: int) -> Front:
+    """Every door to a stage, which counts its requests in this row; the stage is closed when the front is stopped."""
+    folder = DataFolder(settings.data)
     machine = MachineLimits(folder.limits)
     limits: Limits = RedisLimits(settings.redis, machine) if settings.redis else machine
     last_used = LastUsed(stage.database)
@@ -141,9 +150,6 @@ def application() -> Front:
         threads.shutdown()
         stage.database.close()
 
-    # What stands now stays: the collector need not look at it again and again.
-    gc.collect()
-    gc.freeze()
     return Front(
         doors=_doors(settings, entrance, visitors, tools),
         areas={
@@ -154,7 +160,7 @@ def application() -> Front:
         },
         nowhere=office(visitors, _link_maker(settings), tools.names, open_signer(settings)),
         addresses=addresses,
-        meters=Meters(Tallies(folder.tallies, meter_names(METERED), row.number), METERED),
+        meters=Meters(Tallies(folder.tallies, meter_names(METERED), row), METERED),
         start=writing.start,
         stop=stop,
     )
