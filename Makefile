@@ -8,6 +8,10 @@ DEV := $(VENV)/.dev-installed
 # The older generation of the MCP SDK, which cannot live beside the newer one; the tests run it as a client.
 MCP1 := $(VENV)/clients/mcp1
 
+# A process for each core. Each begins with a stretch of the tests, in their order (engine by engine, file by file), and
+# takes some from another's end when it is done: what several tests share is made about once in each process.
+SIDE_BY_SIDE := $(BIN)/python -m pytest -n auto --dist worksteal
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long check format bench lock documents clean
 
@@ -21,10 +25,10 @@ run: $(RUN) ## Serve the product with a demo organisation on the embedded databa
 	@$(BIN)/mainstay serve
 
 test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
-	$(BIN)/python -m pytest -m "not long" -n auto --dist loadfile --no-loadscope-reorder
+	$(SIDE_BY_SIDE) -m "not long"
 
-test-long: $(DEV) ## Run the tests of endurance in their long form
-	$(BIN)/python -m pytest -m long
+test-long: $(DEV) ## Run everything on every engine, the tests of endurance in their long form
+	$(SIDE_BY_SIDE) --every-engine --timeout 1800
 
 check: $(DEV) ## Style, types and floors
 	$(BIN)/ruff format --check .

@@ -35,13 +35,13 @@ class Person:
 
     def open(self, address: str) -> httpx2.Response:
         """Open an address; redirects are not followed."""
-        return httpx2.get(address, headers={"Cookie": self.cookie}, timeout=20)
+        return self.server.request("GET", address, headers={"Cookie": self.cookie})
 
     def decide(self, address: str, screen: str, **choices: str) -> httpx2.Response:
         """Answer the approval screen."""
         form = {name: value for name in ("csrf", "ticket") if (value := hidden(screen, name))} | choices
         headers = {"Cookie": self.cookie, "Origin": self.server.url}
-        return httpx2.post(address, data=form, headers=headers, timeout=20)
+        return self.server.request("POST", address, form=form, headers=headers)
 
     def approve(self, address: str, organisation: str, access: str = "read") -> dict[str, str]:
         """Approve what an app asks for; what the app is told."""
@@ -138,13 +138,13 @@ class App:
             form = {"client_id": self.client_id, **form}
             if self.secret and self.method == "client_secret_post":
                 form = {"client_secret": self.secret, **form}
-        return httpx2.post(f"{self.server.url}{path}", data=form, auth=auth, timeout=20)
+        return self.server.request("POST", path, form=form, auth=auth)
 
 
 def register(server: RunningServer, method: str = "none", **metadata: Any) -> App:
     """Register an app."""
     given = {"client_name": "Test app", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": method, **metadata}
-    answer = httpx2.post(f"{server.url}/oauth/register", json=given, headers=from_somewhere(), timeout=20)
+    answer = server.request("POST", "/oauth/register", json=given, headers=from_somewhere())
     assert answer.status_code == 201, answer.text
     kept = answer.json()
     return App(server, kept["client_id"], kept.get("client_secret"), method, kept["redirect_uris"][0])

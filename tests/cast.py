@@ -6,10 +6,12 @@ from typing import Any
 
 import orjson
 
+from mainstay.backing.database import EVERY
 from mainstay.business.organisation.operations import change_subscription
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.keys import create_key
+from mainstay.identity.passwords import hash_password
 from mainstay.kernel.actor import Actor, Door, operator
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
@@ -17,6 +19,7 @@ from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Access, Role
 from mainstay.ledger.replay import Answer
 from mainstay.values.ids import new_id
+from mainstay.values.moments import moment_text
 
 _numbers = itertools.count(1)
 
@@ -73,6 +76,20 @@ class Cast:
     def renew(self) -> None:
         """Renew the subscription."""
         self.perform(change_subscription, operator(self.organisation), status="active")
+
+
+def furnish(stage: Stage) -> None:
+    """Give the cast their accounts before anything has happened."""
+    kept, at = hash_password(PASSWORD), moment_text(stage.clock())
+    with stage.database.changing(EVERY) as rows:
+        for email in EMAILS.values():
+            rows.run(
+                "INSERT INTO account (id, email, password_hash, created_at) VALUES (:id, :email, :hash, :at)",
+                id=new_id("acc"),
+                email=email,
+                hash=kept,
+                at=at,
+            )
 
 
 def assemble(stage: Stage) -> Cast:

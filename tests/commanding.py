@@ -4,11 +4,12 @@ import io
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 from unittest.mock import patch
 
 import orjson
@@ -44,11 +45,23 @@ class Ended:
 
 def command(settings: Settings, *words: str, typed: str = "", **environment: str) -> Ended:
     """Run a command in this installation, within this process: to begin another takes longer than most commands do."""
-    output, errors = io.StringIO(), io.StringIO()
+    output, errors = _Said(sys.stdout), _Said(sys.stderr)
     around = patch.dict(os.environ, {**environment_of(settings), **environment})
     with around, patch.object(sys, "stdin", io.StringIO(typed)), redirect_stdout(output), redirect_stderr(errors):
         code = run(HOUSE, words)
     return Ended(code, output.getvalue(), errors.getvalue())
+
+
+class _Said(io.StringIO):
+    """What this thread says; what others say meanwhile, such as doors within this process, goes where it went."""
+
+    def __init__(self, elsewhere: TextIO) -> None:
+        super().__init__()
+        self._elsewhere = elsewhere
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        return super().write(text) if threading.get_ident() == self._thread else self._elsewhere.write(text)
 
 
 def commands(settings: Settings, *lines: Sequence[str]) -> list[Ended]:

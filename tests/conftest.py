@@ -1,24 +1,44 @@
-"""Fixtures that every test may use. Whatever stands on a database runs on both engines."""
+"""Fixtures that every test may use. Whatever stands on a database names its engine in its id."""
 
-import ipaddress
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
 import pytest
 
 from cast import Cast, assemble
-from engines import ENGINES, PostgresServer, start_postgresql
+from engines import PostgresServer, engines_of, with_durability, without_durability
+from inside import open_inside
+from installations import Installations
 from mainstay.kernel.perform import Stage
 from mainstay.main import open_stage
-from mainstay.settings import Settings, read_settings
-from running import RunningServer, start_server
+from mainstay.settings import Settings
+from running import RunningServer
+from served import Served, serve
 
 # Two cores shared with a database make single examples slow now and then; what they find does not depend on that.
 hypothesis.settings.register_profile("house", deadline=None)
 hypothesis.settings.load_profile("house")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the long run ask for more."""
+    parser.addoption("--every-engine", action="store_true", help="run whatever stands on a database on every engine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Collect each test that stands on a database once for each of its engines; they run engine by engine."""
+    if "engine" in metafunc.fixturenames:
+        chosen = engines_of(metafunc.definition, every=metafunc.config.getoption("every_engine"))
+        metafunc.parametrize("engine", chosen, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine of this test."""
+    return str(request.param)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,22 +48,41 @@ def _quiet_environment() -> None:
         del os.environ[name]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    with without_durability():
+        yield
+
+
+@pytest.fixture
+def durable() -> Iterator[None]:
+    """The embedded database waits for the disk, as it does for everyone but the tests."""
+    with with_durability():
+        yield
+
+
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> PostgresServer:
-    """One server for the whole run."""
-    return start_postgresql(tmp_path_factory.mktemp("postgresql"))
+def installations(tmp_path_factory: pytest.TempPathFactory) -> Installations:
+    """Where installations come from."""
+    return Installations(tmp_path_factory.mktemp("installations"))
 
 
-@pytest.fixture(scope="session", params=ENGINES)
-def settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+@pytest.fixture(scope="session")
+def postgresql(installations: Installations) -> PostgresServer:
+    """One server for the whole process."""
+    return installations.postgresql
+
+
+@pytest.fixture(scope="session")
+def settings(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """The settings of an installation that the tests of one engine share; each test has organisations of its own."""
-    return _installation(request.param, request, tmp_path_factory.mktemp(request.param))
+    return installations.furnished(engine, tmp_path_factory.mktemp(engine))
 
 
-@pytest.fixture(params=ENGINES)
-def fresh_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+@pytest.fixture
+def fresh_settings(engine: str, installations: Installations, tmp_path: Path) -> Settings:
     """The settings of an installation with an empty database."""
-    return _installation(request.param, request, tmp_path)
+    return installations.empty(engine, tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -68,13 +107,13 @@ def stranger(stage: Stage) -> Cast:
 
 @pytest.fixture(scope="session")
 def server(settings: Settings) -> Iterator[RunningServer]:
-    """The product, serving the same installation over real HTTP with two workers."""
-    with start_server(settings) as running:
-        yield running
+    """The product's doors to the same installation, within this process."""
+    with open_inside(settings) as inside:
+        yield inside
 
 
-def _installation(engine: str, request: pytest.FixtureRequest, folder: Path) -> Settings:
-    database = request.getfixturevalue("postgresql").new_database() if engine == "postgresql" else None
-    # Registrations are limited by address; a trusted proxy lets a test come from several.
-    loopback = (ipaddress.ip_network("127.0.0.1"),)
-    return replace(read_settings({}), data=folder / "data", database=database, workers=2, trusted_proxies=loopback)
+@pytest.fixture(scope="session")
+def served(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The one real server of an engine, for what only a server gets wrong; its folders say so in their `conftest`."""
+    with serve(installations.furnished(engine, tmp_path_factory.mktemp("served"))) as served:
+        yield served

@@ -1,18 +1,17 @@
 """An installation that may send to this machine, and a receiver on it."""
 
-import ipaddress
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from cast import Cast
+from inside import open_inside
 from listening import QuietHandler, listening
 from mainstay.kernel.perform import Stage
 from mainstay.main import open_stage
-from mainstay.settings import read_settings
-from running import RunningServer, start_server
+from mainstay.settings import Settings
+from running import RunningServer
 from telling import make_webhook
 from visiting import Visit, words
 from waiting import wait_until
@@ -30,20 +29,13 @@ class House:
 
 
 @contextmanager
-def open_house(folder: Path, database: str | None) -> Iterator[House]:
-    """Serve an installation of its own, whose webhooks may lead to private addresses."""
-    # People sign in from several addresses, and the number of attempts from one is limited.
-    loopback = (ipaddress.ip_network("127.0.0.1"),)
-    settings = replace(
-        read_settings({}),
-        data=folder,
-        database=database,
-        workers=2,
-        trusted_proxies=loopback,
-        webhook_private_addresses="allow",
-    )
+def open_house(
+    settings: Settings, serve: Callable[[Settings], AbstractContextManager[RunningServer]] = open_inside
+) -> Iterator[House]:
+    """The doors of an installation of its own, whose webhooks may lead to private addresses."""
+    settings = replace(settings, webhook_private_addresses="allow")
     stage = open_stage(settings)
-    with start_server(settings) as server:
+    with serve(settings) as server:
         yield House(server, stage)
     stage.database.close()
 

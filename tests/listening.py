@@ -25,7 +25,8 @@ class QuietHandler(BaseHTTPRequestHandler):
 def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Answer with this handler until the block ends; the address where it does."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        # It looks so often whether it is to end.
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

@@ -5,12 +5,12 @@ import select
 from contextlib import suppress
 from pathlib import Path
 
-from running import RunningServer
+from running import ServerProcess
 
 PATIENCE_SECONDS = 30
 
 
-def processes_of(server: RunningServer) -> dict[int, str]:
+def processes_of(server: ServerProcess) -> dict[int, str]:
     """Every process that the server has started and that still lives, itself included, with its command."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -23,12 +23,12 @@ def processes_of(server: RunningServer) -> dict[int, str]:
     return found
 
 
-def outbox_workers_of(server: RunningServer) -> list[int]:
+def outbox_workers_of(server: ServerProcess) -> list[int]:
     """The process that empties the outbox, if it is there."""
     return [pid for pid, command in processes_of(server).items() if " worker " in command]
 
 
-def server_processes_of(server: RunningServer) -> set[int]:
+def server_processes_of(server: ServerProcess) -> set[int]:
     """The processes that answer requests."""
     return {pid for pid, command in processes_of(server).items() if " serve" in command} - {server.process.pid}
 

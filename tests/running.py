@@ -1,4 +1,4 @@
-"""The product as a process of its own, spoken to over real HTTP."""
+"""The product as tests speak to it over HTTP: as processes of its own here, within the test's process in `inside`."""
 
 import os
 import signal
@@ -6,9 +6,11 @@ import socket
 import ssl
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +19,19 @@ import httpx2
 from mainstay.settings import Settings, environment_of
 
 START_SECONDS = 30.0
-# Made once: a client makes one for each request otherwise, which takes longer than the request.
-TLS = ssl.create_default_context()
+
+
+@cache
+def tls() -> ssl.SSLContext:
+    """Made once: a client makes one for each request otherwise, which takes longer than the request."""
+    return ssl.create_default_context()
 
 
 @dataclass
-class RunningServer:
-    """A server that runs, with its log in a file."""
+class RunningServer(ABC):
+    """A server that runs."""
 
     settings: Settings
-    process: subprocess.Popen[bytes]
-    log: Path
 
     @property
     def url(self) -> str:
@@ -42,13 +46,33 @@ class RunningServer:
         *,
         headers: Mapping[str, str] | None = None,
         json: Any = None,
-        content: bytes | None = None,
+        content: bytes | Iterator[bytes] | None = None,
+        form: Mapping[str, str] | None = None,
+        auth: tuple[str, str] | None = None,
     ) -> httpx2.Response:
-        """One request, on a connection of its own, as a client would send it."""
+        """One request for a path, or for a whole address here, as a client without a memory would send it."""
         sent = dict(headers or {})
         if key is not None:
             sent.setdefault("Authorization", f"Bearer {key}")
-        return httpx2.request(method, self.url + path, headers=sent, json=json, content=content, timeout=20, verify=TLS)
+        address = self.url + path if path.startswith("/") else path
+        with self.client() as client:
+            return client.request(method, address, headers=sent, json=json, content=content, data=form, auth=auth)
+
+    @abstractmethod
+    def client(self) -> httpx2.Client:
+        """A new client of this server."""
+
+
+@dataclass
+class ServerProcess(RunningServer):
+    """The real server with all its processes, and its log in a file."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def client(self) -> httpx2.Client:
+        """A client with a connection of its own."""
+        return httpx2.Client(timeout=20, verify=tls())
 
     def stop(self) -> int:
         """Ask it to end; its exit code."""
@@ -63,7 +87,7 @@ class RunningServer:
 
 
 @contextmanager
-def start_server(settings: Settings, **environment: str) -> Iterator[RunningServer]:
+def start_server(settings: Settings, **environment: str) -> Iterator[ServerProcess]:
     """Serve these settings on a free port until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -78,7 +102,7 @@ def start_server(settings: Settings, **environment: str) -> Iterator[RunningServ
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    running = RunningServer(settings, process, log)
+    running = ServerProcess(settings, process, log)
     try:
         _wait_until_ready(running)
         yield running
@@ -88,8 +112,8 @@ def start_server(settings: Settings, **environment: str) -> Iterator[RunningServ
             running.kill()
 
 
-def _wait_until_ready(running: RunningServer) -> None:
-    with httpx2.Client(verify=TLS) as client:
+def _wait_until_ready(running: ServerProcess) -> None:
+    with running.client() as client:
         for _ in range(1000):
             with suppress(httpx2.TransportError):
                 if client.get(f"{running.url}/readyz", timeout=START_SECONDS).status_code == httpx2.codes.OK:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import orjson
 
-from running import RunningServer
+from running import ServerProcess
 
 ORGANISATION = "/api/v1/organisation"
 PEOPLE = "/api/v1/people"
@@ -60,7 +60,7 @@ def chunked(body: bytes, size: int) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
 
 
-def speak(server: RunningServer, *pieces: bytes) -> Heard:
+def speak(server: ServerProcess, *pieces: bytes) -> Heard:
     """Send bytes on a connection of their own, and hear the first answer. The connection is left open until then."""
     with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
         for piece in pieces:

@@ -14,9 +14,8 @@ from mainstay.business.people.joining import add_person
 from mainstay.kernel.actor import operator
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
-from running import TLS, RunningServer
-
-_MAIL_LOOKS = 3000
+from running import RunningServer
+from waiting import wait_until
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,7 @@ class Visit:
         self, method: str, path: str, headers: dict[str, str], fields: dict[str, str] | None
     ) -> httpx2.Response:
         cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
-        answer = httpx2.request(
-            method,
-            self.server.url + path,
-            headers=self._headers | cookie | headers,
-            data=fields,
-            timeout=20,
-            verify=TLS,
-        )
+        answer = self.server.request(method, path, headers=self._headers | cookie | headers, form=fields)
         for name, value in set_cookies(answer).items():
             self.cookies[name] = value.partition(";")[0]
         return answer
@@ -116,12 +108,12 @@ def link_for(server: RunningServer, email: str, count: int = 1) -> str:
 
 def wait_for_mails(server: RunningServer, email: str, count: int) -> list[str]:
     """The texts of so many mails to an address, once the worker has sent them."""
-    for _ in range(_MAIL_LOOKS):
+
+    def look() -> list[str] | None:
         found = mails_to(server, email)
-        if len(found) == count:
-            return found
-        server.request("GET", "/healthz")
-    raise AssertionError(f"{email} got {len(mails_to(server, email))} mails")
+        return found if len(found) == count else None
+
+    return wait_until(look)
 
 
 def mails_to(server: RunningServer, email: str) -> list[str]:

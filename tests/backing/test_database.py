@@ -1,20 +1,19 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import psycopg
 import pytest
 
-from engines import ENGINES
+from installations import Installations
 from mainstay.backing import postgresql, sqlite
 from mainstay.backing.database import EVERY, Clash, Database, Unreachable
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.main import connect
-from mainstay.settings import Settings, read_settings
+from mainstay.settings import Settings
 from mainstay.values.ids import new_id
 
 TALLY = """
@@ -32,14 +31,11 @@ VALUES (:organisation, 'x', 'GB', 'GBP', 'UTC', 'active', '', '', '', '', 1)
 """
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def here(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+@pytest.fixture(scope="module")
+def here(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """An installation with one table more."""
-    server = request.getfixturevalue("postgresql") if request.param == "postgresql" else None
-    data = tmp_path_factory.mktemp(f"database-{request.param}")
-    settings = replace(read_settings({}), data=data, database=server.new_database() if server else None)
+    settings = installations.furnished(engine, tmp_path_factory.mktemp("database"))
     database = connect(settings)
-    migrate(database)
     with database.migrating() as schema:
         schema.script(TALLY)
     database.close()
@@ -211,6 +207,7 @@ def sqlite_path(tmp_path: Path) -> Path:
     return tmp_path / "x.db"
 
 
+@pytest.mark.usefixtures("durable")
 def test_sqlite_keeps_what_it_acknowledged_and_watches_its_keys(sqlite_path: Path) -> None:
     database = SqliteDatabase(sqlite_path)
     for handle in (database.reading(EVERY), database.changing(EVERY)):

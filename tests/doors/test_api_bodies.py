@@ -1,6 +1,5 @@
 """What the body of a write may be."""
 
-import socket
 from collections.abc import Iterator
 
 import httpx2
@@ -10,7 +9,7 @@ import pytest
 from cast import Cast
 from mainstay.kernel.rights import Role
 from running import RunningServer
-from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, chunked, head, hear, refused, sentence, speak
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, refused
 
 LIMIT = 16_384
 
@@ -85,72 +84,9 @@ def test_the_bytes_are_counted_when_nobody_says_how_many_there_are(server: Runni
             yield whole[start : start + 1000]
 
     for size, status in ((LIMIT + 1, 413), (LIMIT, 201)):
-        answer = httpx2.post(
-            server.url + PEOPLE, headers=JSON | {"Authorization": f"Bearer {key}"}, content=in_pieces(size)
-        )
+        answer = server.request("POST", PEOPLE, key, headers=JSON, content=in_pieces(size))
         assert "content-length" not in answer.request.headers
         assert answer.status_code == status
-
-
-def test_a_body_that_never_ends_is_refused_once_it_is_too_large(server: RunningServer, cast: Cast) -> None:
-    start = head("POST", PEOPLE, cast.key(), Content_Type="application/json", Transfer_Encoding="chunked")
-
-    # The last chunk is not sent: an answer shows that nobody waited for the end.
-    heard = speak(server, start, chunked(b" " * (LIMIT + 1), 4000).removesuffix(b"0\r\n\r\n"))
-
-    assert (heard.status, sentence(heard.body)) == (413, "The body is larger than 16384 bytes.")
-
-
-def test_a_content_length_that_lies_changes_nothing(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    body = orjson.dumps(NEWCOMER)
-
-    # More is announced than comes: refused as soon as too much is there, not waited for.
-    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="1000000")
-    heard = speak(server, start, body.ljust(LIMIT + 1))
-    assert (heard.status, sentence(heard.body)) == (413, "The body is larger than 16384 bytes.")
-
-    # Less is announced than comes: what is announced is the body, and it is not whole.
-    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="10")
-    heard = speak(server, start, body)
-    assert heard.status == 400
-    assert sentence(heard.body).startswith("The body is not valid JSON")
-
-    # Both ways to tell a length at once, which smugglers like, are not taken.
-    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="10", Transfer_Encoding="chunked")
-    assert 400 <= speak(server, start, chunked(body.ljust(LIMIT + 1), 4000)).status < 500
-    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
-
-
-def test_a_large_body_is_answered_rather_than_cut_off(server: RunningServer, cast: Cast) -> None:
-    refused(posted(server, cast.key(), b" " * 300_000), 413)
-
-
-def test_a_body_that_ends_too_soon_is_told_so_and_changes_nothing(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="500")
-
-    with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
-        line.sendall(start + orjson.dumps(NEWCOMER))
-        line.shutdown(socket.SHUT_WR)
-        heard = hear(line)
-
-    assert (heard.status, sentence(heard.body)) == (400, "The body ended before it was whole.")
-    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
-
-
-def test_a_client_that_hangs_up_in_the_middle_of_a_body_harms_nobody(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    start = head("POST", PEOPLE, key, Content_Type="application/json", Content_Length="500")
-
-    for _ in range(10):
-        with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
-            line.sendall(start + orjson.dumps(NEWCOMER))
-
-    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
-    assert '"fault"' not in server.log.read_text()
-
-    assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
 
 
 def test_an_empty_body_is_not_json(server: RunningServer, cast: Cast) -> None:

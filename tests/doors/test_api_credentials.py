@@ -13,7 +13,7 @@ from mainstay.identity.keys import list_keys, revoke_key
 from mainstay.kernel.actor import operator
 from mainstay.kernel.rights import Access, Role
 from running import RunningServer
-from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, refused, sentence, speak
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, refused
 
 NOT_VALID = "This API key is not valid. It may have been revoked."
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -43,37 +43,6 @@ def test_every_path_under_the_api_needs_a_key_whatever_the_method(server: Runnin
         assert answer.headers["WWW-Authenticate"] == "Bearer"
         if method != "HEAD":
             assert refused(answer, 401) == NOT_VALID
-
-
-def test_a_malformed_or_unknown_key_is_refused(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    changed = key[:-1] + ("A" if key[-1] != "A" else "B")
-    wrong = [
-        "",
-        "Bearer",
-        "Bearer ",
-        key,
-        f"Basic {key}",
-        f"Token {key}",
-        f"Bearer{key}",
-        f"Bearer: {key}",
-        f"Bearer {changed}",
-        f"Bearer {key}x",
-        f"Bearer {key[:-1]}",
-        f"Bearer {key} {key}",
-        f"Bearer {key.upper()}",
-        f"Bearer {key.removeprefix('svc_sk_')}",
-        f"Bearer svc_at_{key.removeprefix('svc_sk_')}",
-        "Bearer svc_sk_" + "\u00e9" * 43,
-        "Bearer svc_sk_" + "'" * 43,
-        "Bearer " + "x" * 5000,
-    ]
-
-    for authorization in wrong:
-        heard = speak(server, head("GET", ORGANISATION, Authorization=authorization))
-
-        assert (heard.status, sentence(heard.body)) == (401, NOT_VALID), authorization
-        assert heard.headers["www-authenticate"] == "Bearer"
 
 
 def test_the_scheme_may_be_written_in_any_case(server: RunningServer, cast: Cast) -> None:

@@ -13,6 +13,9 @@ from running import RunningServer
 from talking import refused
 from telling import deliveries, fan_out_all, make_webhook
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 EVENTS = "/api/v1/events"
 
 
@@ -71,14 +74,17 @@ def test_another_organisation_sees_none_of_it(server: RunningServer, cast: Cast,
         ("startingAfter=evt_1", "startingAfter: is not the id of an event"),
         ("limit=0", "limit: is below 1"),
         ("type=person.joined&type=person.left", "type: is given twice"),
-        (
-            "type=nothing",
-            "type: is not a kind of event; there are person.invited, person.joined, person.left, person.updated",
-        ),
     ],
 )
 def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: str, told: str) -> None:
     assert refused(server.request("GET", f"{EVENTS}?{query}", cast.key()), 422) == told
+
+
+def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast) -> None:
+    told = refused(server.request("GET", f"{EVENTS}?type=nothing", cast.key()), 422)
+    # Other tests declare kinds of their own.
+    kinds = "person.invited, person.joined, person.left, person.updated"
+    assert told.startswith(f"type: is not a kind of event; there are {kinds}")
 
 
 def test_webhooks_themselves_have_no_place_in_the_api(server: RunningServer, cast: Cast) -> None:

@@ -1,12 +1,11 @@
 """The headers of every answer."""
 
 import re
-import socket
 
 from cast import Cast
 from mainstay.kernel.rights import Access, Role
 from running import RunningServer
-from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, hear
+from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE
 
 
 def test_every_answer_has_an_id_of_its_own_and_is_kept_by_nobody(server: RunningServer, cast: Cast) -> None:
@@ -83,20 +82,6 @@ def test_head_has_the_headers_of_get_and_no_body(server: RunningServer, cast: Ca
             assert heads.headers.get(name) == shown.headers.get(name)
     assert server.request("HEAD", f"{PEOPLE}/nobody", key).status_code == 404
     assert server.request("HEAD", f"{PEOPLE}/nobody", key).content == b""
-
-
-def test_a_connection_serves_one_request_after_another(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    asked = head("GET", ORGANISATION, key) + head("HEAD", ORGANISATION, key) + head("GET", "/api/v1/nowhere", key)
-
-    with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
-        line.sendall(asked)
-        received = b""
-        while received.count(b"HTTP/1.1 ") < 3 or not received.endswith(b"}"):
-            received += line.recv(65536)
-        assert re.findall(rb"HTTP/1\.1 (\d+)", received) == [b"200", b"200", b"404"]
-        line.sendall(head("GET", "/api/v1/me", key))
-        assert hear(line).json()["person"]["name"] == "Olivia Owner"
 
 
 def test_there_is_no_cross_origin_door_to_the_api(server: RunningServer, cast: Cast) -> None:

@@ -9,6 +9,9 @@ from mainstay.kernel.rights import Role
 from running import RunningServer
 from talking import JSON, ORGANISATION, PEOPLE, refused
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 
 def invite(cast: Cast, count: int) -> list[str]:
     return [

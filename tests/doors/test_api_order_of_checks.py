@@ -10,7 +10,7 @@ from cast import Cast
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.rights import Access, Role
 from running import RunningServer
-from talking import PEOPLE, head, refused, sentence, speak
+from talking import PEOPLE, refused
 
 
 @dataclass
@@ -139,24 +139,6 @@ def test_without_a_fault_the_attempt_succeeds(server: RunningServer, cast: Cast)
     answer = server.request(attempt.method, attempt.path, attempt.key, headers=attempt.headers, content=attempt.body)
 
     assert answer.json()["phone"] == "+44 20 7946 0000"
-
-
-@pytest.mark.parametrize(
-    ("fault", "status"),
-    [(no_key, 401), (no_such_route, 404), (wrong_method, 405), (read_only, 403), (lapsed, 402), (plain_text, 415)],
-)
-def test_what_needs_no_body_is_decided_before_the_body_is_read(
-    server: RunningServer, cast: Cast, fault: Callable[[Attempt], None], status: int
-) -> None:
-    attempt = attempt_of(cast)
-    fault(attempt)
-    sent = {name.replace("-", "_"): value for name, value in attempt.headers.items()}
-
-    # A body is announced and never sent: an answer shows that nobody waited for it.
-    heard = speak(server, head(attempt.method, attempt.path, attempt.key, **sent, Content_Length="500"))
-
-    assert heard.status == status
-    assert sentence(heard.body)
 
 
 def test_a_wrong_method_is_told_which_methods_there_are(server: RunningServer, cast: Cast) -> None:

@@ -12,11 +12,10 @@ import pytest
 
 from cast import EMAILS, PASSWORD, Cast, assemble
 from commanding import command
-from engines import ENGINES
+from installations import Installations
 from mainstay.kernel.rights import Access, Role
 from mainstay.main import open_stage
-from mainstay.settings import read_settings
-from running import RunningServer, start_server
+from running import ServerProcess, start_server
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, speak
 
 # Planted where a client can put it, and searched for where it must not come to lie.
@@ -27,7 +26,7 @@ PLANTED = "svc_sk_" + "planted" * 6 + "x"
 class Watched:
     """A server of its own, whose log and metrics nobody else fills."""
 
-    server: RunningServer
+    server: ServerProcess
     cast: Cast
     metrics: str
 
@@ -44,13 +43,11 @@ class Watched:
         return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def watched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+@pytest.fixture(scope="module")
+def watched(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         metrics = f"127.0.0.1:{free.getsockname()[1]}"
-    database = request.getfixturevalue("postgresql").new_database() if request.param == "postgresql" else None
-    folder = tmp_path_factory.mktemp("watched") / "data"
-    settings = replace(read_settings({}), data=folder, database=database, workers=2, metrics=metrics)
+    settings = replace(installations.furnished(engine, tmp_path_factory.mktemp("watched")), metrics=metrics)
     stage = open_stage(settings)
     with start_server(settings) as server:
         # The worker, which shows the metrics, starts beside the server.

@@ -67,7 +67,7 @@ def plan(trial: Trial, statement: Statement) -> list[str]:
         return [str(row[3]) for row in rows.all(f"EXPLAIN QUERY PLAN {statement.sql}", **statement.given)]
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.only_on("sqlite")
 @pytest.mark.parametrize(("operation", "role"), LISTS_BY_ROLE)
 def test_a_list_walks_an_index_whatever_it_is_narrowed_by(trial: Trial, operation: Operation, role: Role) -> None:
     statements = listed(trial, operation, role)
@@ -79,7 +79,7 @@ def test_a_list_walks_an_index_whatever_it_is_narrowed_by(trial: Trial, operatio
         assert all("USING" in step and "INDEX" in step for step in steps), statement.sql
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.only_on("sqlite")
 @pytest.mark.parametrize(
     ("operation", "narrowed", "searched"),
     [

@@ -1,4 +1,4 @@
-"""What journeys share."""
+"""A journey goes all the way: over real HTTP, to processes of their own."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from chromium import open_chromium
+from served import cast, server, settings, stage, stranger
+
+__all__ = ["cast", "server", "settings", "stage", "stranger"]
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,6 @@ from listening import QuietHandler, listening
 from running import RunningServer
 from visiting import Somebody, somebody
 
-# A browser cannot tell one engine from the other; the same pages are asked for on both over plain HTTP.
-pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-
 MCP = "/settings/developer/mcp"
 
 

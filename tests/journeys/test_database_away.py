@@ -42,7 +42,7 @@ class Database:
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
     folder = tmp_path / "postgresql"
-    yield Database(folder, start_postgresql(folder))
+    yield Database(folder, start_postgresql(folder, durable=True))
     get_server(folder).cleanup()
 
 

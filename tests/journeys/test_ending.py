@@ -21,12 +21,13 @@ from mainstay.main import open_stage
 from mainstay.serving import prepare
 from mainstay.settings import Settings, environment_of, read_settings
 from processes import outbox_workers_of, processes_of, server_processes_of, wait_until_gone
-from running import RunningServer, start_server
+from running import ServerProcess, start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, head, hear
 
 T = TypeVar("T")
 
 
+@pytest.mark.engines("sqlite", "postgresql")
 def test_asked_to_end_it_finishes_what_it_has_begun_and_leaves_nothing(fresh_settings: Settings) -> None:
     stage = open_stage(fresh_settings)
     cast = assemble(stage)
@@ -58,7 +59,7 @@ def test_asked_to_end_it_finishes_what_it_has_begun_and_leaves_nothing(fresh_set
     assert crowd.acknowledged
 
 
-def _begun(server: RunningServer, key: str, number: int) -> tuple[socket.socket, bytes]:
+def _begun(server: ServerProcess, key: str, number: int) -> tuple[socket.socket, bytes]:
     """A request that the server has begun: half of its body has arrived. And the other half."""
     body = orjson.dumps(NEWCOMER | {"email": f"begun{number}@new.example"})
     line = socket.create_connection((server.settings.host, server.settings.port), timeout=30)
@@ -72,7 +73,7 @@ def _begun(server: RunningServer, key: str, number: int) -> tuple[socket.socket,
 class _Crowd:
     """Clients who write without a pause until the server is gone."""
 
-    def __init__(self, server: RunningServer, key: str) -> None:
+    def __init__(self, server: ServerProcess, key: str) -> None:
         self.acknowledged: set[str] = set()
         self._server = server
         self._key = key
@@ -186,12 +187,12 @@ def test_killing_the_parent_alone_leaves_no_orphan(embedded: Settings, key: str)
             server.request("GET", "/healthz")
 
 
-def _outbox_worker(server: RunningServer) -> int | None:
+def _outbox_worker(server: ServerProcess) -> int | None:
     found = outbox_workers_of(server)
     return found[0] if found else None
 
 
-def _asked_until(server: RunningServer, key: str, condition: Callable[[], T | None]) -> T:
+def _asked_until(server: ServerProcess, key: str, condition: Callable[[], T | None]) -> T:
     """Go on asking until something is so. Connections may break where a process dies; answers are never wrong."""
     for _ in range(5_000):
         with suppress(httpx2.TransportError):

@@ -17,9 +17,6 @@ from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import Somebody, link_for, somebody
 
-# A browser cannot tell one engine from the other; the same pages are asked for on both over plain HTTP.
-pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-
 KEYS, MCP = "/settings/developer/keys", "/settings/developer/mcp"
 
 

@@ -9,18 +9,19 @@ from playwright.sync_api import Browser, Page, expect
 from cast import Cast, assemble
 from chromium import NARROW, WIDE, Scheme, check_page, open_page, sign_in
 from hooking import DELIVERIES, WEBHOOKS, House, Receiver, open_house, open_receiver
+from installations import Installations
 from mainstay.kernel.rights import Role
 from mainstay.webhooks.deliveries import list_deliveries, send_test_event
 from mainstay.webhooks.endpoints import list_webhooks, update_webhook
+from running import start_server
 from telling import make_webhook, set_columns
 from visiting import somebody
 from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    # A browser cannot tell one engine from the other; the same pages are asked for on both over plain HTTP.
-    with open_house(tmp_path_factory.mktemp("webhooks"), None) as house:
+def house(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with open_house(installations.furnished(engine, tmp_path_factory.mktemp("webhooks")), start_server) as house:
         yield house
 
 

@@ -5,13 +5,13 @@ import pytest
 
 from agents import legacy, modern, modern_headers
 from cast import Cast
-from running import RunningServer
+from running import ServerProcess
 from talking import JSON, ORGANISATION, PEOPLE, Heard, head, speak
 
 CALL = legacy("tools/call", {"name": "get_me", "arguments": {}})
 
 
-def say(server: RunningServer, method: str, path: str, *lines: tuple[str, str], body: object = None) -> Heard:
+def say(server: ServerProcess, method: str, path: str, *lines: tuple[str, str], body: object = None) -> Heard:
     """A request with these lines, in this order."""
     sent = orjson.dumps(body) if body is not None else b""
     opening = head(method, path, Content_Length=str(len(sent))).removesuffix(b"\r\n")
@@ -22,7 +22,7 @@ def bearer(cast: Cast) -> tuple[str, str]:
     return ("Authorization", f"Bearer {cast.key()}")
 
 
-def test_another_organisation_behind_ones_own_is_refused(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+def test_another_organisation_behind_ones_own_is_refused(server: ServerProcess, cast: Cast, stranger: Cast) -> None:
     named = [("X-Organisation-Id", cast.organisation), ("X-Organisation-Id", stranger.organisation)]
     for lines in (named, named[::-1]):
         assert say(server, "GET", ORGANISATION, bearer(cast), *lines).status == 404
@@ -30,17 +30,17 @@ def test_another_organisation_behind_ones_own_is_refused(server: RunningServer, 
         assert (refused.status, refused.json()["error"]["code"]) == (403, -32010)
 
 
-def test_two_credentials_are_none(server: RunningServer, cast: Cast) -> None:
+def test_two_credentials_are_none(server: ServerProcess, cast: Cast) -> None:
     assert say(server, "GET", ORGANISATION, bearer(cast), ("Authorization", "Bearer x")).status == 401
 
 
-def test_two_hosts_are_not_ours_and_two_origins_not_welcome(server: RunningServer, cast: Cast) -> None:
+def test_two_hosts_are_not_ours_and_two_origins_not_welcome(server: ServerProcess, cast: Cast) -> None:
     assert say(server, "GET", ORGANISATION, bearer(cast), ("Host", "elsewhere.example")).status in {400, 421}
     origins = ("Origin", "http://localhost"), ("Origin", "https://elsewhere.example")
     assert say(server, "GET", ORGANISATION, bearer(cast), *origins).status == 403
 
 
-def test_what_is_a_list_may_come_in_lines(server: RunningServer, cast: Cast) -> None:
+def test_what_is_a_list_may_come_in_lines(server: ServerProcess, cast: Cast) -> None:
     for kinds in (("text/event-stream", "application/json"), ("application/json", "text/event-stream")):
         accepted = (("Accept", kind) for kind in kinds)
         assert say(server, "POST", "/mcp", bearer(cast), *JSON.items(), *accepted, body=CALL).status == 200
@@ -49,21 +49,21 @@ def test_what_is_a_list_may_come_in_lines(server: RunningServer, cast: Cast) -> 
     assert say(server, "PATCH", path, bearer(cast), *JSON.items(), *versions, body={}).status == 200
 
 
-def test_a_body_of_two_kinds_is_not_json(server: RunningServer, cast: Cast) -> None:
+def test_a_body_of_two_kinds_is_not_json(server: ServerProcess, cast: Cast) -> None:
     kinds = (*JSON.items(), ("Content-Type", "text/plain"))
     assert say(server, "PATCH", ORGANISATION, bearer(cast), *kinds, body={}).status == 415
     assert say(server, "POST", "/mcp", bearer(cast), *kinds, body=CALL).status == 415
 
 
 @pytest.mark.parametrize("name", ["Mcp-Method", "Mcp-Name"])
-def test_a_second_routing_header_is_a_mismatch(server: RunningServer, cast: Cast, name: str) -> None:
+def test_a_second_routing_header_is_a_mismatch(server: ServerProcess, cast: Cast, name: str) -> None:
     call = modern("tools/call", {"name": "get_me", "arguments": {}})
     lines = [*JSON.items(), *modern_headers(call).items(), (name, "remove_person")]
     heard = say(server, "POST", "/mcp", bearer(cast), *lines, body=call)
     assert (heard.status, heard.json()["error"]["code"]) == (400, -32020)
 
 
-def test_a_length_said_twice_is_one_if_both_are_the_same(server: RunningServer, cast: Cast) -> None:
+def test_a_length_said_twice_is_one_if_both_are_the_same(server: ServerProcess, cast: Cast) -> None:
     length = len(orjson.dumps(CALL))
     for again, status in ((length, 200), (length + 1, 400)):
         lines = (*JSON.items(), ("Content-Length", str(again)))

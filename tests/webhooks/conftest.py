@@ -1,24 +1,21 @@
 """An installation that no server and no worker serves beside the tests: what they leave waiting, waits."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from cast import Cast, assemble
 from dispatching import Desk
-from engines import ENGINES
+from installations import Installations
 from mainstay.kernel.perform import Stage
 from mainstay.main import open_stage
-from mainstay.settings import read_settings
 from receiving import Street, a_street
 
 
-@pytest.fixture(scope="session", params=ENGINES)
-def quiet_stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+@pytest.fixture(scope="session")
+def quiet_stage(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """Where operations are performed, and nothing else happens."""
-    database = request.getfixturevalue("postgresql").new_database() if request.param == "postgresql" else None
-    stage = open_stage(replace(read_settings({}), data=tmp_path_factory.mktemp("quiet"), database=database))
+    stage = open_stage(installations.furnished(engine, tmp_path_factory.mktemp("quiet")))
     yield stage
     stage.database.close()
 

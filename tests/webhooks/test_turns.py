@@ -218,7 +218,7 @@ def test_what_happens_is_fanned_out_while_it_is_sent_and_neither_waits_in_a_circ
     assert left == (0,)
 
 
-@pytest.mark.parametrize("quiet_stage", ["sqlite"], indirect=True)
+@pytest.mark.only_on("sqlite")
 def test_a_cycle_walks_indexes_however_much_waits(desk: Desk, cast: Cast) -> None:
     put_deliveries(cast, trusted_webhook(cast), 5, desk.clock())
     database = RecordingDatabase(desk.stage.database)

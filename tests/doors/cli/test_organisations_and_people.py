@@ -1,5 +1,7 @@
 """`organisation`, `person` and `subscription`, while the server runs."""
 
+import pytest
+
 from cast import EMAILS, PASSWORD, Cast
 from commanding import command, commands
 from mainstay.business.people.joining import add_person, create_organisation
@@ -10,6 +12,9 @@ from mainstay.kernel.rights import Role
 from mainstay.values.ids import is_id, new_id
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 
 def kept_password(stage: Stage, email: str) -> str:

@@ -16,6 +16,9 @@ from mainstay.kernel.operation import Effect
 from mainstay.kernel.rights import RIGHTS, Access, Role
 from running import RunningServer
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 BUDGET = 64 * 1024
 

@@ -1,18 +1,17 @@
 """The authorization endpoint and the approval screen."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from apps import CALLBACK, App, Person, hidden, register, signed_in, told
 from cast import Cast
+from inside import open_inside
 from mainstay.doors.oauth.authorize import is_same
 from mainstay.kernel.rights import Role
 from mainstay.settings import read_settings
-from running import RunningServer, start_server
+from running import RunningServer
 from visiting import somebody
 
 
@@ -42,9 +41,9 @@ def test_an_unknown_client_or_address_gets_a_page_and_never_a_redirect(
         assert "Location" not in answer.headers
 
 
-def test_someone_not_signed_in_is_sent_to_sign_in_before_any_other_fault(app: App) -> None:
+def test_someone_not_signed_in_is_sent_to_sign_in_before_any_other_fault(server: RunningServer, app: App) -> None:
     for address in (app.address(), app.address(scope="other")):
-        answer = httpx2.get(address, timeout=20)
+        answer = server.request("GET", address)
         assert answer.status_code == 303
         assert answer.headers["Location"].startswith("/sign-in")
         assert "redirect" not in answer.headers["Location"]
@@ -56,11 +55,11 @@ REGISTERED = "http://127.0.0.1:1111/cb"
 # Whether the port may differ is decided before any database matters: the embedded one will do.
 @pytest.mark.parametrize(("ports", "status"), [("exact", 400), ("any", 303)])
 def test_a_setting_says_whether_the_port_of_the_loopback_may_change(tmp_path: Path, ports: str, status: int) -> None:
-    settings = replace(read_settings({}), data=tmp_path / "data", workers=1)
-    with start_server(settings, MAINSTAY_LOOPBACK_PORTS=ports) as server:
+    settings = read_settings({"MAINSTAY_DATA": str(tmp_path), "MAINSTAY_LOOPBACK_PORTS": ports})
+    with open_inside(settings) as server:
         app = register(server, redirect_uris=[REGISTERED])
         asked = app.address(redirect_uri="http://127.0.0.1:2222/cb")
-        assert httpx2.get(asked, timeout=20).status_code == status
+        assert server.request("GET", asked).status_code == status
 
 
 @pytest.mark.parametrize("given", ["http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb", "http://127.0.0.1/cb"])
@@ -190,7 +189,7 @@ def test_an_answer_belongs_to_its_session_and_its_request(server: RunningServer,
     without_ticket = screen.replace('name="ticket"', 'name="other"')
     assert person.decide(app.address(), without_ticket, **choices).status_code == 400
     headers = {"Cookie": person.cookie, "Origin": "http://localhost:1"}
-    assert httpx2.post(app.address(), data=choices, headers=headers, timeout=20).status_code == 403
+    assert server.request("POST", app.address(), form=choices, headers=headers).status_code == 403
 
 
 def test_a_foreign_organisation_cannot_be_chosen(server: RunningServer, cast: Cast, app: App) -> None:
@@ -222,7 +221,7 @@ def test_whoever_answers_too_late_signs_in_and_gets_the_screen_again(
     screen = signed_in(server, cast).open(address).text
     answer = Person(server, "mainstay=gone").decide(address, screen, organisation=cast.organisation, decision="approve")
     assert answer.status_code == 303
-    sign_in = httpx2.get(server.url + answer.headers["Location"], timeout=20)
+    sign_in = server.request("GET", answer.headers["Location"])
     assert "Your sign-in had ended" in sign_in.text
     # Whoever is signed in already goes on at once, to where the ticket leads.
     back = signed_in(server, cast).open(server.url + answer.headers["Location"])

@@ -21,6 +21,9 @@ from mainstay.kernel.rights import Role
 from mainstay.values.moments import moment_text
 from running import RunningServer
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 
 def connect(server: RunningServer, cast: Cast, role: Role = Role.OWNER, access: str = "read") -> tuple[App, str]:
     app = register(server)

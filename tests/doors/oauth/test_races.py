@@ -16,6 +16,9 @@ from mainstay.identity.tokens import InvalidGrant, TokenOffice, Tokens
 from mainstay.kernel.rights import Role
 from running import RunningServer
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 T = TypeVar("T")
 
 RIVALS = 50

@@ -11,7 +11,7 @@ from running import RunningServer
 
 
 def ask(server: RunningServer, given: Any, headers: dict[str, str] | None = None) -> httpx2.Response:
-    return httpx2.post(f"{server.url}/oauth/register", json=given, headers=headers or from_somewhere(), timeout=20)
+    return server.request("POST", "/oauth/register", json=given, headers=headers or from_somewhere())
 
 
 @pytest.mark.parametrize("method", ["none", "client_secret_post", "client_secret_basic"])
@@ -116,7 +116,7 @@ def test_wrong_metadata_is_refused(server: RunningServer, given: Any) -> None:
 
 
 def test_a_body_that_is_no_json_is_refused(server: RunningServer) -> None:
-    answer = httpx2.post(f"{server.url}/oauth/register", content=b"{", headers=from_somewhere(), timeout=20)
+    answer = server.request("POST", "/oauth/register", content=b"{", headers=from_somewhere())
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client_metadata")
 
 

@@ -10,6 +10,9 @@ from apps import CALLBACK, App, pkce, register, signed_in
 from cast import Cast
 from running import RunningServer
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 METHODS = ("none", "client_secret_post", "client_secret_basic")
 
 
@@ -109,12 +112,12 @@ def test_requests_that_are_not_whole_are_invalid(server: RunningServer) -> None:
 def test_a_parameter_twice_is_invalid(server: RunningServer) -> None:
     body = f"grant_type=refresh_token&refresh_token=a&refresh_token=b&client_id={register(server).client_id}"
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = httpx2.post(f"{server.url}/oauth/token", content=body.encode(), headers=headers, timeout=20)
+    answer = server.request("POST", "/oauth/token", content=body.encode(), headers=headers)
     assert fault(answer) == (400, "invalid_request")
 
 
 def test_json_and_get_are_refused(server: RunningServer) -> None:
-    answer = httpx2.post(f"{server.url}/oauth/token", json={"grant_type": "refresh_token"}, timeout=20)
+    answer = server.request("POST", "/oauth/token", json={"grant_type": "refresh_token"})
     assert fault(answer) == (400, "invalid_request")
     for path in ("/oauth/token", "/oauth/revoke"):
         answer = server.request("GET", path)
@@ -128,7 +131,7 @@ def test_an_unknown_client_is_refused(server: RunningServer) -> None:
     answer = basic.refresh("x")
     assert fault(answer) == (401, "invalid_client")
     assert answer.headers["WWW-Authenticate"].startswith("Basic")
-    answer = httpx2.post(f"{server.url}/oauth/token", data={"grant_type": "refresh_token"}, timeout=20)
+    answer = server.request("POST", "/oauth/token", form={"grant_type": "refresh_token"})
     assert fault(answer) == (401, "invalid_client")
 
 
@@ -142,11 +145,8 @@ def test_a_client_must_show_itself_in_the_way_it_registered(server: RunningServe
 
 
 def test_where_no_method_was_named_either_way_is_fine(server: RunningServer) -> None:
-    answer = httpx2.post(
-        f"{server.url}/oauth/register",
-        json={"redirect_uris": [CALLBACK]},
-        headers={"X-Forwarded-For": "203.0.113.9"},
-        timeout=20,
+    answer = server.request(
+        "POST", "/oauth/register", json={"redirect_uris": [CALLBACK]}, headers={"X-Forwarded-For": "203.0.113.9"}
     ).json()
     for method in ("client_secret_post", "client_secret_basic"):
         app = App(server, answer["client_id"], answer["client_secret"], method)

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from engines import ENGINES
 from hooking import House, Receiver, open_house, open_receiver
+from installations import Installations
 
 
-@pytest.fixture(scope="session", params=ENGINES)
-def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    database = request.getfixturevalue("postgresql").new_database() if request.param == "postgresql" else None
-    with open_house(tmp_path_factory.mktemp("webhooks"), database) as house:
+@pytest.fixture(scope="session")
+def house(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with open_house(installations.furnished(engine, tmp_path_factory.mktemp("webhooks"))) as house:
         yield house
 
 

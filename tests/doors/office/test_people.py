@@ -9,6 +9,9 @@ from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import visit, words
 
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
 
 def new_address() -> str:
     return f"{new_id('n').lower()}@new.example"
