@@ -87,8 +87,8 @@ class ServerProcess(RunningServer):
 
 
 @contextmanager
-def start_server(settings: Settings, **environment: str) -> Iterator[ServerProcess]:
-    """Serve these settings on a free port until the block ends."""
+def start_server(settings: Settings, *, files: int | None = None, **environment: str) -> Iterator[ServerProcess]:
+    """Serve these settings on a free port until the block ends, perhaps with so many open files at most."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     settings = replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
@@ -96,7 +96,7 @@ def start_server(settings: Settings, **environment: str) -> Iterator[ServerProce
     settings.data.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "mainstay", "serve"],
+            [*_with_files(files), sys.executable, "-m", "mainstay", "serve"],
             env={**os.environ, **environment_of(settings), **environment},
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -110,6 +110,10 @@ def start_server(settings: Settings, **environment: str) -> Iterator[ServerProce
         # Also when its first process has ended: none of the others outlives the test.
         with suppress(ProcessLookupError):
             running.kill()
+
+
+def _with_files(most: int | None) -> list[str]:
+    return ["sh", "-c", f'ulimit -n {most} && exec "$@"', "sh"] if most else []
 
 
 def _wait_until_ready(running: ServerProcess) -> None:

@@ -12,6 +12,7 @@ from multiprocessing import parent_process
 from random import uniform
 from urllib.parse import urlsplit
 
+from mainstay.backing.callers import Callers, open_bounds
 from mainstay.backing.database import Database, Unreachable
 from mainstay.backing.exposition import Meters, attempts_text, meter_names
 from mainstay.backing.folder import DataFolder
@@ -144,8 +145,14 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
     tools = Tools(CATALOGUE.operations)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
+    callers = Callers(settings.port, addresses.holder, open_bounds())
+
+    async def start() -> None:
+        callers.start()
+        await writing.start()
 
     async def stop() -> None:
+        callers.stop()
         await writing.stop()
         threads.shutdown()
         stage.database.close()
@@ -161,7 +168,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
         nowhere=office(visitors, _link_maker(settings), tools.names, open_signer(settings)),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row), METERED),
-        start=writing.start,
+        start=start,
         stop=stop,
     )
 

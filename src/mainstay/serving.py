@@ -12,6 +12,7 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 
+from mainstay.backing.callers import open_bounds
 from mainstay.backing.exposition import meter_names
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
@@ -53,6 +54,7 @@ def serve(settings: Settings) -> None:
         port=settings.port,
         factory=True,
         workers=settings.workers,
+        backpressure=open_bounds().accepted,
         respawn_failed_workers=True,
         respawn_interval=0.1,
         workers_kill_timeout=GRACE_SECONDS,

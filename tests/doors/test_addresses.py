@@ -155,3 +155,13 @@ def test_a_header_given_by_many_proxies_is_read_from_its_end() -> None:
     assert addresses.of_client("10.0.0.1:1", {"x-forwarded-for": "203.0.113.9, " + many}) == "203.0.113.9"
     assert addresses.of_client("203.0.113.5:1", {"x-forwarded-for": "203.0.113.9"}) == "203.0.113.5"
     assert addresses.of_client("", {"x-forwarded-for": "203.0.113.9"}) == ""
+
+
+def test_connections_count_for_an_address_or_its_network_and_those_of_a_proxy_for_nobody() -> None:
+    addresses = Addresses("http://localhost", (ipaddress.ip_network("10.0.0.0/8"),))
+
+    assert addresses.holder("192.0.2.1") == "192.0.2.1"
+    assert addresses.holder("::ffff:192.0.2.1") == "192.0.2.1"
+    assert addresses.holder("2001:db8::1") == addresses.holder("2001:db8::2") == "2001:db8::/64"
+    assert addresses.holder("10.1.2.3") is None
+    assert addresses.holder("::ffff:10.1.2.3") is None

@@ -55,6 +55,11 @@ class Addresses:
             address = _address(forwarded.pop().strip()) if forwarded else None
         return str(address or nearest)
 
+    def holder(self, address: str) -> str | None:
+        """Whom a connection from this address counts for; one from a trusted proxy, which is everyone's, for nobody."""
+        parsed = _address(address)
+        return None if parsed and self._is_trusted(parsed) else neighbourhood(address)
+
     def _is_trusted(self, address: Address) -> bool:
         return any(address in network for network in self._trusted)
 

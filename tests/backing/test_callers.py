@@ -1,0 +1,124 @@
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import chain
+
+import pytest
+
+from mainstay.backing.callers import UNTAKEN_SECONDS, Bounds, Callers, _quiet
+from mainstay.doors.addresses import Addresses
+from mainstay.settings import read_settings
+from waiting import wait_until
+
+# 16 connections are kept, and 4 of one address.
+BOUNDS = Bounds(accepted=32)
+PROXY = "127.0.0.9"
+
+
+class Lobby:
+    """Connections to a port of this process, each with both of its ends."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        self.ends: dict[socket.socket, socket.socket] = {}
+        proxies = read_settings({"MAINSTAY_TRUSTED_PROXIES": PROXY}).trusted_proxies
+        port = self.listener.getsockname()[1]
+        self._callers = Callers(port, Addresses("http://127.0.0.1", proxies).holder, BOUNDS)
+
+    def call(self, address: str) -> socket.socket:
+        """A client at this address, connected."""
+        client = socket.create_connection(self.listener.getsockname(), 30, (address, 0))
+        self._stack.enter_context(client)
+        self.ends[client] = self._stack.enter_context(self.listener.accept()[0])
+        return client
+
+    def calls(self, address: str, times: int) -> list[socket.socket]:
+        return [self.call(address) for _ in range(times)]
+
+    def look(self) -> None:
+        self._callers.look([self.listener.fileno(), *(end.fileno() for end in chain(*self.ends.items()))])
+
+    def wait_until_quiet(self, client: socket.socket) -> None:
+        """Until a moment has passed since it last said something."""
+        wait_until(lambda: _quiet(self.ends[client]) >= 50)
+
+    def held(self) -> list[socket.socket]:
+        """The clients that are still connected."""
+        return [client for client in self.ends if not _has_ended(client)]
+
+
+def _has_ended(client: socket.socket) -> bool:
+    client.settimeout(0)
+    try:
+        return client.recv(1) == b""
+    except BlockingIOError:
+        return False
+
+
+@pytest.fixture
+def lobby() -> Iterator[Lobby]:
+    with ExitStack() as stack:
+        yield Lobby(stack)
+
+
+def test_whoever_holds_too_many_keeps_those_that_spoke_last_and_others_keep_all(lobby: Lobby) -> None:
+    silent = lobby.calls("127.0.0.2", 6)
+    others = lobby.calls("127.0.0.3", 4)
+    lobby.wait_until_quiet(silent[-1])
+    spoke = [silent[0], silent[2], silent[3], silent[5]]
+    for client in spoke:
+        client.sendall(b"GET")
+
+    lobby.look()
+
+    assert lobby.held() == [*spoke, *others]
+
+
+def test_many_who_hold_few_each_lose_the_quietest_of_all(lobby: Lobby) -> None:
+    early = [lobby.call(f"127.0.1.{number}") for number in range(1, 9)]
+    lobby.wait_until_quiet(early[-1])
+    late = [lobby.call(f"127.0.2.{number}") for number in range(1, 13)]
+
+    lobby.look()
+
+    held = lobby.held()
+    assert len(held) == 16
+    assert set(late) <= set(held)
+
+
+def test_up_to_the_bound_nobody_is_let_go(lobby: Lobby) -> None:
+    everyone = [client for number in range(1, 5) for client in lobby.calls(f"127.0.0.{number}", 4)]
+
+    lobby.look()
+
+    assert lobby.held() == everyone
+
+
+def test_a_trusted_proxy_holds_as_many_as_it_likes(lobby: Lobby) -> None:
+    everyone = lobby.calls(PROXY, 20)
+
+    lobby.look()
+
+    assert lobby.held() == everyone
+
+
+def test_connections_end_by_themselves_when_nothing_is_taken_from_them(lobby: Lobby) -> None:
+    early = lobby.call("127.0.0.1")
+    lobby.look()
+    late = lobby.call("127.0.0.1")
+
+    for client in (early, late):
+        told = lobby.ends[client].getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        assert told == UNTAKEN_SECONDS * 1000
+
+
+def test_connections_to_other_ports_are_let_be(lobby: Lobby) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, ExitStack() as stack:
+        for _ in range(6):
+            client = stack.enter_context(socket.create_connection(other.getsockname()))
+            lobby.ends[client] = stack.enter_context(other.accept()[0])
+
+        lobby.look()
+
+        assert len(lobby.held()) == 6
