@@ -5,19 +5,22 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from contextlib import suppress
 from functools import partial
+from time import monotonic
+from typing import Any
 
-from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
+from granian.server import MPServer
 
 from mainstay.backing.callers import open_bounds
 from mainstay.backing.exposition import meter_names
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
-from mainstay.backing.processes import end_children_when_asked
+from mainstay.backing.processes import DEATHS_SECONDS, MOST_DEATHS, Deaths, end_children_when_asked
 from mainstay.backing.tallies import Tallies
 from mainstay.doors.pages.render import read_templates
 from mainstay.main import METERED, open_stage, process_rows
@@ -27,9 +30,46 @@ HEADER_SECONDS = 10
 # A request may wait this long to be finished when the server is asked to end.
 GRACE_SECONDS = 20
 
+
+class _Server(MPServer):
+    """Granian, with processes that are replaced when they die.
+
+    Its own loop ends everything at the second death within some seconds, and says so only in a log of its own.
+    """
+
+    gave_up = False
+
+    def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
+        deaths: defaultdict[int, Deaths] = defaultdict(Deaths)
+        due: dict[int, float] = {}
+        while True:
+            self.main_loop_interrupt.wait(min(due.values()) - monotonic() if due else None)
+            self.main_loop_interrupt.clear()
+            if self.interrupt_signal:
+                log("stopping")
+                break
+            if self.reload_signal:
+                self._reload(spawn_target, target_loader)  # type: ignore[no-untyped-call]
+            while self.interrupt_children:
+                number = self.interrupt_children.pop()
+                pause = deaths[number].pause_after(monotonic())
+                log("server process ended", level="error", code=self.wrks[number].inner.exitcode, pause=pause)
+                if pause is None:
+                    reason = f"A server process ended {MOST_DEATHS} times in {DEATHS_SECONDS:.0f} seconds."
+                    log("giving up", level="error", reason=reason)
+                    self.gave_up = True
+                    return
+                due[number] = monotonic() + pause
+            for number in [number for number, at in due.items() if at <= monotonic()]:
+                del due[number]
+                self._respawn_workers([number], spawn_target, target_loader)
+        # Those who were asked to end at the same time did so by themselves; it is no failure.
+        self.interrupt_children.clear()
+
+
 # The server that we serve with, and that everything we are measured against is served with.
 new_server = partial(
-    Granian,
+    _Server,
     loop=Loops.uvloop,
     runtime_mode=RuntimeModes.st,
     http=HTTPModes.http1,
@@ -55,7 +95,6 @@ def serve(settings: Settings) -> None:
         factory=True,
         workers=settings.workers,
         backpressure=open_bounds().accepted,
-        respawn_failed_workers=True,
         respawn_interval=0.1,
         workers_kill_timeout=GRACE_SECONDS,
     )
@@ -65,6 +104,8 @@ def serve(settings: Settings) -> None:
     server.on_shutdown(worker.stop)
     log("serving", address=settings.base_url, workers=settings.workers)
     server.serve()
+    if server.gave_up:
+        sys.exit(1)
 
 
 def prepare(settings: Settings) -> None:

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 import orjson
 import pytest
 
 from cast import assemble
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.processes import MOST_DEATHS
 from mainstay.main import open_stage
 from mainstay.serving import prepare
 from mainstay.settings import Settings, environment_of, read_settings
@@ -170,6 +172,48 @@ def test_a_part_that_dies_is_replaced_while_the_others_go_on(embedded: Settings,
 
         assert server.stop() == 0
         assert processes_of(server) == {}
+
+
+def test_parts_that_die_again_and_again_are_replaced_each_time_and_the_log_tells(embedded: Settings, key: str) -> None:
+    with start_server(embedded) as server:
+        for _ in range(3):
+            before = server_processes_of(server)
+            for pid in before:
+                os.kill(pid, signal.SIGKILL)
+            wait_until_gone(before)
+            assert _asked_until(server, key, lambda: len(server_processes_of(server)) == 2)
+
+        assert server.stop() == 0
+        deaths = [line for line in _told(server) if line["event"] == "server process ended"]
+        assert [line["code"] for line in deaths] == [-signal.SIGKILL] * 6
+        assert [line["pause"] for line in deaths] == [0.1, 0.1, 0.2, 0.2, 0.4, 0.4]
+
+
+def test_when_its_parts_die_whatever_is_done_the_server_ends_with_a_reason(embedded: Settings) -> None:
+    with start_server(embedded) as server:
+        # No process can start any more.
+        DataFolder(embedded.data).limits.unlink()
+        os.kill(min(server_processes_of(server)), signal.SIGKILL)
+
+        assert server.process.wait(60) == 1
+        assert processes_of(server) == {}
+        told = _told(server)
+        assert len([line for line in told if line["event"] == "server process ended"]) == MOST_DEATHS
+        assert (told[-1]["event"], told[-1]["reason"]) == (
+            "giving up",
+            "A server process ended 8 times in 60 seconds.",
+        )
+
+
+def test_it_tells_that_it_is_stopping(embedded: Settings) -> None:
+    with start_server(embedded) as server:
+        assert server.stop() == 0
+        assert [line["event"] for line in _told(server)] == ["serving", "stopping"]
+
+
+def _told(server: RunningServer) -> list[dict[str, Any]]:
+    """The lines of the log; what Python itself says of a process that could not start is not among them."""
+    return [orjson.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
 
 
 def test_killing_the_parent_alone_leaves_no_orphan(embedded: Settings, key: str) -> None:

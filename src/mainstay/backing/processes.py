@@ -4,8 +4,29 @@ import ctypes
 import os
 import signal
 import sys
+from collections import deque
 
 _SET_DEATH_SIGNAL = 1
+
+MOST_DEATHS = 8
+DEATHS_SECONDS = 60.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+
+
+class Deaths:
+    """How often a process that is always replaced has died of late."""
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque()
+
+    def pause_after(self, now: float) -> float | None:
+        """How long to wait before this death is made good: longer each time, and None when it is no use."""
+        self._times.append(now)
+        while self._times[0] <= now - DEATHS_SECONDS:
+            self._times.popleft()
+        if len(self._times) >= MOST_DEATHS:
+            return None
+        return float(min(_FIRST_PAUSE * 2 ** (len(self._times) - 1), _LONGEST_PAUSE))
 
 
 def end_with_parent(parent: int) -> None:
