@@ -3,7 +3,8 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
@@ -21,6 +22,9 @@ from mainstay.doors.patience import Patience
 Headers = Sequence[tuple[str, str]]
 
 BODY_SECONDS = 10.0
+# What is read away of a body that is refused: as much as the widest door takes, and for so long.
+READ_AWAY_BYTES = 1_048_576
+READ_AWAY_SECONDS = 1.0
 OUR_FAULT = "Something went wrong on our side; it is safe to try again."
 
 
@@ -75,11 +79,14 @@ _NOT_ASCII = "\0"
 class Request:
     """One request as a door sees it."""
 
-    __slots__ = ("_patience", "_protocol", "_scope", "headers", "id", "method", "path", "query")
+    __slots__ = ("_parts", "_patience", "_protocol", "_scope", "_unread", "headers", "id", "method", "path", "query")
 
     def __init__(self, scope: Scope, protocol: HTTPProtocol, patience: Patience, identity: str) -> None:
         self._protocol = protocol
         self._patience = patience
+        # What comes of the body piece by piece, of which there may be only one, and whether there may be more of it.
+        self._parts: AsyncIterator[bytes] | None = None
+        self._unread = True
         self.id = identity
         self.method = scope.method
         self.path = scope.path
@@ -94,6 +101,7 @@ class Request:
 
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
+        self._unread = False
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
         # One that is known to be small need not be counted piece by piece.
@@ -109,13 +117,38 @@ class Request:
             raise Interrupted(400, "The body ended before it was whole.")
         return body
 
+    async def read_away(self) -> None:
+        """Take what is left of the body of a refused request, within bounds: who is still sending hears no answer."""
+        length = int(self.headers.get("content-length", "0"))
+        coming = length > 0 or self.headers.get("transfer-encoding") is not None
+        # Who asks before sending a body has not sent it.
+        if not (self._unread and coming) or length > READ_AWAY_BYTES or self.headers.get("expect") is not None:
+            return
+        left = READ_AWAY_BYTES
+        with suppress(TimeoutError, ProtocolClosed):
+            async with asyncio.timeout(READ_AWAY_SECONDS):
+                async for part in self._pieces():
+                    left -= len(part)
+                    if left < 0:
+                        return
+
     async def _counted(self, limit: int) -> bytes:
         body = bytearray()
-        async for part in self._protocol:
+        async for part in self._pieces():
             body += part
             if len(body) > limit:
+                self._unread = True
                 raise Interrupted(413, f"The body is larger than {limit} bytes.")
         return bytes(body)
+
+    def _pieces(self) -> AsyncIterator[bytes]:
+        self._parts = self._parts or _streamed(self._protocol)
+        return self._parts
+
+
+async def _streamed(protocol: HTTPProtocol) -> AsyncIterator[bytes]:
+    async for part in protocol:
+        yield part
 
 
 class Interrupted(Exception):
@@ -185,6 +218,8 @@ class Front:
                 ms=round(seconds * 1000, 1),
                 address=self.addresses.of_client(request.peer, request.headers),
             )
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            await request.read_away()
         _send(request, response, protocol)
 
     def _unwelcome(self, request: Request) -> Response | None:
