@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import apsw
@@ -8,7 +9,7 @@ import pytest
 
 from installations import Installations
 from mainstay.backing import postgresql, sqlite
-from mainstay.backing.database import EVERY, Clash, Database, Unreachable
+from mainstay.backing.database import EVERY, Clash, Database, Row, Unreachable
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.sqlite import SqliteDatabase
@@ -327,23 +328,35 @@ def test_postgresql_away_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> Non
     database.close()
 
 
-def test_postgresql_comes_back_by_itself(postgres: PostgresDatabase, request: pytest.FixtureRequest) -> None:
-    with postgres.reading(EVERY) as rows:
-        name = rows.one("SELECT current_database()")
+def test_postgresql_that_was_away_is_there_again_for_the_first_who_asks(
+    postgres: PostgresDatabase, request: pytest.FixtureRequest
+) -> None:
+    with ExitStack() as at_once:
+        for _ in range(5):
+            name = at_once.enter_context(postgres.reading(EVERY)).one("SELECT current_database()")
+    assert _end_connections(request, name) == 5
+
+    for _ in range(10):
+        with postgres.reading(EVERY) as rows:
+            assert rows.one("SELECT 1") == (1,)
+
+
+def test_postgresql_that_goes_away_in_the_middle_is_told_as_such(
+    postgres: PostgresDatabase, request: pytest.FixtureRequest
+) -> None:
+    def read() -> None:
+        with postgres.reading(EVERY) as rows:
+            name = rows.one("SELECT current_database()")
+            _end_connections(request, name)
+            rows.one("SELECT 1")
+
+    with pytest.raises(Unreachable):
+        read()
+
+
+def _end_connections(request: pytest.FixtureRequest, database: Row | None) -> int:
     with psycopg.connect(request.getfixturevalue("postgresql").superuser_url, autocommit=True) as superuser:
         ended = superuser.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", name
-        ).fetchall()
-    assert ended
-
-    def answers() -> bool:
-        try:
-            with postgres.reading(EVERY) as rows:
-                return rows.one("SELECT 1") == (1,)
-        except Unreachable:
-            return False
-
-    # Each dead connection costs one attempt at most.
-    outcomes = [answers() for _ in range(len(ended) + 1)]
-    assert outcomes[0] is False
-    assert outcomes[-1] is True
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", database
+        )
+        return ended.rowcount

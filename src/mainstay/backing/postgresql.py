@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from time import monotonic
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -116,9 +117,9 @@ class PostgresDatabase:
     def _transaction(self, begin: str, organisation: str, end: str) -> Iterator[PostgresHandle]:
         if organisation != EVERY and not is_id(organisation, "org"):
             raise ValueError(f"not an organisation: {organisation!r}")
-        with _faults(), self._pool.connection() as connection:
+        with _faults():
             # One round trip; the name has just been checked to need no quoting.
-            connection.execute(f"{begin}; SET LOCAL mainstay.organisation = '{organisation}'")
+            connection = self._begin(f"{begin}; SET LOCAL mainstay.organisation = '{organisation}'")
             try:
                 yield PostgresHandle(connection, organisation)
                 connection.execute(end)
@@ -126,6 +127,26 @@ class PostgresDatabase:
                 if not connection.broken:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._pool.putconn(connection)
+
+    def _begin(self, begin: str) -> psycopg.Connection[Row]:
+        """A connection on which this was said.
+
+        One that rested while the server went away shows by that to be broken, so that the others need no check before
+        use. Nothing was done on it yet: another is taken, and the pool replaces it.
+        """
+        deadline = monotonic() + POOL_WAIT_SECONDS
+        while True:
+            connection = self._pool.getconn(deadline - monotonic())
+            try:
+                connection.execute(begin)
+            except BaseException:
+                self._pool.putconn(connection)
+                if not connection.broken:
+                    raise
+            else:
+                return connection
 
 
 @contextmanager
