@@ -2,14 +2,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 
 import apsw
 import psycopg
 import pytest
 
 from installations import Installations
-from mainstay.backing import postgresql, sqlite
+from mainstay.backing import postgresql
 from mainstay.backing.database import EVERY, Clash, Database, Row, Unreachable
+from mainstay.backing.deadline import under
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.sqlite import SqliteDatabase
@@ -218,13 +220,10 @@ def test_sqlite_keeps_what_it_acknowledged_and_watches_its_keys(sqlite_path: Pat
     database.close()
 
 
-def test_sqlite_tells_when_another_holds_the_lock_for_too_long(
-    sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+def test_sqlite_tells_when_another_holds_the_lock_for_too_long(sqlite_path: Path) -> None:
     first, second = SqliteDatabase(sqlite_path), SqliteDatabase(sqlite_path)
     with first.changing(EVERY):
-        with pytest.raises(Unreachable, match="locked"), second.changing(EVERY):
+        with under(monotonic()), pytest.raises(Unreachable, match="locked"), second.changing(EVERY):
             pass
         with second.reading(EVERY) as rows:
             assert rows.one("SELECT 1") == (1,)
@@ -232,6 +231,19 @@ def test_sqlite_tells_when_another_holds_the_lock_for_too_long(
         assert rows.one("SELECT 1") == (1,)
     first.close()
     second.close()
+
+
+def test_a_change_waits_for_those_before_it_until_its_deadline_and_no_longer(database: Database, org: str) -> None:
+    def change() -> None:
+        with under(monotonic() + 0.2), database.changing(org):
+            pass
+
+    with ThreadPoolExecutor(1) as other, database.changing(org) as rows:
+        waiting = other.submit(change)
+        with pytest.raises(Unreachable):
+            waiting.result(60)
+        rows.run("UPDATE tally SET amount = 1 WHERE organisation_id = :organisation")
+    assert amount(database, org) == 1
 
 
 def test_sqlite_on_a_full_disk_refuses_changes_and_goes_on_reading(sqlite_path: Path) -> None:

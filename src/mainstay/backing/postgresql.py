@@ -15,6 +15,7 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
+from mainstay.backing.deadline import seconds_left
 from mainstay.values.ids import is_id
 
 # The pool tells the log of each attempt to connect in words of its own; what matters is told by whoever waits for it.
@@ -96,7 +97,10 @@ class PostgresDatabase:
     @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[PostgresHandle]:
         """Change all or nothing; the organisation's row is the lock that puts its changes in order."""
-        with self._transaction(_BEGIN_CHANGING, organisation, "COMMIT" if keep else "ROLLBACK") as handle:
+        begin = _BEGIN_CHANGING
+        if organisation != EVERY:
+            begin += f"; SET LOCAL lock_timeout = {max(round(seconds_left() * 1000), 1)}"  # nought would be no bound
+        with self._transaction(begin, organisation, "COMMIT" if keep else "ROLLBACK") as handle:
             if organisation != EVERY:
                 # NO KEY: whoever writes a row that merely names the organisation need not wait for it.
                 handle.one("SELECT 1 FROM organisation WHERE id = :organisation FOR NO KEY UPDATE")
@@ -136,7 +140,7 @@ class PostgresDatabase:
         One that rested while the server went away shows by that to be broken, so that the others need no check before
         use. Nothing was done on it yet: another is taken, and the pool replaces it.
         """
-        deadline = monotonic() + POOL_WAIT_SECONDS
+        deadline = monotonic() + min(POOL_WAIT_SECONDS, seconds_left())
         while True:
             connection = self._pool.getconn(deadline - monotonic())
             try:

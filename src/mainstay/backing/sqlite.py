@@ -14,9 +14,7 @@ from typing import cast
 import apsw
 
 from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
-
-# How long a change waits for another process's change before it gives up with "safe to try again".
-BUSY_SECONDS = 10.0
+from mainstay.backing.deadline import WAIT_SECONDS, seconds_left
 
 # No two threads use one connection at the same time here: SQLite need not take a lock for each field of each row it
 # hands out, nor for each piece of memory, when it does not count them. It takes such words only while it rests.
@@ -93,7 +91,9 @@ class SqliteDatabase:
     @contextmanager
     def changing(self, organisation: str, *, keep: bool = True) -> Iterator[SqliteHandle]:
         """Change all or nothing, one after another."""
-        with self._writing, _faults():
+        with self._turn(), _faults():
+            # What is left of the time: others in this process may have taken most of it.
+            self._writer.set_busy_timeout(int(seconds_left() * 1000))
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield SqliteHandle(self._writer, organisation)
@@ -103,6 +103,15 @@ class SqliteDatabase:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._writing.acquire(timeout=seconds_left()):
+            raise Unreachable("The changes before this one take too long.")
+        try:
+            yield
+        finally:
+            self._writing.release()
 
     def migrating(self) -> AbstractContextManager[SqliteHandle]:
         """Change the schema like anything else: SQLite's schema is part of the transaction."""
@@ -125,7 +134,7 @@ class SqliteDatabase:
 
     def _open(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path), statementcachesize=512)
-        connection.set_busy_timeout(int(BUSY_SECONDS * 1000))
+        connection.set_busy_timeout(int(WAIT_SECONDS * 1000))
         # A plan is kept whatever values come: without this, SQLite plans some statements anew for each.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):

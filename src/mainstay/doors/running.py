@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from mainstay.backing.deadline import deadline, under
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.faults import Raw
@@ -36,4 +37,11 @@ class Runner:
 
     async def change(self, function: Callable[..., T], *given: Any) -> T:
         """Run what may wait: a change, or long work."""
-        return await asyncio.get_running_loop().run_in_executor(self.threads, function, *given)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.threads, _run, deadline(), function, *given)
+
+
+def _run(until: float, function: Callable[..., T], *given: Any) -> T:
+    """Run it under the deadline of the request that it is for, which may have passed while it waited for a thread."""
+    with under(until):
+        return function(*given)

@@ -1,0 +1,31 @@
+"""Another program holds the embedded database; the server runs on."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from cast import assemble
+from mainstay.backing.database import EVERY
+from mainstay.main import open_stage
+from mainstay.settings import read_settings
+from running import start_server
+from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+
+
+def test_however_many_wait_each_is_told_within_one_deadline(tmp_path: Path) -> None:
+    settings = replace(read_settings({}), data=tmp_path / "data", workers=1)
+    stage = open_stage(settings)
+    key = assemble(stage).key()
+    with start_server(settings) as server, ThreadPoolExecutor(24) as clients:
+        with stage.database.changing(EVERY):
+            # More than the server has threads; each client gives up after two deadlines.
+            changes = [
+                clients.submit(server.request, "POST", PEOPLE, key, json=NEWCOMER | {"email": f"{number}@new.example"})
+                for number in range(24)
+            ]
+            assert server.request("GET", ORGANISATION, key).status_code == 200
+            for change in changes:
+                refused(change.result(), 500)
+        assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
+        assert server.request("GET", f"{PEOPLE}?limit=100", key).json()["data"][0]["email"] == NEWCOMER["email"]
+    stage.database.close()
