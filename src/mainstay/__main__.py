@@ -2,16 +2,11 @@
 
 import sys
 from argparse import Namespace
-from importlib.metadata import version
 from typing import Any
 
-from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.processes import end_with_parent
-from mainstay.catalogue import CATALOGUE
-from mainstay.doors.api.openapi import describe
 from mainstay.doors.cli.line import House, run
-from mainstay.main import connect, open_signer, open_stage, work
-from mainstay.serving import serve
+from mainstay.late import late
 from mainstay.settings import Settings
 
 
@@ -21,34 +16,35 @@ def main() -> None:
 
 
 def _serve(settings: Settings, _words: Namespace) -> None:
-    serve(settings)
+    late("mainstay.serving").serve(settings)
 
 
 def _worker(settings: Settings, words: Namespace) -> None:
     if words.end_with_parent:
         end_with_parent(words.end_with_parent)
-    work(settings)
+    late("mainstay.working").work(settings)
 
 
 def _migrate(settings: Settings, _words: Namespace) -> dict[str, Any]:
-    database = connect(settings)
+    database = late("mainstay.staging").connect(settings)
     try:
-        return {"applied": migrate(database)}
+        return {"applied": late("mainstay.backing.migrations.apply").migrate(database)}
     finally:
         database.close()
 
 
 def _openapi(settings: Settings, _words: Namespace) -> None:
-    sys.stdout.write(describe(CATALOGUE.operations, settings.base_url).decode() + "\n")
+    operations = late("mainstay.catalogue").CATALOGUE.operations
+    described: bytes = late("mainstay.doors.api.openapi").describe(operations, settings.base_url)
+    sys.stdout.write(described.decode() + "\n")
 
 
 def _version(_settings: Settings, _words: Namespace) -> dict[str, Any]:
-    return {"version": version("mainstay")}
+    return {"version": late("importlib.metadata").version("mainstay")}
 
 
 HOUSE = House(
-    open_stage,
-    open_signer,
+    "mainstay.staging",
     {"serve": _serve, "worker": _worker, "migrate": _migrate, "openapi": _openapi, "version": _version},
 )
 

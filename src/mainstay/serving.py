@@ -22,9 +22,11 @@ from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
 from mainstay.backing.processes import DEATHS_SECONDS, MOST_DEATHS, Deaths, end_children_when_asked
 from mainstay.backing.tallies import Tallies
+from mainstay.doors.metering import METERED
 from mainstay.doors.pages.render import read_templates
-from mainstay.main import METERED, open_stage, process_rows
+from mainstay.main import process_rows
 from mainstay.settings import Settings, WrongSetting, environment_of
+from mainstay.staging import open_stage
 
 HEADER_SECONDS = 10
 # A request may wait this long to be finished when the server is asked to end.

@@ -24,6 +24,10 @@ class Unreachable(Exception):
     """The database cannot be reached or cannot take the change now; nothing was changed."""
 
 
+class NewerSchema(Exception):
+    """The database was made by a newer Mainstay than this one."""
+
+
 class Handle(Protocol):
     """Runs statements inside one transaction of one organisation."""
 

@@ -192,8 +192,9 @@ def _write_down(ctx: Context, operation: str, given: str) -> None:
     for letter in ctx.letters:
         outbox.put(ctx.rows, letter, ctx.at)
     touched = list(ctx.pen.touched)
-    kept = audit.entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, touched)
-    audit.write(ctx.rows, kept, touched)
+    told_text, touched_text = orjson.dumps(told).decode(), orjson.dumps(touched).decode()
+    entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told_text, touched_text)
+    audit.write(ctx.rows, entry, touched)
 
 
 def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:

@@ -17,7 +17,8 @@ from mainstay.values.words import words_of
 class Input(BaseModel):
     """What an operation is given. Unknown fields are refused, so a mistyped name is never silently ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    # Built when it is first used: a process uses few of all there are.
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
 
     def sent(self, *but: str) -> dict[str, Any]:
         """The fields that were sent, by name, without these: what a change changes, null included."""
@@ -58,7 +59,7 @@ def states(**tones: Tone) -> Mapping[str, State]:
 class Shown(BaseModel):
     """What an operation answers with. It always has every field; what is not known is null."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
 
     # What it calls itself in its `object` field.
     noun: ClassVar[str]

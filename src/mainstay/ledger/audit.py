@@ -24,8 +24,8 @@ class Entry(NamedTuple):
     request_id: str
     operation: str
     given: str
+    # The ids of its events, and those of the records it touched, as JSON; None in rows from before they were named.
     events: str
-    # The ids of the records it touched, as JSON; None in rows from before they were named.
     records: str | None
 
 
@@ -45,17 +45,11 @@ def write(rows: Handle, entry: Entry, records: Iterable[str]) -> None:
     )
     for record in records:
         rows.run(
-            "INSERT INTO audit_record (organisation_id, record_id, sequence) VALUES (:organisation, :record, :sequence)",
+            "INSERT INTO audit_record (organisation_id, record_id, sequence)"
+            " VALUES (:organisation, :record, :sequence)",
             record=record,
             sequence=sequence,
         )
-
-
-def entry(
-    at: str, actor: str, request: str, operation: str, given: str, events: list[str], records: list[str]
-) -> Entry:
-    """An act as the trail keeps it."""
-    return Entry(at, actor, request, operation, given, orjson.dumps(events).decode(), orjson.dumps(records).decode())
 
 
 def first_break(rows: Handle) -> int | None:

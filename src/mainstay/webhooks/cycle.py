@@ -165,7 +165,8 @@ class Cycle:
             "INSERT INTO delivery_attempt"
             " (organisation_id, delivery_id, number, at, status, error, duration_ms, answer, headers)"
             " SELECT organisation_id, id, CAST(:number AS bigint), :at, CAST(:status AS bigint), CAST(:error AS text),"
-            " CAST(:duration AS bigint), :answer, CAST(:headers AS text) FROM delivery WHERE organisation_id = :owner AND id = :id"
+            " CAST(:duration AS bigint), :answer, CAST(:headers AS text)"
+            " FROM delivery WHERE organisation_id = :owner AND id = :id"
             " ON CONFLICT (organisation_id, delivery_id, number) DO NOTHING",
             owner=sending.organisation,
             id=sending.delivery,

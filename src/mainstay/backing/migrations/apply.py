@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from mainstay.backing.database import EVERY, Database, Handle, SchemaHandle
+from mainstay.backing.database import EVERY, Database, Handle, NewerSchema, SchemaHandle
 from mainstay.values.moments import moment_text, system_clock
 
 _NOTES = """
@@ -22,10 +22,6 @@ CREATE TABLE IF NOT EXISTS schema_step (
     applied_at text NOT NULL
 )
 """
-
-
-class NewerSchema(Exception):
-    """The database was made by a newer Mainstay than this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The HTTP API: a key comes in, an operation is performed, JSON goes out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mainstay.doors.api.answers import refused
@@ -24,7 +24,8 @@ class ApiDoor:
 
     entrance: Entrance
     paths: Paths[Endpoint]
-    openapi: bytes
+    # Makes the description; most server processes are never asked for it.
+    describe: Callable[[], bytes]
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request under `/api/v1`."""
@@ -77,7 +78,7 @@ class ApiDoor:
         if request.method not in _READS:
             raise _not_allowed(_READS)
         no_parameters(request)
-        return Response(200, self.openapi)
+        return Response(200, self.describe())
 
 
 _READS = ("GET", "HEAD")

@@ -10,27 +10,25 @@ from typing import Any
 
 import orjson
 
-from mainstay.backing.database import Unreachable
-from mainstay.backing.migrations.apply import NewerSchema
-from mainstay.doors.cli import commands
-from mainstay.doors.cli.demo import demo
-from mainstay.doors.cli.operator import Operator
+from mainstay.backing.database import NewerSchema, Unreachable
 from mainstay.doors.cli.telling import tell
-from mainstay.kernel.perform import Stage
 from mainstay.kernel.refusal import Refusal
 from mainstay.kernel.rights import Access, Role
+from mainstay.late import late
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, read_settings
-from mainstay.webhooks.signature import Signer
 
 DONE, REFUSED = 0, 1
+
+# Where the commands are, about what happens in the house; most are not given, and their modules not needed.
+_COMMANDS = "mainstay.doors.cli.commands"
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What the command line is given to command; built in `main`."""
+    """What the command line is given to command."""
 
-    open_stage: Callable[[Settings], Stage]
-    open_signer: Callable[[Settings], Signer]
+    # The module that opens the stage, imported only by the commands that need one.
+    staging: str
     # Commands about the house as a whole rather than about what happens in it, by name.
     whole: dict[str, Callable[[Settings, argparse.Namespace], dict[str, Any] | None]]
 
@@ -54,10 +52,14 @@ def run(house: House, arguments: Sequence[str]) -> int:
 
 
 def _command(house: House, settings: Settings, words: argparse.Namespace) -> dict[str, Any]:
-    stage = house.open_stage(settings)
+    staging = late(house.staging)
+    stage = staging.open_stage(settings)
     try:
-        does: commands.Command = words.does
-        return does(Operator(stage, partial(house.open_signer, settings), settings.base_url), words)
+        operator = late("mainstay.doors.cli.operator").Operator(
+            stage, partial(staging.open_signer, settings), settings.base_url
+        )
+        outcome: dict[str, Any] = getattr(late(words.module), words.command)(operator, words)
+        return outcome
     finally:
         stage.database.close()
 
@@ -80,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     for name in MEANINGS:
         if name not in {"data", "database"}:
             _add_setting(serve, name)
-    adding.command("demo", "make a demo organisation, or its keys anew", demo)
+    adding.command("demo", "make a demo organisation, or its keys anew", "demo", "mainstay.doors.cli.demo")
     adding.whole("migrate", "bring the database to the newest schema")
     worker = adding.whole("worker", "empty the outbox, without serving")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
@@ -110,15 +112,15 @@ class _Adding:
         parser = self.places.add_parser(name, help=about)
         return _Adding(parser.add_subparsers(required=True, metavar="command"), self.shared)
 
-    def command(self, name: str, about: str, does: commands.Command) -> argparse.ArgumentParser:
+    def command(self, name: str, about: str, command: str, module: str = _COMMANDS) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = self.places.add_parser(name, help=about, parents=[self.shared])
-        parser.set_defaults(does=does, command=does.__name__)
+        parser.set_defaults(module=module, command=command)
         return parser
 
 
 def _add_organisation(adding: _Adding) -> None:
     group = adding.group("organisation", "organisations")
-    create = group.command("create", "a new organisation with its owner", commands.organisation_create)
+    create = group.command("create", "a new organisation with its owner", "organisation_create")
     for flag in ("--name", "--owner-name", "--owner-email"):
         create.add_argument(flag, required=True)
     for flag in ("--country", "--currency", "--time-zone"):
@@ -128,41 +130,41 @@ def _add_organisation(adding: _Adding) -> None:
 
 def _add_person(adding: _Adding) -> None:
     group = adding.group("person", "people of an organisation")
-    add = group.command("add", "add a person who can sign in at once", commands.person_add)
+    add = group.command("add", "add a person who can sign in at once", "person_add")
     for flag in ("--organisation", "--name", "--email"):
         add.add_argument(flag, required=True)
     add.add_argument("--role", required=True, choices=[role.value for role in Role])
     _add_password(add)
-    leave = group.command("leave", "let a person leave, with their keys and connections", commands.person_leave)
+    leave = group.command("leave", "let a person leave, with their keys and connections", "person_leave")
     for flag in ("--organisation", "--person"):
         leave.add_argument(flag, required=True)
 
 
 def _add_key(adding: _Adding) -> None:
     group = adding.group("key", "API keys")
-    create = group.command("create", "a new key, shown once", commands.key_create)
+    create = group.command("create", "a new key, shown once", "key_create")
     for flag in ("--organisation", "--person", "--name"):
         create.add_argument(flag, required=True)
     create.add_argument("--access", required=True, choices=[access.value for access in Access])
-    group.command("revoke", "end a key", commands.key_revoke).add_argument("key")
-    group.command("list", "every key", commands.key_list).add_argument("--organisation", required=True)
+    group.command("revoke", "end a key", "key_revoke").add_argument("key")
+    group.command("list", "every key", "key_list").add_argument("--organisation", required=True)
 
 
 def _add_webhook(adding: _Adding) -> None:
     group = adding.group("webhook", "where events are sent to")
-    create = group.command("create", "a new webhook; its secret is shown once", commands.webhook_create)
+    create = group.command("create", "a new webhook; its secret is shown once", "webhook_create")
     for flag in ("--organisation", "--url"):
         create.add_argument(flag, required=True)
     create.add_argument("--event", nargs="+", action="extend", metavar="KIND", help="a kind to send (default: all)")
-    group.command("list", "every webhook", commands.webhook_list).add_argument("--organisation", required=True)
-    group.command("delete", "delete a webhook, with its delivery log", commands.webhook_delete).add_argument("webhook")
+    group.command("list", "every webhook", "webhook_list").add_argument("--organisation", required=True)
+    group.command("delete", "delete a webhook, with its delivery log", "webhook_delete").add_argument("webhook")
 
 
 def _add_subscription(adding: _Adding) -> None:
     group = adding.group("subscription", "whether an organisation's records can be changed")
-    group.command("lapse", "close changes", commands.subscription_lapse).add_argument("organisation")
-    group.command("renew", "open changes", commands.subscription_renew).add_argument("organisation")
-    group.command("show", "active or inactive", commands.subscription_show).add_argument("organisation")
+    group.command("lapse", "close changes", "subscription_lapse").add_argument("organisation")
+    group.command("renew", "open changes", "subscription_renew").add_argument("organisation")
+    group.command("show", "active or inactive", "subscription_show").add_argument("organisation")
 
 
 def _add_password(parser: argparse.ArgumentParser) -> None:

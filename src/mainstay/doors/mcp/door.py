@@ -24,8 +24,8 @@ INSTRUCTIONS = (
     "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "
     "person's rights. Lists give the newest first, list_events the oldest unless it is asked for the newest, and go on "
     "with startingAfter. A change takes only the fields that are to be different; null clears one. "
-    "A tool that cannot be undone first answers with a preview and does nothing: show it to the person, then call again "
-    "with confirmed: true."
+    "A tool that cannot be undone first answers with a preview and does nothing: show it to the person, then call "
+    "again with confirmed: true."
 )
 
 

@@ -1,0 +1,57 @@
+"""Builds where operations are performed, and what the house makes with its secret: all that a command needs."""
+
+from mainstay.backing.database import Database
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.guard import Guard
+from mainstay.backing.migrations.apply import migrate
+from mainstay.backing.secret import installation_secret
+from mainstay.backing.sqlite import SqliteDatabase
+from mainstay.backing.wakeups import Bell
+from mainstay.catalogue import CATALOGUE
+from mainstay.identity.authenticate import standing
+from mainstay.identity.links import LinkMaker
+from mainstay.kernel.perform import Stage
+from mainstay.late import late
+from mainstay.settings import Settings, WrongSetting
+from mainstay.values.moments import Clock, system_clock
+from mainstay.webhooks.signature import Signer
+
+
+def connect(settings: Settings) -> Database:
+    """The database of these settings, as it is."""
+    folder = DataFolder(settings.data)
+    try:
+        folder.make()
+    except OSError as fault:
+        raise WrongSetting(f"MAINSTAY_DATA is not a folder that can be used: {fault.strerror}.") from None
+    if settings.database is None:
+        return SqliteDatabase(folder.database)
+    database: Database = late("mainstay.backing.postgresql").PostgresDatabase(settings.database)
+    return database
+
+
+def open_stage(settings: Settings, clock: Clock = system_clock) -> Stage:
+    """Where operations are performed, on a database brought to the newest schema."""
+    database = connect(settings)
+    migrate(database)
+    ring = Bell(DataFolder(settings.data).bell).ring
+    return Stage(database, clock, standing, ring, CATALOGUE, open_guard(settings), settings.base_url)
+
+
+def open_signer(settings: Settings) -> Signer:
+    """What makes the secrets of webhooks."""
+    return Signer(_secret(settings))
+
+
+def open_link_maker(settings: Settings) -> LinkMaker:
+    """What makes one-time links."""
+    return LinkMaker(_secret(settings), settings.base_url)
+
+
+def open_guard(settings: Settings) -> Guard:
+    """What says which addresses of the world outside may be spoken to."""
+    return Guard(allow_private=settings.webhook_private_addresses == "allow")
+
+
+def _secret(settings: Settings) -> bytes:
+    return installation_secret(settings.secret, DataFolder(settings.data).secret)

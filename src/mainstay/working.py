@@ -1,0 +1,54 @@
+"""`mainstay worker`: the process that empties the outbox, and sends what is due to webhooks."""
+
+from collections.abc import Callable
+from functools import partial
+from random import uniform
+from urllib.parse import urlsplit
+
+from mainstay.backing.exposition import Meters, attempts_text, meter_names
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.mail import open_post
+from mainstay.backing.metrics_listener import metrics_listener
+from mainstay.backing.tallies import Tallies
+from mainstay.backing.wakeups import Wakeups
+from mainstay.backing.web import Web
+from mainstay.catalogue import UPKEEP
+from mainstay.doors.metering import METERED
+from mainstay.identity.mails import MAIL
+from mainstay.kernel.perform import Stage
+from mainstay.settings import Settings
+from mainstay.staging import open_guard, open_link_maker, open_signer, open_stage
+from mainstay.webhooks.dispatcher import Dispatcher
+from mainstay.webhooks.queue import Queue
+from mainstay.worker import Worker, beside, mailing, stop_on_signal
+
+
+def work(settings: Settings) -> None:
+    """Empty the outbox, and send what is due to webhooks, until asked to end."""
+    folder = DataFolder(settings.data)
+    stage = open_stage(settings)
+    worker, dispatcher = open_worker(settings, stage), open_dispatcher(settings, stage)
+    stopping = stop_on_signal()
+    metrics = metrics_listener(settings.metrics, _metrics_text(settings, dispatcher))
+    with Wakeups.listen(folder.bell) as bell, metrics, beside(dispatcher, stopping):
+        worker.run(bell, stopping, dispatcher.wake)
+    stage.database.close()
+
+
+def open_worker(settings: Settings, stage: Stage) -> Worker:
+    """What empties the outbox of a stage."""
+    sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
+    post = open_post(settings.smtp, DataFolder(settings.data).mails, sender)
+    return Worker(stage, {MAIL: mailing(post, open_link_maker(settings))}, UPKEEP)
+
+
+def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:
+    """What sends the deliveries of a stage."""
+    queue = Queue(stage, chance=partial(uniform, -1, 1))
+    return Dispatcher(queue, open_signer(settings), Web(open_guard(settings)), stage.clock)
+
+
+def _metrics_text(settings: Settings, dispatcher: Dispatcher) -> Callable[[], str]:
+    path = DataFolder(settings.data).tallies
+    # Opened at each reading: a server that starts anew replaces the file.
+    return lambda: Meters(Tallies(path, meter_names(METERED), 0), METERED).text() + attempts_text(dispatcher.counts)
