@@ -6,13 +6,12 @@ transaction, so a process killed half-way leaves the step undone, and processes 
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from mainstay.backing.database import EVERY, Database, Handle, NewerSchema, SchemaHandle
+from mainstay.late import late
 from mainstay.values.moments import moment_text, system_clock
 
 _NOTES = """
@@ -30,8 +29,14 @@ class Step:
 
     number: int
     name: str
-    # Statements, or a function that runs some.
-    deed: str | Callable[[SchemaHandle], None]
+    file: Traversable
+
+    def run(self, handle: SchemaHandle) -> None:
+        """Make the change: read, or imported, only now, since most starts need none."""
+        if self.file.name.endswith(".sql"):
+            handle.script(self.file.read_text("utf-8"))
+        else:
+            late(f"{__package__}.{self.name}").apply(handle)
 
 
 def migrate(database: Database) -> list[str]:
@@ -43,7 +48,7 @@ def migrate(database: Database) -> list[str]:
     known = steps[-1].number
     if newest > known:
         raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
-    return [step.name for step in steps if _apply(database, step)]
+    return [step.name for step in steps if step.number > newest and _apply(database, step)]
 
 
 def steps_for(engine: str) -> list[Step]:
@@ -52,18 +57,11 @@ def steps_for(engine: str) -> list[Step]:
     for file in sorted(files(__package__).iterdir(), key=lambda file: file.name):
         written = _STEP.fullmatch(file.name)
         if written and written["engine"] in {None, engine}:
-            steps.append(Step(int(written["number"]), written["name"], _deed(file, written["name"])))
+            steps.append(Step(int(written["number"]), written["name"], file))
     return steps
 
 
 _STEP = re.compile(r"(?P<name>(?P<number>\d{4})_\w+)(\.(?P<engine>\w+))?\.(sql|py)")
-
-
-def _deed(file: Traversable, name: str) -> str | Callable[[SchemaHandle], None]:
-    if file.name.endswith(".sql"):
-        return file.read_text("utf-8")
-    apply: Callable[[SchemaHandle], None] = import_module(f"{__package__}.{name}").apply
-    return apply
 
 
 def _apply(database: Database, step: Step) -> bool:
@@ -71,10 +69,7 @@ def _apply(database: Database, step: Step) -> bool:
         # Asked again under the lock: another process may have done it meanwhile.
         if _newest(handle) >= step.number:
             return False
-        if isinstance(step.deed, str):
-            handle.script(step.deed)
-        else:
-            step.deed(handle)
+        step.run(handle)
         handle.run(
             "INSERT INTO schema_step (number, name, applied_at) VALUES (:number, :name, :at)",
             number=step.number,
