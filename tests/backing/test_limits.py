@@ -125,6 +125,8 @@ def test_any_other_limit_and_window_hold_as_well(machine: Machine, limit: int, w
     for gap in gaps * 3:
         machine.clock.now += gap * window / 8
         used = sum(at >= machine.clock.now - window for at in accepted)
+        # Who only looks sees the same, and changes nothing.
+        assert machine.limits.has_room(name, limit, window) == (used < limit)
         [verdict] = machine.take(name, 1, limit, window)
         assert verdict == Verdict(accepted=used < limit, limit=limit, remaining=max(0, limit - 1 - used))
         accepted += [machine.clock.now] * verdict.accepted

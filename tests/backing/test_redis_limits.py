@@ -93,6 +93,12 @@ async def accepted(limits: RedisLimits, name: str, times: int) -> int:
     return sum([(await limits.take(name)).accepted for _ in range(times)])
 
 
+async def looked(limits: RedisLimits) -> None:
+    """Wait for whoever went to look whether Redis is back."""
+    assert limits._looking is not None
+    await limits._looking
+
+
 def logged(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [orjson.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
 
@@ -180,15 +186,19 @@ def test_when_redis_is_back_it_is_used_again(
         server.start()
         too_soon = await accepted(limits, "name", 5)
         clock.now += 1
-        return [away, too_soon, await accepted(limits, "name", 7)]
+        first = await accepted(limits, "name", 1)
+        await looked(limits)
+        return [away, too_soon, first, await accepted(limits, "name", 7)]
 
-    assert with_limits(RedisLimits(server.url, machines[0], clock), story) == [3, 5, 7]
+    assert with_limits(RedisLimits(server.url, machines[0], clock), story) == [3, 5, 1, 7]
     assert logged(capsys) == ["redis_away", "redis_back"]
     with Redis.from_url(server.url) as redis:
         assert redis.llen("mainstay:limit:name") == 7
 
 
-def test_a_redis_that_does_not_answer_is_asked_by_one_request_a_second(machines: list[MachineLimits]) -> None:
+def test_a_redis_that_does_not_answer_costs_one_request_and_is_looked_at_once_a_second_beside_the_others(
+    machines: list[MachineLimits],
+) -> None:
     clock = Clock()
 
     async def story() -> list[int]:
@@ -204,15 +214,33 @@ def test_a_redis_that_does_not_answer_is_asked_by_one_request_a_second(machines:
         async with await asyncio.start_server(deaf, "127.0.0.1", 0) as listening:
             port = listening.sockets[0].getsockname()[1]
             limits = RedisLimits(f"redis://127.0.0.1:{port}", machines[0], clock)
-            for step in (0, 0, 0.9, 1):
+            for step in (0, 0, 0.9, 1, 1):
                 clock.now += step
                 takes = [limits.take("name") for _ in range(5 if step else 1)]
                 assert all(verdict.accepted for verdict in await asyncio.gather(*takes))
+                if step == 1:
+                    # Nobody waited for the one who looks.
+                    assert limits._looking is not None
+                    assert not limits._looking.done()
+                    await looked(limits)
                 seen.append(asked)
             await limits.close()
         return seen
 
-    assert asyncio.run(story()) == [1, 1, 1, 2]
+    assert asyncio.run(story()) == [1, 1, 1, 2, 3]
+
+
+def test_a_redis_that_forgets_everything_opens_no_second_window(server: Server, machines: list[MachineLimits]) -> None:
+    async def story(limits: RedisLimits) -> list[int]:
+        before = await accepted(limits, "name", 400)
+        with Redis.from_url(server.url) as redis:
+            redis.flushall()
+        return [before, await accepted(limits, "name", 400)]
+
+    assert with_limits(RedisLimits(server.url, machines[0]), story) == [400, 200]
+    # Those who were refused were not counted.
+    with Redis.from_url(server.url) as redis:
+        assert redis.llen("mainstay:limit:name") == 200
 
 
 def test_a_redis_that_answers_with_an_error_counts_as_away(

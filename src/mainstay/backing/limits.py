@@ -108,6 +108,17 @@ class MachineLimits:
             finally:
                 lockf(self._file, LOCK_UN, 1, place.bucket)
 
+    def has_room(self, name: str, limit: int = CAPACITY, window: float = WINDOW) -> bool:
+        """Whether a request of this name would be accepted now; a glance, which counts nothing and locks nothing."""
+        place = self._place(name)
+        found = self._map.find(place.digest, place.digests, place.digests + _DIGESTS_BYTES)
+        if found < 0:
+            return True
+        way = (found - place.digests) // _DIGEST
+        count = self._counts[place.facts + way * _FACTS]
+        ring = place.ring + way * _RINGS_APART
+        return count < limit or self._times[ring + (count - limit) % CAPACITY] < self._clock() - window
+
     def _decide(self, place: "_Place", limit: int, window: float) -> Verdict:
         times, counts = self._times, self._counts
         now = self._clock()  # read under the lock, so that the times of a ring never run backward

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -38,13 +39,15 @@ return limit - used - 1
 class RedisLimits:
     """Limits that all machines share; while Redis is away each machine holds to its own window.
 
-    What Redis accepts is noted on the machine too, so that an outage opens no second window for its own requests.
+    A machine counts what it accepts by itself as well, and both must have room: neither an outage nor a Redis that
+    forgot everything opens a second window for its requests.
     """
 
-    def __init__(self, url: str, fallback: MachineLimits, clock: Callable[[], float] = time.monotonic) -> None:
-        self._fallback = fallback
+    def __init__(self, url: str, machine: MachineLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._machine = machine
         self._clock = clock
         self._try_again_at: float | None = None  # set while Redis is away
+        self._looking: asyncio.Task[None] | None = None
         self._redis = Redis.from_pool(
             BlockingConnectionPool.from_url(
                 url,
@@ -60,42 +63,49 @@ class RedisLimits:
 
     async def close(self) -> None:
         """Close the connections."""
+        if self._looking:
+            self._looking.cancel()
         await self._redis.aclose()
 
     async def take(self, name: str, limit: int = CAPACITY, window: float = WINDOW) -> Verdict:
         """Accept one request of this name, or refuse it."""
-        if not self._worth_a_try():
-            return await self._fallback.take(name, limit, window)
+        if self._is_away():
+            return await self._machine.take(name, limit, window)
+        if not self._machine.has_room(name, limit, window):
+            return Verdict(accepted=False, limit=limit, remaining=0)
         try:
-            async with asyncio.timeout(_PATIENCE):
-                remaining = int(
-                    await self._script(keys=[f"mainstay:limit:{name}"], args=[limit, round(window * 1_000_000)])
-                )
+            remaining = await self._ask(name, limit, window)
         except (RedisError, OSError) as error:
             self._note_away(error)
-            return await self._fallback.take(name, limit, window)
-        self._note_back()
+            return await self._machine.take(name, limit, window)
         if remaining < 0:
             return Verdict(accepted=False, limit=limit, remaining=0)
-        await self._fallback.take(name, limit, window)
-        return Verdict(accepted=True, limit=limit, remaining=remaining)
+        own = await self._machine.take(name, limit, window)
+        return own._replace(remaining=min(own.remaining, remaining))
 
-    def _worth_a_try(self) -> bool:
-        """While Redis is away, one request a second goes and looks; the others do not wait for it."""
+    async def _ask(self, name: str, limit: int, window: float) -> int:
+        async with asyncio.timeout(_PATIENCE):
+            given = [limit, round(window * 1_000_000)]
+            return int(await self._script(keys=[f"mainstay:limit:{name}"], args=given))
+
+    def _is_away(self) -> bool:
+        """While Redis is away, someone goes and looks once a second, and no request waits for that."""
         if self._try_again_at is None:
-            return True
-        now = self._clock()
-        if now < self._try_again_at:
             return False
-        self._try_again_at = now + _PAUSE
+        now = self._clock()
+        if now >= self._try_again_at and (self._looking is None or self._looking.done()):
+            self._try_again_at = now + _PAUSE
+            self._looking = asyncio.create_task(self._look())
         return True
+
+    async def _look(self) -> None:
+        # As a request would ask, since a Redis that cannot write answers other questions well.
+        with suppress(RedisError, OSError):
+            await self._ask("", 1, _PAUSE)
+            self._try_again_at = None
+            log("redis_back")
 
     def _note_away(self, error: Exception) -> None:
         if self._try_again_at is None:
             log("redis_away", level="warn", reason=f"{type(error).__name__}: {error}")
         self._try_again_at = self._clock() + _PAUSE
-
-    def _note_back(self) -> None:
-        if self._try_again_at is not None:
-            log("redis_back")
-        self._try_again_at = None
