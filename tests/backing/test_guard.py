@@ -3,6 +3,8 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import example, given
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 
 from mainstay.backing.guard import MOST_LOOKUPS, Denied, Guard
 from mainstay.backing.web import Unanswered, Web
+from waiting import wait_until
 
 TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+ORG = "org_1"
 PUBLIC = "93.184.216.34"
 REFUSED_V4 = [
     *("0.0.0.0", "0.1.2.3", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.1"),
@@ -127,7 +131,7 @@ def test_no_evil_address_is_saved_or_reached(url: str, listener: socket.socket, 
     url = url.format(port=port_of(listener))
 
     with pytest.raises(Denied):
-        guard.check(url)
+        guard.check(url, ORG)
 
     assert post(guard, url) == "address refused"
     assert reached == []
@@ -146,7 +150,7 @@ def test_no_name_leads_to_an_evil_address(address: str, listener: socket.socket,
     url = f"https://hooks.example.com:{port_of(listener)}/"
 
     with pytest.raises(Denied, match="not public"):
-        guard.check(url)
+        guard.check(url, ORG)
 
     assert post(guard, url) == "address refused"
     assert reached == []
@@ -157,7 +161,7 @@ def test_one_evil_address_among_others_spoils_the_name(answer: list[str], reache
     guard = Guard(allow_private=False, resolve=answering(answer))
 
     with pytest.raises(Denied):
-        guard.check("https://hooks.example.com/")
+        guard.check("https://hooks.example.com/", ORG)
 
     assert post(guard, "https://hooks.example.com/") == "address refused"
     assert reached == []
@@ -167,7 +171,7 @@ def test_a_name_that_turns_inside_after_it_was_saved_is_refused(listener: socket
     guard = Guard(allow_private=False, resolve=answering([PUBLIC], ["127.0.0.1"]))
     url = f"https://hooks.example.com:{port_of(listener)}/"
 
-    guard.check(url)
+    guard.check(url, ORG)
 
     assert post(guard, url) == "address refused"
     assert_unheard(listener)
@@ -201,7 +205,7 @@ def test_a_public_address_is_reached(address: str, reached: list[object]) -> Non
     guard = Guard(allow_private=False)
     url = f"https://{f'[{address}]' if ':' in address else address}/hook"
 
-    guard.check(url)
+    guard.check(url, ORG)
 
     assert post(guard, url) == "connection refused"
     assert reached == [(address, 443)]
@@ -224,7 +228,7 @@ def test_a_mapped_public_address_is_reached_as_what_it_is(reached: list[object])
     ],
 )
 def test_an_ordinary_url_is_taken(url: str) -> None:
-    Guard(allow_private=False, resolve=answering([PUBLIC])).check(url)
+    Guard(allow_private=False, resolve=answering([PUBLIC])).check(url, ORG)
 
 
 @pytest.mark.parametrize(
@@ -271,14 +275,14 @@ def test_an_ordinary_url_is_taken(url: str) -> None:
 )
 def test_a_url_of_a_wrong_form_is_refused_with_the_reason(url: str, reason: str) -> None:
     with pytest.raises(Denied, match=reason):
-        Guard(allow_private=False, resolve=answering([PUBLIC])).check(url)
+        Guard(allow_private=False, resolve=answering([PUBLIC])).check(url, ORG)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8080/", "https://[::1]/", "http://localhost/", "http://app/hook"])
 def test_private_addresses_and_http_pass_when_they_are_allowed(url: str, reached: list[object]) -> None:
     guard = Guard(allow_private=True, resolve=answering(["127.0.0.1"]))
 
-    guard.check(url)
+    guard.check(url, ORG)
 
     assert post(guard, url) == "connection refused"
     assert len(reached) == 1
@@ -289,11 +293,11 @@ def test_a_disguised_address_is_refused_even_where_private_ones_are_allowed(host
     guard = Guard(allow_private=True, resolve=answering(["127.0.0.1"]))
 
     if host == "127。0。0。1":  # a way to write dots, and so the address itself
-        guard.check(f"https://{host}/")
+        guard.check(f"https://{host}/", ORG)
         return
 
     with pytest.raises(Denied):
-        guard.check(f"https://{host}/")
+        guard.check(f"https://{host}/", ORG)
 
     assert post(guard, f"https://{host}/") == "address refused"
     assert reached == []
@@ -323,7 +327,7 @@ def test_a_name_that_does_not_resolve_may_be_saved_but_not_reached(
 ) -> None:
     guard = Guard(allow_private=False, resolve=resolve)
 
-    guard.check("https://soon.example.com/")
+    guard.check("https://soon.example.com/", ORG)
 
     assert post(guard, "https://soon.example.com/") == "name not found"
     assert reached == []
@@ -363,7 +367,46 @@ def test_a_silent_name_server_does_not_keep_a_url_from_being_saved(
 ) -> None:
     monkeypatch.setattr("mainstay.backing.guard._PATIENCE_SECONDS", 0.01)
 
-    Guard(allow_private=False, resolve=silent).check("https://slow.example.com/")
+    Guard(allow_private=False, resolve=silent).check("https://slow.example.com/", ORG)
+
+
+def test_names_of_a_silent_name_server_hold_two_places_for_each_and_four_for_all(
+    silent: Silent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mainstay.backing.guard._PATIENCE_SECONDS", 3600)
+    guard = Guard(allow_private=False, resolve=silent)
+    with ThreadPoolExecutor(12) as threads, ExitStack() as at_the_end:
+        at_the_end.callback(silent.over.set)
+
+        def held(whose: str) -> list[Future[None]]:
+            """Of four checks of an organisation, those that wait; who finds no place does not."""
+            free = 0 if len(lookups()) == 4 else 2
+            checks = [threads.submit(guard.check, "https://slow.example.com/", whose) for _ in range(4)]
+            wait_until(lambda: sum(check.done() for check in checks) == 4 - free)
+            return [check for check in checks if not check.done()]
+
+        waiting = [*held("one"), *held("two"), *held("three")]
+        assert len(lookups()) == len(waiting) == 4
+
+        silent.over.set()
+        for check in waiting:
+            check.result(30)
+    await_lookups()
+
+    # The places are free again.
+    assert guard._checking.total() == 0
+
+
+def test_a_look_up_that_dies_of_anything_admits_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    def die(_host: str, _port: int) -> list[str]:
+        raise UnicodeError("label empty or too long")
+
+    guard = Guard(allow_private=False, resolve=die)
+
+    with pytest.raises(Denied, match="cannot be"):
+        guard.check("https://odd.example.com/", ORG)
+    assert post(guard, "https://odd.example.com/") == "address refused"
+    assert capsys.readouterr().err.count("look-up failed") == 2
 
 
 def test_a_silent_name_server_is_no_answer_in_time(silent: Silent) -> None:

@@ -4,16 +4,23 @@ import re
 import socket
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 import httpx2
 
+from mainstay.backing.log import log_error
+
 LONGEST_URL = 2000
 # A lookup outlives the post that gave it up, so there may be more of them than posts.
 MOST_LOOKUPS = 128
-_PATIENCE_SECONDS = 5.0
+# Whoever saves an address waits for no more than this. A few look-ups for all who save, and fewer for each: a name
+# server that is silent must not hold everyone's threads.
+_PATIENCE_SECONDS = 2.0
+MOST_CHECKS, MOST_CHECKS_OF_ONE = 4, 2
 _LARGEST_PORT = 65_535
 
 # The addresses of a host, as text; OSError when it has none.
@@ -39,14 +46,27 @@ class Guard:
         self._allow_private = allow_private
         self._resolve = resolve
         self._free = threading.BoundedSemaphore(MOST_LOOKUPS)
+        self._checking: Counter[str] = Counter()
+        self._counting = threading.Lock()
 
-    def check(self, url: str) -> None:
-        """Denied when the URL may not be posted to; a name that does not resolve now may do so later."""
+    def check(self, url: str, whose: str) -> None:
+        """Denied when the URL, which this organisation wants to save, may not be posted to.
+
+        A name that does not resolve now, or cannot be asked for now, may do so later: it is asked for at each
+        connection.
+        """
         read = self.read(url)
-        try:
-            self.lookup(read.raw_host.decode(), read.port or 0).result(_PATIENCE_SECONDS)
-        except OSError:  # also when time runs out
+        if not self._begin_check(whose):
             return
+        try:
+            found = self.lookup(read.raw_host.decode(), read.port or 0)
+        except OSError:
+            self._end_check(whose)
+            return
+        # The place is free when the look-up ends, not when nobody waits for it any more.
+        found.add_done_callback(lambda _: self._end_check(whose))
+        with suppress(OSError):  # also when time runs out
+            found.result(_PATIENCE_SECONDS)
 
     def read(self, url: str) -> httpx2.URL:
         """The URL as it will be used, or Denied because of its form or of the address in it."""
@@ -69,7 +89,7 @@ class Guard:
         return read
 
     def lookup(self, host: str, port: int) -> Future[list[str]]:
-        """The addresses of this host, all of them checked; Denied, or OSError when there are none.
+        """The addresses of this host, all of them checked; OSError when there are none, Denied for whatever else.
 
         In a thread that nobody waits for: a name server may be silent for longer than anyone has time,
         even the process at its end.
@@ -84,11 +104,24 @@ class Guard:
                 found.set_result(self._admitted(self._resolve(host, port)))
             except (OSError, Denied) as fault:
                 found.set_exception(fault)
+            except Exception as fault:  # what dies otherwise, of a name that no one foresaw, admits nothing
+                log_error("look-up failed", fault, host=host)
+                found.set_exception(Denied("names a host that cannot be"))
             finally:
                 self._free.release()
 
         threading.Thread(target=look, name="lookup", daemon=True).start()
         return found
+
+    def _begin_check(self, whose: str) -> bool:
+        with self._counting:
+            free = self._checking.total() < MOST_CHECKS and self._checking[whose] < MOST_CHECKS_OF_ONE
+            self._checking[whose] += free
+            return free
+
+    def _end_check(self, whose: str) -> None:
+        with self._counting:
+            self._checking -= Counter([whose])
 
     def _check_host(self, host: str) -> None:
         try:

@@ -81,7 +81,7 @@ def _address_checked(ahead: Ahead, given: CreateWebhook | UpdateWebhook) -> None
     if "url" not in given.sent():
         return
     try:
-        ahead.guard.check(given.url)
+        ahead.guard.check(given.url, ahead.actor.organisation)
     except Denied as denied:
         raise Invalid([Fault("url", str(denied))]) from None
 
