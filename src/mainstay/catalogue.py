@@ -4,7 +4,7 @@ from mainstay.business.organisation import operations as organisation
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
-from mainstay.identity import clients, connections, keys, links, sessions, tickets, tokens
+from mainstay.identity import clients, connections, devices, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.ledger import replay
 from mainstay.webhooks import deliveries, endpoints, feed, retention
@@ -34,6 +34,7 @@ UPKEEP = (
     tokens.forget_expired,
     clients.forget_never_approved,
     sessions.forget_old,
+    devices.forget_old,
     links.forget_old,
     tickets.forget_old,
 )

@@ -1,6 +1,6 @@
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -9,7 +9,7 @@ import pytest
 
 from engines import ENGINES
 from evidence import contents, tables
-from mainstay.backing.database import Database
+from mainstay.backing.database import Database, SchemaHandle
 from mainstay.backing.migrations import apply
 from mainstay.backing.migrations.apply import NewerSchema, Step, is_current, migrate, steps_for
 from mainstay.main import connect
@@ -109,12 +109,19 @@ def test_processes_that_start_at_once_apply_each_step_once(fresh_settings: Setti
     assert sorted(name for names in said for name in names) == [step.name for step in steps_for(engine)]
 
 
+def in_python(handle: SchemaHandle) -> None:
+    """The same as a function."""
+    for statement in HALF.splitlines():
+        handle.script(statement)
+
+
+@pytest.mark.parametrize("half", [HALF, in_python], ids=["sql", "python"])
 def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
-    empty: Database, monkeypatch: pytest.MonkeyPatch
+    empty: Database, monkeypatch: pytest.MonkeyPatch, half: str | Callable[[SchemaHandle], None]
 ) -> None:
     known = steps_for(empty.engine)
     number = known[-1].number + 1
-    steps = [*known, Step(number, "half", HALF)]
+    steps = [*known, Step(number, "half", half)]
     monkeypatch.setattr(apply, "steps_for", lambda _: steps)
     with pytest.raises((apsw.SQLError, psycopg.errors.UndefinedTable)):
         migrate(empty)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mainstay.backing.database import EVERY, Database, Handle, Row
-from mainstay.identity import links, sessions
+from mainstay.identity import devices, links, sessions
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, is_password
@@ -104,7 +104,7 @@ def prove(known: Known, password: str) -> str:
 
 def sign_in(rows: Handle, account: str, organisation: str | None, browser: str, now: datetime) -> str:
     """A new session for someone who has proved who they are; its secret."""
-    rows.run("UPDATE account SET signed_in_at = :at WHERE id = :id", id=account, at=moment_text(now))
+    _note_success(rows, account, now)
     return sessions.begin(rows, account, organisation, browser, now)
 
 
@@ -120,8 +120,8 @@ def ask_for_reset(database: Database, email: str, now: datetime) -> bool:
     return place != EVERY
 
 
-def reset_password(database: Database, link: str, password_hash: str, now: datetime) -> None:
-    """Set a new password with a link, once; every session of the account ends."""
+def reset_password(database: Database, link: str, password_hash: str, now: datetime) -> str:
+    """Set a new password with a link, once; every session of the account ends. The account."""
     with database.reading(EVERY) as rows:
         asked = links.find(rows, Kind.RESET, link, now)
         place = _place(rows, asked.account if asked else None)
@@ -131,6 +131,8 @@ def reset_password(database: Database, link: str, password_hash: str, now: datet
             raise DeadLink
         _set_password(rows, found.account, password_hash, now)
         sessions.end_all(rows, found.account)
+        _note_success(rows, found.account, now)
+        return found.account
 
 
 def change_password(database: Database, account: str, session: str, password_hash: str, now: datetime) -> None:
@@ -145,8 +147,14 @@ def change_password(database: Database, account: str, session: str, password_has
 def _set_password(rows: Handle, account: str, password_hash: str, now: datetime) -> None:
     rows.run("UPDATE account SET password_hash = :hash WHERE id = :id", id=account, hash=password_hash)
     links.end_resets(rows, account)
+    devices.end_all(rows, account)
     if row := rows.one("SELECT email FROM account WHERE id = :id", id=account):
         _post(rows, mail(str(row[0]), "Your Mainstay password was changed", _CHANGED), now)
+
+
+def _note_success(rows: Handle, account: str, now: datetime) -> None:
+    """From here on, failed attempts are counted anew."""
+    rows.run("UPDATE account SET signed_in_at = :at WHERE id = :id", id=account, at=moment_text(now))
 
 
 def _post(rows: Handle, letter: Letter, now: datetime) -> None:

@@ -12,7 +12,7 @@ from mainstay.kernel.actor import operator
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
 from running import RunningServer
-from visiting import Somebody, Visit, set_cookies, somebody, visit, words
+from visiting import Somebody, Visit, link_for, set_cookies, somebody, visit, words
 
 WRONG = "The e-mail address or the password is not right."
 
@@ -146,6 +146,105 @@ def test_too_many_failures_for_an_account_are_refused_even_with_the_right_passwo
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
     assert "There were too many attempts." in answer.text
     assert Visit(server).submit("/sign-in", email=somebody(cast).email, password=PASSWORD).status_code == 303
+
+
+def lock_out(server: RunningServer, person: Somebody) -> None:
+    """Strangers try passwords until no more are taken."""
+    for _ in range(20):
+        Visit(server).submit("/sign-in", email=person.email, password="wrong")
+    assert Visit(server).submit("/sign-in", email=person.email, password=person.password).status_code == 429
+
+
+def test_strangers_cannot_keep_a_browser_out_that_has_signed_in_before(server: RunningServer, cast: Cast) -> None:
+    person, other = somebody(cast), somebody(cast)
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    # Known for each of the accounts that sign in on it.
+    visiting.submit("/", "/sign-out")
+    visiting.sign_in(other)
+    visiting.submit("/", "/sign-out")
+    lock_out(server, person)
+    visiting.sign_in(person)
+    assert visiting.is_inside
+
+
+def test_who_is_known_for_one_account_is_a_stranger_to_another(server: RunningServer, cast: Cast) -> None:
+    victim, attacker = somebody(cast), Visit(server)
+    attacker.sign_in(somebody(cast))
+    attacker.submit("/", "/sign-out")
+    lock_out(server, victim)
+    assert attacker.submit("/sign-in", email=victim.email, password=PASSWORD).status_code == 429
+
+
+def test_a_browser_that_is_known_guesses_no_faster_than_strangers(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    owner, thief = Visit(server), Visit(server)
+    owner.sign_in(person)
+    thief.cookies["mainstay-device"] = owner.cookies["mainstay-device"]
+    lock_out(server, person)
+    tried = [thief.submit("/sign-in", email=person.email, password="wrong").status_code for _ in range(21)]
+    assert tried == [422] * 20 + [429]
+
+
+def test_a_stolen_device_is_worth_nothing_once_its_owner_signs_in_again(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    owner, thief = Visit(server), Visit(server)
+    owner.sign_in(person)
+    thief.cookies["mainstay-device"] = owner.cookies["mainstay-device"]
+    owner.submit("/", "/sign-out")
+    owner.sign_in(person)
+    lock_out(server, person)
+    assert thief.submit("/sign-in", email=person.email, password="wrong").status_code == 429
+
+
+def test_strangers_cannot_keep_out_whoever_has_just_chosen_a_new_password(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    lock_out(server, person)
+    visiting = Visit(server)
+    visiting.submit("/forgot-password", email=person.email)
+    visiting.submit(link_for(server, person.email), password="a much better password")
+    renewed = Somebody(person.id, person.email, "a much better password")
+    # Elsewhere attempts count anew; here they do not even count with those of strangers.
+    Visit(server).sign_in(renewed)
+    lock_out(server, renewed)
+    visiting.sign_in(renewed)
+
+
+def test_a_changed_password_leaves_only_the_browser_known_that_changed_it(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    here, elsewhere = Visit(server), Visit(server)
+    for visiting in (here, elsewhere):
+        visiting.sign_in(person)
+    changed = {"password": PASSWORD, "newPassword": "a much better password"}
+    assert here.submit("/settings/account", "/settings/account/password", **changed).status_code == 303
+    renewed = Somebody(person.id, person.email, "a much better password")
+    lock_out(server, renewed)
+    assert elsewhere.submit("/sign-in", email=person.email, password=renewed.password).status_code == 429
+    here.submit("/", "/sign-out")
+    here.sign_in(renewed)
+
+
+def test_strangers_cannot_keep_someone_inside_from_changing_their_password(server: RunningServer, cast: Cast) -> None:
+    person = somebody(cast)
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    lock_out(server, person)
+    changed = {"password": PASSWORD, "newPassword": "a much better password"}
+    assert visiting.submit("/settings/account", "/settings/account/password", **changed).status_code == 303
+
+
+def test_the_device_cookie_lives_for_a_year_out_of_reach_for_scripts(server: RunningServer, cast: Cast) -> None:
+    answer = Visit(server).submit("/sign-in", email=somebody(cast).email, password=PASSWORD)
+    secret, *flags = set_cookies(answer)["mainstay-device"].split("; ")
+    assert len(secret) == 43
+    assert flags == ["Path=/", "HttpOnly", "SameSite=Lax", "Max-Age=31536000"]
+
+
+@pytest.mark.parametrize("carried", ["", ".", "x", "x" * 43, ".".join(["x" * 43] * 50), "ü" * 43, "x" * 5000])
+def test_nonsense_in_the_device_cookie_makes_a_stranger(server: RunningServer, cast: Cast, carried: str) -> None:
+    visiting = Visit(server)
+    visiting.cookies["mainstay-device"] = quote(carried)
+    visiting.sign_in(somebody(cast))
 
 
 def test_an_unknown_address_is_limited_just_the_same(server: RunningServer) -> None:

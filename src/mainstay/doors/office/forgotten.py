@@ -69,12 +69,14 @@ class Forgotten:
             return self._dead(request)
         try:
             check_new_password("password", fields.get("password", ""))
-            await self.threshold.runner.change(self._reset, link.id, fields.get("password", ""))
+            account = await self.threshold.runner.change(self._reset, link.id, fields.get("password", ""))
         except DeadLink:
             return self._dead(request)
         except Refusal as refusal:
             return self.threshold.page("reset.html", request, refusal, email=link.email)
-        return see_other("/sign-in?done=reset", (self.threshold.visitors.no_session_cookie(),))
+        # Whoever had the link has shown that the mailbox is theirs: their browser is as good as one that signed in.
+        cookie = await self.threshold.know_browser(request, account)
+        return see_other("/sign-in?done=reset", (self.threshold.visitors.no_session_cookie(), cookie))
 
     def _dead(self, request: Request) -> Response:
         return self.threshold.page("dead_link.html", request, DeadLink(), again="/forgot-password")
@@ -88,7 +90,7 @@ class Forgotten:
             found = links.find(rows, Kind.RESET, identity, stage.clock())
         return found if found and found.account else None
 
-    def _reset(self, link: str, password: str) -> None:
+    def _reset(self, link: str, password: str) -> str:
         stage = self.threshold.visitors.stage
         kept = hash_password(password)
-        signing_in.reset_password(stage.database, link, kept, stage.clock())
+        return signing_in.reset_password(stage.database, link, kept, stage.clock())

@@ -77,7 +77,8 @@ class SettingsPages:
         except Refusal as refusal:
             return await self._account_page(guest, refusal)
         await self.desk.visitors.runner.change(self._set_password, guest, fields["newPassword"])
-        return see_other("/settings/account?done=password")
+        cookie = await self.threshold.know_browser(request, guest.visitor.account)
+        return see_other("/settings/account?done=password", (cookie,))
 
     async def end_session(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """End one of one's own sessions."""

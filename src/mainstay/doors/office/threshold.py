@@ -1,7 +1,7 @@
 """What the pages before sign-in share: their forms, the limits on attempts, and the step inside."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.running import Runner
-from mainstay.identity import sessions, signing_in, tickets
+from mainstay.identity import devices, sessions, signing_in, tickets
 from mainstay.identity.signing_in import Known
 from mainstay.kernel.refusal import Refusal, TooMany
 
@@ -58,11 +58,22 @@ class Threshold:
         return await self.runner.read(self._looked_up, signing_in.look_up_account, account)
 
     async def count_attempt(self, request: Request, known: Known) -> None:
-        """Count an attempt at a password before it is made, or refuse it."""
+        """Count an attempt at a password before it is made, or refuse it.
+
+        A browser that has signed in to this account before has attempts of its own, which no stranger can use up.
+        """
+        device = await self.runner.read(self._device, known, self.visitors.devices(request))
+        if device:
+            accepted = await self.take("sign-in by", device, ATTEMPTS_PER_ACCOUNT, WINDOW)
+        else:
+            accepted = await self._count_stranger(request, known)
+        if not accepted:
+            raise TooManyAttempts
+
+    async def _count_stranger(self, request: Request, known: Known) -> bool:
         by_address = await self.take("sign-in from", self.address(request), ATTEMPTS_PER_ADDRESS, WINDOW)
         account = f"{known.folded} {known.signed_in_at}"
-        if not by_address or not await self.take("sign-in of", account, ATTEMPTS_PER_ACCOUNT, WINDOW):
-            raise TooManyAttempts
+        return by_address and await self.take("sign-in of", account, ATTEMPTS_PER_ACCOUNT, WINDOW)
 
     async def take(self, what: str, who: str, limit: int, window: float) -> bool:
         """Whether this may be done once more; who does it is not to be read from the counters."""
@@ -77,21 +88,61 @@ class Threshold:
         """Begin a session for someone who has proved who they are, and lead them to where they wanted to go."""
         earlier = await self.visitors.visitor(request)
         browser = request.headers.get("user-agent", "")
-        secret, path = await self.runner.change(
-            self._begin, account, organisation, browser, ticket, (earlier.account, earlier.session) if earlier else None
+        carried = self.visitors.devices(request)
+        begun = await self.runner.change(
+            self._begin,
+            _Arrival(account, organisation, browser, carried),
+            ticket,
+            (earlier.account, earlier.session) if earlier else None,
         )
-        return see_other(path or "/", (self.visitors.session_cookie(secret),))
+        cookies = (self.visitors.session_cookie(begun.session), self.visitors.device_cookie(*begun.devices))
+        return see_other(begun.path or "/", cookies)
+
+    async def know_browser(self, request: Request, account: str) -> tuple[str, str]:
+        """Know this browser for the account from now on; the cookie that it carries for it."""
+        carried = await self.runner.change(self._renew, account, self.visitors.devices(request))
+        return self.visitors.device_cookie(*carried)
 
     def _looked_up(self, look_up: Callable[[Handle, str], Known], who: str) -> Known:
         with self.visitors.stage.database.reading(EVERY) as rows:
             return look_up(rows, who)
 
-    def _begin(
-        self, account: str, organisation: str | None, browser: str, ticket: str, earlier: tuple[str, str] | None
-    ) -> tuple[str, str | None]:
+    def _device(self, known: Known, carried: Sequence[str]) -> str | None:
+        stage = self.visitors.stage
+        with stage.database.reading(EVERY) as rows:
+            # Looked for in vain where there is no account: the work is the same.
+            return devices.find(rows, known.account or "", carried, stage.clock())
+
+    def _renew(self, account: str, carried: Sequence[str]) -> tuple[str, ...]:
+        stage = self.visitors.stage
+        with stage.database.changing(EVERY) as rows:
+            return devices.renew(rows, account, carried, stage.clock())
+
+    def _begin(self, arrival: "_Arrival", ticket: str, earlier: tuple[str, str] | None) -> "_Begun":
         now = self.visitors.stage.clock()
         with self.visitors.stage.database.changing(EVERY) as rows:
             if earlier:
                 sessions.end(rows, *earlier)
-            secret = signing_in.sign_in(rows, account, organisation, browser, now)
-            return secret, tickets.redeem(rows, ticket, now)
+            session = signing_in.sign_in(rows, arrival.account, arrival.organisation, arrival.browser, now)
+            carried = devices.renew(rows, arrival.account, arrival.carried, now)
+            return _Begun(session, carried, tickets.redeem(rows, ticket, now))
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """Someone who has proved who they are, and the browser they come in with."""
+
+    account: str
+    organisation: str | None
+    browser: str
+    # What the browser is known by, to this account and others.
+    carried: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What a browser carries from a sign-in on, and where it goes."""
+
+    session: str
+    devices: tuple[str, ...]
+    path: str | None

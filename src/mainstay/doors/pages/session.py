@@ -12,7 +12,7 @@ from mainstay.doors.pages.door import apology
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.running import Runner
-from mainstay.identity import sessions, tickets
+from mainstay.identity import devices, sessions, tickets
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.sessions import Membership, Session
 from mainstay.kernel.actor import Actor, Door
@@ -96,10 +96,20 @@ class Visitors:
         """The header that takes it away."""
         return self._cookie(self._session_cookie, "", "; Max-Age=0")
 
+    def devices(self, request: Request) -> tuple[str, ...]:
+        """The secrets by which this browser is known to accounts that signed in here before, the latest first."""
+        carried = _cookies(request).get(self._device_cookie, "").split(".")
+        return tuple(secret for secret in carried if len(secret) == _SECRET_LENGTH)[:_MOST_DEVICES]
+
+    def device_cookie(self, *carried: str) -> tuple[str, str]:
+        """The header that lets a browser carry them for as long as they are kept."""
+        life = int(devices.KEPT.total_seconds())
+        return self._cookie(self._device_cookie, ".".join(carried[:_MOST_DEVICES]), f"; Max-Age={life}")
+
     def guest(self, request: Request) -> tuple[str, Headers]:
         """For forms of those who are not signed in: their token, and the cookie that it belongs to where it is new."""
         secret = _cookies(request).get(self._guest_cookie, "")
-        if len(secret) >= _GUEST_LENGTH:
+        if len(secret) >= _SECRET_LENGTH:
             return csrf_token(secret), ()
         secret = secrets.token_urlsafe(32)
         return csrf_token(secret), (self._cookie(self._guest_cookie, secret),)
@@ -121,6 +131,10 @@ class Visitors:
     @property
     def _guest_cookie(self) -> str:
         return f"{self._session_cookie}-guest"
+
+    @property
+    def _device_cookie(self) -> str:
+        return f"{self._session_cookie}-device"
 
     def _cookie(self, name: str, value: str, more: str = "") -> tuple[str, str]:
         secure = "; Secure" if self._secure else ""
@@ -165,7 +179,9 @@ class Visitors:
             return None
 
 
-_GUEST_LENGTH = 43
+_SECRET_LENGTH = 43
+# How many accounts a browser is known to at once.
+_MOST_DEVICES = 5
 
 
 def whole_path(request: Request) -> str:

@@ -1,0 +1,82 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cast import Cast
+from evidence import contents
+from mainstay.backing.database import EVERY
+from mainstay.identity import devices, signing_in
+from mainstay.identity.passwords import hash_password
+from mainstay.kernel.perform import Stage
+from visiting import somebody
+
+NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+
+def new_account(cast: Cast) -> str:
+    with cast.stage.database.reading(EVERY) as rows:
+        return str(signing_in.look_up(rows, somebody(cast).email).account)
+
+
+@pytest.fixture
+def account(cast: Cast) -> str:
+    return new_account(cast)
+
+
+def renew(stage: Stage, account: str, *carried: str, now: datetime = NOW) -> tuple[str, ...]:
+    with stage.database.changing(EVERY) as rows:
+        return devices.renew(rows, account, carried, now)
+
+
+def known(stage: Stage, account: str, *carried: str, now: datetime = NOW) -> str | None:
+    with stage.database.reading(EVERY) as rows:
+        return devices.find(rows, account, carried, now)
+
+
+def test_a_browser_that_signed_in_is_known_to_that_account_only(cast: Cast, account: str) -> None:
+    (secret,) = renew(cast.stage, account)
+    assert known(cast.stage, account, "x" * 43, secret) == secret
+    assert known(cast.stage, new_account(cast), secret) is None
+    assert known(cast.stage, "", secret) is None
+
+
+def test_its_secret_is_kept_nowhere(cast: Cast, account: str) -> None:
+    (secret,) = renew(cast.stage, account)
+    assert secret not in repr(contents(cast.stage.database))
+
+
+def test_its_secret_is_new_at_every_sign_in_and_the_old_one_is_worth_nothing(cast: Cast, account: str) -> None:
+    (first,) = renew(cast.stage, account)
+    (second,) = renew(cast.stage, account, first)
+    assert known(cast.stage, account, first) is None
+    assert known(cast.stage, account, second) == second
+
+
+def test_one_browser_is_known_to_several_accounts(cast: Cast, account: str) -> None:
+    other = new_account(cast)
+    carried = renew(cast.stage, other, *renew(cast.stage, account))
+    assert [known(cast.stage, whose, *carried) for whose in (other, account)] == list(carried)
+    # What nobody is known by any more is not carried on.
+    assert renew(cast.stage, other, *carried, "x" * 43)[1:] == carried[1:]
+
+
+def test_a_new_password_ends_what_browsers_were_known_by(cast: Cast, account: str) -> None:
+    (secret,) = renew(cast.stage, account)
+    signing_in.change_password(cast.stage.database, account, "", hash_password("another password"), NOW)
+    assert known(cast.stage, account, secret) is None
+
+
+def test_a_browser_is_forgotten_after_a_year(cast: Cast, account: str) -> None:
+    (secret,) = renew(cast.stage, account)
+    late = NOW + devices.KEPT
+    assert known(cast.stage, account, secret, now=late - timedelta(seconds=1)) == secret
+    assert known(cast.stage, account, secret, now=late) is None
+    with cast.stage.database.changing(EVERY) as rows:
+        devices.forget_old(rows, late)
+    assert known(cast.stage, account, secret) is None
+
+
+def test_the_oldest_of_very_many_is_forgotten(cast: Cast, account: str) -> None:
+    made = [renew(cast.stage, account, now=NOW + timedelta(minutes=number))[0] for number in range(devices.MOST + 1)]
+    assert known(cast.stage, account, made[0]) is None
+    assert known(cast.stage, account, *made[1:2]) == made[1]
