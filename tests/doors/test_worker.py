@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from email import message_from_bytes
 from email.message import EmailMessage, Message
 from email.policy import default
+from pathlib import Path
 
 import orjson
 import pytest
@@ -19,7 +20,8 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
 
 from cast import Cast, assemble
-from dispatching import put_deliveries
+from dispatching import Clock, put_deliveries
+from installations import Installations
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.kernel.context import Letter, Request
 from mainstay.kernel.perform import Stage
@@ -38,16 +40,6 @@ from waiting import wait_until
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
-
-
-@dataclass
-class Clock:
-    """A clock that is set by hand."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 class Inbox(Received):
@@ -101,8 +93,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(fresh_settings: Settings, port: int) -> Iterator[Desk]:
-    settings = replace(fresh_settings, smtp=f"smtp://127.0.0.1:{port}")
+def desk(engine: str, installations: Installations, tmp_path: Path, port: int) -> Iterator[Desk]:
+    settings = replace(installations.furnished(engine, tmp_path), smtp=f"smtp://127.0.0.1:{port}")
     clock = Clock(system_clock())
     stage = open_stage(settings, clock)
     yield Desk(settings, clock, stage, assemble(stage))

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Literal
 
 import orjson
 import pytest
@@ -76,10 +77,28 @@ def test_an_unknown_address_gets_the_answer_of_a_wrong_password(cast: Cast, pers
     assert said[0] == said[1]
 
 
-def test_an_unknown_address_costs_the_work_of_a_known_one(cast: Cast) -> None:
-    kept = known(cast, "nobody@nowhere.example").password_hash
-    hasher: PasswordHasher = passwords._HASHER
-    assert not hasher.check_needs_rehash(kept)
+class CountingHasher(PasswordHasher):
+    """Does the real work, and counts how often and with which parameters."""
+
+    def __init__(self, real: PasswordHasher) -> None:
+        super().__init__(real.time_cost, real.memory_cost, real.parallelism)
+        self.work: list[bool] = []
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:  # noqa: A002  the library names it
+        self.work.append(self.check_needs_rehash(hash))
+        return super().verify(hash, password)
+
+
+def test_an_unknown_address_costs_the_work_of_a_known_one(
+    cast: Cast, person: Somebody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for email in (person.email, "nobody@nowhere.example"):
+        hasher = CountingHasher(passwords._HASHER)
+        monkeypatch.setattr(passwords, "_HASHER", hasher)
+        with pytest.raises(NotSignedIn):
+            prove(known(cast, email), "wrong")
+        # Once, with today's parameters.
+        assert hasher.work == [False]
 
 
 def test_nobody_can_sign_in_where_there_is_no_account() -> None:

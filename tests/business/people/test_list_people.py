@@ -34,8 +34,8 @@ def test_everyone_is_listed_newest_first(cast: Cast) -> None:
 
 
 def test_an_entry_is_the_record_itself(cast: Cast) -> None:
-    for person in cast.perform(list_people)["data"]:
-        assert person == cast.perform(get_person, personId=person["id"])
+    listed = cast.perform(list_people)["data"]
+    assert listed == [cast.perform(get_person, personId=person) for person in [*cast.people.values()][::-1]]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 5, 6, 100])

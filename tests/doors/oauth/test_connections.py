@@ -12,10 +12,11 @@ from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import update_person
 from mainstay.business.people.standing import remove_person
+from mainstay.identity.authenticate import NoSuchToken, actor_of_bearer, standing
 from mainstay.identity.clients import forget_never_approved
 from mainstay.identity.connections import list_connections, revoke_connection
 from mainstay.identity.last_used import LastUsed
-from mainstay.kernel.actor import operator
+from mainstay.kernel.actor import Door, operator
 from mainstay.kernel.refusal import NotFound
 from mainstay.kernel.rights import Role
 from mainstay.values.moments import moment_text
@@ -100,6 +101,25 @@ def test_who_becomes_a_subcontractor_or_leaves_loses_the_connection_for_good(ser
         password="unused by this account",
     )
     assert status(server, refresh["access_token"]) == 401
+
+
+def test_whoever_has_become_a_subcontractor_is_kept_out_by_each_fence(server: RunningServer, cast: Cast) -> None:
+    app = register(server)
+    tokens = app.connect(signed_in(server, cast, Role.OFFICE), cast.organisation, "write")
+    code = signed_in(server, cast, Role.OFFICE).approve(app.address(), cast.organisation, "write")["code"]
+    with cast.stage.database.reading(EVERY) as rows:
+        acting = actor_of_bearer(rows, tokens["access_token"], Door.AGENT, cast.stage.clock())
+    # Not as it is done by an operation, which ends the connections first.
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run(
+            "UPDATE person SET role = 'subcontractor' WHERE organisation_id = :organisation AND id = :id",
+            id=cast.people[Role.OFFICE],
+        )
+    assert status(server, tokens["access_token"]) == 401
+    assert app.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
+    assert app.redeem(code).json()["error"] == "invalid_grant"
+    with pytest.raises(NoSuchToken), cast.stage.database.changing(cast.organisation) as rows:
+        standing(rows, acting)
 
 
 def test_a_lapsed_subscription_still_gives_tokens_that_read(server: RunningServer, cast: Cast) -> None:

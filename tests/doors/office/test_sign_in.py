@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from apps import hidden
+from apps import from_somewhere, hidden
 from cast import PASSWORD, Cast, assemble
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.standing import remove_person
@@ -123,9 +123,34 @@ def test_only_a_page_of_ours_is_come_back_to(server: RunningServer, referer: str
     assert answer.headers["Location"] == "/sign-in?late=yes"
 
 
-def test_a_path_that_browsers_take_for_another_site_is_not_gone_back_to(server: RunningServer) -> None:
-    answer = Visit(server).get("//evil.example/settings")
-    assert answer.status_code == 404
+@pytest.mark.parametrize("path", ["//evil.example/settings", "/\\evil.example/settings", "/\tpeople"])
+def test_a_path_that_browsers_take_for_another_site_is_not_gone_back_to(server: RunningServer, path: str) -> None:
+    assert Visit(server).get("//evil.example/settings").status_code == 404
+    # The page of a form that came too late is told by the browser, or by whoever made it do so.
+    answer = Visit(server).post("/people/invite", {}, Referer=f"{server.url}{path}")
+    assert answer.headers["Location"] == "/sign-in?late=yes"
+
+
+def test_one_address_has_300_attempts_whoever_it_tries_to_be(server: RunningServer) -> None:
+    visiting = Visit(server)
+    page = visiting.get("/sign-in").text
+
+    def attempt(number: int, **headers: str) -> int:
+        # Too long to be anyone's, so that no time goes into proving it.
+        fields = {"csrf": hidden(page, "csrf"), "email": f"{number}@nowhere.example", "password": "x" * 300}
+        return visiting.post("/sign-in", fields, **headers).status_code
+
+    assert {attempt(number) for number in range(300)} == {422}
+    assert attempt(300) == 429
+    assert attempt(300, **from_somewhere()) == 422
+
+
+def test_one_address_is_given_120_tickets_a_minute(server: RunningServer) -> None:
+    visiting = Visit(server)
+    assert {visiting.get("/people").status_code for _ in range(120)} == {303}
+    refused = visiting.get("/people")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert Visit(server).get("/people").status_code == 303
 
 
 def test_whoever_is_signed_in_does_not_sign_in_again(server: RunningServer, cast: Cast) -> None:
