@@ -4,7 +4,7 @@ from mainstay.business.organisation import operations as organisation
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
-from mainstay.identity import clients, connections, devices, keys, links, sessions, tickets, tokens
+from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.ledger import replay
 from mainstay.webhooks import deliveries, endpoints, feed, retention
@@ -19,6 +19,7 @@ CATALOGUE = Catalogue(
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,
+        *entering.OPERATIONS,
         *endpoints.OPERATIONS,
         *deliveries.OPERATIONS,
         disable_webhook,

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-
-import httpx2
+from typing import Any
 
 from mainstay.backing.log import log_error
+from mainstay.late import late
 
 LONGEST_URL = 2000
 # A lookup outlives the post that gave it up, so there may be more of them than posts.
@@ -68,8 +68,8 @@ class Guard:
         with suppress(OSError):  # also when time runs out
             found.result(_PATIENCE_SECONDS)
 
-    def read(self, url: str) -> httpx2.URL:
-        """The URL as it will be used, or Denied because of its form or of the address in it."""
+    def read(self, url: str) -> Any:
+        """The URL as the client will use it, an `httpx2.URL`; or Denied because of its form or of the address in it."""
         if len(url) > LONGEST_URL:
             raise Denied(f"is longer than {LONGEST_URL} characters")
         if any(mark == "\\" or unicodedata.category(mark)[0] in "CZ" for mark in url):
@@ -82,8 +82,8 @@ class Guard:
         if form["port"] and not 1 <= int(form["port"]) <= _LARGEST_PORT:
             raise Denied(f"has a port that is not from 1 to {_LARGEST_PORT}")
         try:
-            read = httpx2.URL(url)
-        except httpx2.InvalidURL as fault:
+            read = late("httpx2").URL(url)
+        except late("httpx2").InvalidURL as fault:
             raise Denied("names a host that cannot be") from fault
         self._check_host(read.raw_host.decode())
         return read

@@ -61,6 +61,15 @@ JOIN organisation o ON o.id = p.organisation_id
 WHERE l.organisation_id = :organisation AND l.id = :id AND p.status = 'invited'
 """
 
+# Whoever chooses a new password by a link that was mailed to them, in an organisation that knows them, or knew them.
+_RESETTING = """
+SELECT p.id, p.name, p.role, o.subscription
+FROM one_time_link l
+JOIN person p ON p.account_id = l.account_id AND p.organisation_id = :organisation
+JOIN organisation o ON o.id = p.organisation_id
+WHERE l.id = :id AND l.kind = 'reset' ORDER BY p.status LIMIT 1
+"""
+
 
 def actor_of_key(rows: Handle, secret: str, door: Door) -> Actor:
     """Who comes in with an API key. The handle looks across organisations: the key says which it is."""
@@ -100,12 +109,21 @@ def actor_of_invitation(rows: Handle, link: str) -> Actor:
     return _themselves(rows, row, Door.OFFICE, link)
 
 
+def actor_of_reset(rows: Handle, link: str) -> Actor:
+    """Whoever chooses a new password by a link: known by it alone, and able to do that alone."""
+    row = rows.one(_RESETTING, id=link)
+    if row is None:
+        raise NotFound("link")
+    return _themselves(rows, row, Door.OFFICE, link)._replace(rights=frozenset({Right.ME_CHANGE}))
+
+
 def standing(rows: Handle, actor: Actor) -> Actor:
     """The actor as it stands now, read inside the transaction of a change."""
     if actor.credential in ALWAYS_STANDING:
         return actor
     if is_id(actor.credential, links.PREFIX):
-        return actor_of_invitation(rows, actor.credential)
+        by_link = actor_of_invitation if actor.may(Right.ME_READ) else actor_of_reset
+        return by_link(rows, actor.credential)
     if actor.client is None:
         return _still_here(rows, actor)
     by_id, gone = (_KEY_BY_ID, NoSuchKey) if is_id(actor.credential, "key") else (_CONNECTION_BY_ID, NoSuchToken)

@@ -1,4 +1,4 @@
-"""Signing in with e-mail and password, and changing the password.
+"""Proving by e-mail address and password who one is, and asking for a new password.
 
 An unknown address and a wrong password get the same answer after the same work. These concern the account alone, and
 look across organisations.
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mainstay.backing.database import EVERY, Database, Handle, Row
-from mainstay.identity import devices, links, sessions
+from mainstay.identity import links
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, is_password
@@ -31,15 +31,6 @@ Choose it here, within an hour:
 {LINK}
 
 The link works once. If it was not you, you need not do anything: your password stays as it is.
-"""
-
-_CHANGED = """\
-Hello,
-
-the password with which you sign in to Mainstay has been changed, and every other sign-in has ended.
-
-If it was not you, choose a new one at once: the page to sign in asks "Forgot your password?". And tell an owner or
-admin of your organisation.
 """
 
 
@@ -102,59 +93,21 @@ def prove(known: Known, password: str) -> str:
     return known.account
 
 
-def sign_in(rows: Handle, account: str, organisation: str | None, browser: str, now: datetime) -> str:
-    """A new session for someone who has proved who they are; its secret."""
-    _note_success(rows, account, now)
-    return sessions.begin(rows, account, organisation, browser, now)
+def note_success(rows: Handle, account: str, now: datetime) -> None:
+    """Failed attempts are counted anew from here on."""
+    rows.run("UPDATE account SET signed_in_at = :at WHERE id = :id", id=account, at=moment_text(now))
 
 
 def ask_for_reset(database: Database, email: str, now: datetime) -> bool:
     """Mail a link to a new password to whoever has this address; whether anyone has."""
     with database.reading(EVERY) as rows:
         known = look_up(rows, email)
-        place = _place(rows, known.account)
+        place = find_place(rows, known.account)
     with database.changing(place) as rows:
         link = links.make_reset(rows, known.account, known.email, now)
         letter = mail(known.email, "Reset your Mainstay password", _RESET, link=(Kind.RESET, link))
         _post(rows, letter, now)
     return place != EVERY
-
-
-def reset_password(database: Database, link: str, password_hash: str, now: datetime) -> str:
-    """Set a new password with a link, once; every session of the account ends. The account."""
-    with database.reading(EVERY) as rows:
-        asked = links.find(rows, Kind.RESET, link, now)
-        place = _place(rows, asked.account if asked else None)
-    with database.changing(place) as rows:
-        found = links.find(rows, Kind.RESET, link, now)
-        if found is None or found.account is None or not links.use(rows, link):
-            raise DeadLink
-        _set_password(rows, found.account, password_hash, now)
-        sessions.end_all(rows, found.account)
-        _note_success(rows, found.account, now)
-        return found.account
-
-
-def change_password(database: Database, account: str, session: str, password_hash: str, now: datetime) -> None:
-    """Set a new password; every other session of the account ends."""
-    with database.reading(EVERY) as rows:
-        place = _place(rows, account)
-    with database.changing(place) as rows:
-        _set_password(rows, account, password_hash, now)
-        sessions.end_all(rows, account, but=session)
-
-
-def _set_password(rows: Handle, account: str, password_hash: str, now: datetime) -> None:
-    rows.run("UPDATE account SET password_hash = :hash WHERE id = :id", id=account, hash=password_hash)
-    links.end_resets(rows, account)
-    devices.end_all(rows, account)
-    if row := rows.one("SELECT email FROM account WHERE id = :id", id=account):
-        _post(rows, mail(str(row[0]), "Your Mainstay password was changed", _CHANGED), now)
-
-
-def _note_success(rows: Handle, account: str, now: datetime) -> None:
-    """From here on, failed attempts are counted anew."""
-    rows.run("UPDATE account SET signed_in_at = :at WHERE id = :id", id=account, at=moment_text(now))
 
 
 def _post(rows: Handle, letter: Letter, now: datetime) -> None:
@@ -163,8 +116,8 @@ def _post(rows: Handle, letter: Letter, now: datetime) -> None:
         outbox.put(rows, letter, moment_text(now))
 
 
-def _place(rows: Handle, account: str | None) -> str:
-    """An organisation in whose name an account gets mail: any that knows it will do."""
+def find_place(rows: Handle, account: str | None) -> str:
+    """An organisation in whose name an account gets mail, or whose trail tells of it: any that knows it will do."""
     row = rows.one(
         "SELECT organisation_id FROM person WHERE account_id = :account ORDER BY organisation_id LIMIT 1",
         account=account,

@@ -3,16 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import orjson
+
 from mainstay.backing.database import EVERY
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.threshold import Threshold, TooManyAttempts
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import links, signing_in
+from mainstay.identity.authenticate import actor_of_reset
+from mainstay.identity.entering import reset_password
 from mainstay.identity.links import Kind, Link, LinkMaker
-from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink
-from mainstay.kernel.refusal import Refusal
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.refusal import NotFound, Refusal
 from mainstay.values.mailbox import fold_address
 
 # Mails within an hour.
@@ -68,8 +72,7 @@ class Forgotten:
         if link is None:
             return self._dead(request)
         try:
-            check_new_password("password", fields.get("password", ""))
-            account = await self.threshold.runner.change(self._reset, link.id, fields.get("password", ""))
+            account = await self.threshold.runner.change(self._reset, link, fields.get("password", ""), request.id)
         except DeadLink:
             return self._dead(request)
         except Refusal as refusal:
@@ -90,7 +93,14 @@ class Forgotten:
             found = links.find(rows, Kind.RESET, identity, stage.clock())
         return found if found and found.account else None
 
-    def _reset(self, link: str, password: str) -> str:
+    def _reset(self, link: Link, password: str, request: str) -> str:
         stage = self.threshold.visitors.stage
-        kept = hash_password(password)
-        return signing_in.reset_password(stage.database, link, kept, stage.clock())
+        with stage.database.reading(EVERY) as rows:
+            place = signing_in.find_place(rows, link.account)
+        try:
+            with stage.database.reading(place) as rows:
+                actor = actor_of_reset(rows, link.id)
+            answer = stage.perform(reset_password, actor, orjson.dumps({"password": password}), Envelope(request))
+        except NotFound:
+            raise DeadLink from None
+        return str(orjson.loads(answer.body)["id"])

@@ -13,7 +13,8 @@ from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in
-from mainstay.identity.passwords import check_new_password, hash_password
+from mainstay.identity.entering import change_password
+from mainstay.identity.passwords import check_new_password
 from mainstay.identity.sessions import Session
 from mainstay.identity.signing_in import NotSignedIn
 from mainstay.kernel.refusal import Fault, Invalid, Refusal
@@ -72,12 +73,13 @@ class SettingsPages:
             await self.threshold.count_attempt(guest.request, known)
             check_new_password("newPassword", fields.get("newPassword", ""))
             await self.desk.visitors.runner.change(signing_in.prove, known, fields.get("password", ""))
+            given = {"password": fields.get("newPassword", ""), "session": guest.visitor.session}
+            await self.desk.perform(guest, change_password, given)
         except NotSignedIn:
             return await self._account_page(guest, Invalid([Fault("password", "is not right")]))
         except Refusal as refusal:
             return await self._account_page(guest, refusal)
-        await self.desk.visitors.runner.change(self._set_password, guest, fields["newPassword"])
-        cookie = await self.threshold.know_browser(request, guest.visitor.account)
+        cookie = await self.threshold.know_browser(guest.request, guest.visitor.account)
         return see_other("/settings/account?done=password", (cookie,))
 
     async def end_session(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -100,11 +102,6 @@ class SettingsPages:
         stage = self.desk.visitors.stage
         with stage.database.reading(EVERY) as rows:
             return sessions.of_account(rows, account, stage.clock())
-
-    def _set_password(self, guest: Guest, password: str) -> None:
-        stage, visitor = self.desk.visitors.stage, guest.visitor
-        kept = hash_password(password)
-        signing_in.change_password(stage.database, visitor.account, visitor.session, kept, stage.clock())
 
     def _end(self, account: str, session: str) -> None:
         with self.desk.visitors.stage.database.changing(EVERY) as rows:

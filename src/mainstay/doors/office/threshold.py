@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from mainstay.backing.database import EVERY, Handle
 from mainstay.doors.addresses import neighbourhood
 from mainstay.doors.http import Request, Response
@@ -13,8 +15,12 @@ from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.running import Runner
-from mainstay.identity import devices, sessions, signing_in, tickets
+from mainstay.identity import devices, sessions, signing_in
+from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.entering import sign_in
 from mainstay.identity.signing_in import Known
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Refusal, TooMany
 
 # Attempts within a quarter of an hour: for an account counted from its last success on.
@@ -87,16 +93,15 @@ class Threshold:
     async def welcome(self, request: Request, account: str, organisation: str | None, ticket: str) -> Response:
         """Begin a session for someone who has proved who they are, and lead them to where they wanted to go."""
         earlier = await self.visitors.visitor(request)
-        browser = request.headers.get("user-agent", "")
-        carried = self.visitors.devices(request)
-        begun = await self.runner.change(
-            self._begin,
-            _Arrival(account, organisation, browser, carried),
-            ticket,
-            (earlier.account, earlier.session) if earlier else None,
-        )
-        cookies = (self.visitors.session_cookie(begun.session), self.visitors.device_cookie(*begun.devices))
-        return see_other(begun.path or "/", cookies)
+        arrival = {
+            "browser": request.headers.get("user-agent", ""),
+            "carried": self.visitors.devices(request),
+            "ticket": ticket,
+            "earlier": earlier.session if earlier and earlier.account == account else None,
+        }
+        begun = await self.runner.change(self._begin, account, organisation, arrival, request.id)
+        cookies = (self.visitors.session_cookie(begun["session"]), self.visitors.device_cookie(*begun["devices"]))
+        return see_other(begun["path"] or "/", cookies)
 
     async def know_browser(self, request: Request, account: str) -> tuple[str, str]:
         """Know this browser for the account from now on; the cookie that it carries for it."""
@@ -118,31 +123,18 @@ class Threshold:
         with stage.database.changing(EVERY) as rows:
             return devices.renew(rows, account, carried, stage.clock())
 
-    def _begin(self, arrival: "_Arrival", ticket: str, earlier: tuple[str, str] | None) -> "_Begun":
-        now = self.visitors.stage.clock()
-        with self.visitors.stage.database.changing(EVERY) as rows:
-            if earlier:
-                sessions.end(rows, *earlier)
-            session = signing_in.sign_in(rows, arrival.account, arrival.organisation, arrival.browser, now)
-            carried = devices.renew(rows, arrival.account, arrival.carried, now)
-            return _Begun(session, carried, tickets.redeem(rows, ticket, now))
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """Someone who has proved who they are, and the browser they come in with."""
-
-    account: str
-    organisation: str | None
-    browser: str
-    # What the browser is known by, to this account and others.
-    carried: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """What a browser carries from a sign-in on, and where it goes."""
-
-    session: str
-    devices: tuple[str, ...]
-    path: str | None
+    def _begin(self, account: str, organisation: str | None, arrival: dict[str, Any], request: str) -> dict[str, Any]:
+        """Begin it in the organisation that was named, or in the first; whoever is in none is let in and told so."""
+        stage = self.visitors.stage
+        with stage.database.reading(EVERY) as rows:
+            places = sessions.memberships(rows, account)
+        place = next((place for place in places if place.organisation == organisation), places[0] if places else None)
+        if place is None:
+            with stage.database.changing(EVERY) as rows:
+                secret = sessions.begin(rows, account, None, arrival["browser"], stage.clock())
+            return {"session": secret, "devices": arrival["carried"], "path": None}
+        with stage.database.reading(place.organisation) as rows:
+            actor = actor_of_person(rows, place.person, Door.OFFICE)
+        answer = stage.perform(sign_in, actor, orjson.dumps(arrival), Envelope(request))
+        begun: dict[str, Any] = orjson.loads(answer.body)
+        return begun
