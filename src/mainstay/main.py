@@ -40,7 +40,7 @@ from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
 from mainstay.late import late
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_link_maker, open_signer, open_stage
+from mainstay.staging import open_key_maker, open_link_maker, open_sealer, open_signer, open_stage
 
 THREADS = 8
 
@@ -76,7 +76,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
     operations = CATALOGUE.operations
     tools = Tools(operations)
-    visitors = Visitors(stage, runner, limits, addresses, settings.base_url)
+    visitors = Visitors(stage, runner, limits, addresses, settings.base_url, open_sealer(settings))
     callers = Callers(settings.port, addresses.holder, open_bounds())
 
     async def start() -> None:
@@ -95,7 +95,9 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
             api.PREFIX: api.ApiDoor(entrance, api_paths(operations), lambda: describe(operations, settings.base_url)),
             "/.well-known": well_known(settings.base_url),
         },
-        nowhere=office(visitors, open_link_maker(settings), tools.names, open_signer(settings)),
+        nowhere=office(
+            visitors, tools.names, open_link_maker(settings), open_signer(settings), open_key_maker(settings)
+        ),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row), METERED),
         start=start,

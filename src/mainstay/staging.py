@@ -9,7 +9,9 @@ from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.backing.wakeups import Bell
 from mainstay.catalogue import CATALOGUE
 from mainstay.identity.authenticate import standing
+from mainstay.identity.keys import KeyMaker
 from mainstay.identity.links import LinkMaker
+from mainstay.identity.sealing import Sealer
 from mainstay.kernel.perform import Stage
 from mainstay.late import late
 from mainstay.settings import Settings, WrongSetting
@@ -46,6 +48,16 @@ def open_signer(settings: Settings) -> Signer:
 def open_link_maker(settings: Settings) -> LinkMaker:
     """What makes one-time links."""
     return LinkMaker(_secret(settings), settings.base_url)
+
+
+def open_sealer(settings: Settings) -> Sealer:
+    """What seals what only this installation may read."""
+    return Sealer(_secret(settings))
+
+
+def open_key_maker(settings: Settings) -> KeyMaker:
+    """What derives the keys that forms make."""
+    return KeyMaker(_secret(settings))
 
 
 def open_guard(settings: Settings) -> Guard:

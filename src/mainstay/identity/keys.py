@@ -1,20 +1,23 @@
 """API keys: made by an owner or admin for one organisation, shown once, revoked at once."""
 
-from dataclasses import dataclass
+import hashlib
+import hmac
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, SecretStr
 
-from mainstay.backing.database import Handle
-from mainstay.identity.secrets import API_KEY, new_secret, secret_hash
+from mainstay.backing.database import Clash, Handle
+from mainstay.identity.secrets import API_KEY, is_secret, new_secret, secret_hash
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Forbidden, Reason
+from mainstay.kernel.refusal import Conflict, Forbidden, Reason
 from mainstay.kernel.rights import Access, Right
 from mainstay.kernel.shapes import Input, Kept, ListInput, One, Page, Shown, states
-from mainstay.values.fields import LAST_SEEN, Line, id_of
+from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Line, id_of
 from mainstay.values.ids import new_id
 
 # Whoever could make keys with a key would never lose access: people only.
@@ -43,7 +46,13 @@ class KeyOut(Shown):
 class NewKeyOut(KeyOut):
     """An API key just made."""
 
-    key: str = Field(description="The key. It is shown this once.")
+    key: str | None = Field(description="The key. It is shown this once; null to whoever made it up themselves.")
+
+
+def _could_be_a_key(given: SecretStr) -> SecretStr:
+    if not is_secret(given.get_secret_value(), API_KEY):
+        raise ValueError("is not a key")
+    return given
 
 
 class CreateKey(Input):
@@ -51,6 +60,23 @@ class CreateKey(Input):
 
     name: Line = Field(description="What the key is for.")
     access: Access = Field(description="`read` or `write`; it cannot be changed later.")
+    # Kept answers to forms must not hold a key: the office hands in one that it can derive again.
+    key: Annotated[SecretStr, AfterValidator(_could_be_a_key), NOT_ASKED] | None = Field(
+        default=None, description="The key, where it is derived; without it, a new one is made and answered."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMaker:
+    """Derives the key that a form makes, so that the same form, sent again, shows the same key and makes no other."""
+
+    secret: bytes = field(repr=False)
+
+    def key(self, actor: Actor, once: str) -> str:
+        """The key that a form with this token makes for whoever sends it. The token itself is kept nowhere."""
+        words = f"api key {actor.organisation} {actor.credential} {once}"
+        digest = hmac.digest(self.secret, words.encode(), hashlib.sha256)
+        return API_KEY + urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 class ListKeys(ListInput):
@@ -112,19 +138,23 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     """
     if ctx.actor.person is None:
         raise Forbidden("A key is made by a person of the organisation: an owner or admin.")
-    identity, secret = new_id("key"), new_secret(API_KEY)
-    ctx.rows.run(
-        "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
-        " VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at)",
-        id=identity,
-        name=given.name,
-        access=given.access,
-        hash=secret_hash(secret),
-        last_four=secret[-4:],
-        at=ctx.at,
-    )
+    identity = new_id("key")
+    secret = given.key.get_secret_value() if given.key else new_secret(API_KEY)
+    try:
+        ctx.rows.run(
+            "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
+            " VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at)",
+            id=identity,
+            name=given.name,
+            access=given.access,
+            hash=secret_hash(secret),
+            last_four=secret[-4:],
+            at=ctx.at,
+        )
+    except Clash:
+        raise Conflict("This key was made before. Make another one.") from None
     ctx.pen.touch(identity)
-    return One(NewKeyOut, (*KEYS.fetch(ctx, identity).row, secret))
+    return One(NewKeyOut, (*KEYS.fetch(ctx, identity).row, None if given.key else secret))
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)

@@ -27,6 +27,10 @@ class As:
     kind: str
 
 
+# Beside a value that no person is asked for.
+NOT_ASKED = As("")
+
+
 def _matching(pattern: str, problem: str) -> AfterValidator:
     """A pattern, with words for what does not match it."""
 

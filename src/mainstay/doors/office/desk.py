@@ -2,20 +2,22 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import orjson
 
-from mainstay.doors.http import Request, Response
+from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office import frame
 from mainstay.doors.office.frame import Area
 from mainstay.doors.pages.door import View
-from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.forms import query_words, take_once
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import Visitor, Visitors
+from mainstay.doors.pages.shown_once import ShownOnce
+from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.catalogue import Catalogue, is_admitted
@@ -58,6 +60,12 @@ class Guest:
     request: Request
     visitor: Visitor
     actor: Actor
+    # The token of the form that they sent, under which what it does is done once.
+    once: str | None = None
+
+    def sending(self, fields: dict[str, str]) -> "Guest":
+        """The same, sending this form; takes its token out of the fields."""
+        return replace(self, once=take_once(fields))
 
     @property
     def time_zone(self) -> str:
@@ -78,6 +86,11 @@ class Desk:
     """Lets people into the office and does what they ask."""
 
     visitors: Visitors
+
+    @property
+    def shown_once(self) -> ShownOnce:
+        """What shows a secret once, on the page after the form that made it."""
+        return ShownOnce(self.visitors)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -114,13 +127,20 @@ class Desk:
         guest: Guest,
         operation: Operation,
         given: Mapping[str, object] = NOTHING,
-        *,
         version: int | None = None,
-        once: str | None = None,
     ) -> dict[str, Any]:
-        """Perform an operation as this person, on the version of the record they saw; its answer, or a refusal."""
+        """Perform an operation as this person, on the version of the record they saw; its answer, or a refusal.
+
+        What a form does that was sent before is not done again: its answer is the one that it got then.
+        """
         versions = None if version is None else frozenset({version})
-        return await self._perform(guest, operation, given, Envelope(guest.request.id, versions, once))
+        once = f"form {operation.name} {secret_hash(guest.once)}" if guest.once else None
+        try:
+            return await self._perform(guest, operation, given, Envelope(guest.request.id, versions, once))
+        except Invalid as invalid:
+            if any(fault.field == "Idempotency-Key" for fault in invalid.faults):
+                raise Conflict(_SENT_BEFORE) from None
+            raise
 
     async def list(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
         """A page of a list, each record of which says what this person can do with it."""
@@ -138,12 +158,13 @@ class Desk:
         """The fields of a form that this person sent."""
         return await self.visitors.form(guest.request, guest.visitor)
 
-    def page(self, template: str, guest: Guest, status: int = 200, **shown: Any) -> Response:
+    def page(self, template: str, guest: Guest, status: int = 200, *, headers: Headers = (), **shown: Any) -> Response:
         """A page in the office's frame."""
         groups = [guest.of_use(group) for group in frame.GROUPS]
         return render(
             template,
             status,
+            headers=headers,
             visitor=guest.visitor,
             actor=guest.actor,
             may=guest.may,
@@ -167,6 +188,9 @@ class Desk:
         return operation.done if operation else NOTICES.get(word)
 
 
+_SENT_BEFORE = (
+    "This form was sent before with something else in it, so nothing was done now. Look at it once more, then send it."
+)
 _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
 
 

@@ -13,7 +13,7 @@ from mainstay.doors.office.room import Arrangement, Record, Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.identity.connections import get_connection, list_connections
-from mainstay.identity.keys import create_key, get_key, list_keys
+from mainstay.identity.keys import KeyMaker, create_key, get_key, list_keys
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Forbidden
 from mainstay.kernel.rights import RIGHTS, Access, Rights, Role
@@ -70,12 +70,13 @@ class Developer:
 
     desk: Desk
     offered_tools: OfferedTools
+    key_maker: KeyMaker
 
     def routes(self) -> list[Route]:
         """Where they are."""
         return [
             Route("GET", "/settings/developer", self.desk.signed_in(self.show)),
-            *Room(self.desk, KEYS, reveals=self._reveal).routes(),
+            *Room(self.desk, KEYS, adds=self._add, reveals=self._reveal).routes(),
             *Room(self.desk, CONNECTIONS, shows=self._show_connections).routes(),
         ]
 
@@ -86,11 +87,16 @@ class Developer:
             raise Forbidden("Your role does not connect apps or programs.")
         return see_other(of_use[0].path)
 
-    def _reveal(self, guest: Guest, operation: Operation, key: Record) -> Response | None:
+    def _add(self, guest: Guest, operation: Operation) -> dict[str, object]:
+        if operation is not create_key or guest.once is None:
+            return {}
+        return {"key": self.key_maker.key(guest.actor, guest.once)}
+
+    def _reveal(self, guest: Guest, operation: Operation, key: Record) -> Record | None:
         if operation is not create_key:
             return None
-        address = f"{self.desk.visitors.base_url}/api/v1"
-        return self.desk.page("key.html", guest, of=KEYS, key=key, api_address=address)
+        secret = self.key_maker.key(guest.actor, guest.once) if guest.once else key["key"]
+        return {"title": "Your new key", "secret": secret}
 
     async def _show_connections(self, _guest: Guest, record: Record | None) -> dict[str, Any]:
         if record is None:

@@ -14,7 +14,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.pages.asking import Asked, Choices, asked_of, filled, given
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.forms import ONCE_FIELD, query_words
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.showing import cells, state_of
 from mainstay.kernel.catalogue import admit
@@ -65,8 +65,9 @@ class Room:
     of: Arrangement
     # What the templates of its own need, for one record or for the list.
     shows: Callable[[Guest, Record | None], Any] | None = None
-    # What is shown once after something was done, such as a secret.
-    reveals: Callable[[Guest, Operation, Record], Response | None] | None = None
+    # What is given to an operation that no person is asked for; and what is shown once of what it made: a secret.
+    adds: Callable[[Guest, Operation], dict[str, object]] | None = None
+    reveals: Callable[[Guest, Operation, Record], Record | None] | None = None
 
     def routes(self) -> list[Route]:
         """Where they are."""
@@ -122,7 +123,14 @@ class Room:
     async def record(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """One record: what it is, and what can be done with it."""
         found = await self._fetch(guest, at)
-        return await self._page(guest, found, notice=self.desk.notice(guest))
+        handed = self.desk.shown_once.take(guest.request, guest.visitor, found["id"])
+        return await self._page(
+            guest,
+            found,
+            revealed=handed.made if handed else None,
+            headers=handed.headers if handed else (),
+            notice=self.desk.notice(guest),
+        )
 
     async def ask_new(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The form for a new record."""
@@ -134,6 +142,7 @@ class Room:
         """Make one."""
         creates = self._creates()
         fields = await self.desk.form(guest)
+        guest = guest.sending(fields)
         try:
             made = await self._perform(guest, creates, fields, {})
         except Refusal as refusal:
@@ -155,6 +164,7 @@ class Room:
         operation = self._doing(at["verb"])
         fields = await self.desk.form(guest)
         found = await self._fetch(guest, at)
+        guest = guest.sending(fields)
         irreversible = operation.is_irreversible
         try:
             if irreversible and fields.get("confirmed") != "yes":
@@ -169,9 +179,8 @@ class Room:
         self, guest: Guest, operation: Operation, fields: dict[str, str], sent: dict[str, object]
     ) -> Record:
         answers = given(self._asked(operation, guest), fields, guest.time_zone)
-        once = fields.get(ONCE_FIELD)
-        version = seen_version(fields)
-        return await self.desk.perform(guest, operation, answers | sent, version=version, once=once)
+        added = self.adds(guest, operation) if self.adds else {}
+        return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
         answers = given(self._asked(operation, guest), fields, guest.time_zone)
@@ -230,9 +239,9 @@ class Room:
         )
 
     def _done(self, guest: Guest, operation: Operation, answer: Record, path: str) -> Response:
-        if self.reveals and (shown := self.reveals(guest, operation, answer)):
-            return shown
-        return see_other(f"{path}?{urlencode({'done': operation.name})}")
+        revealed = self.reveals(guest, operation, answer) if self.reveals else None
+        handed = [self.desk.shown_once.hand_over(guest.visitor, answer["id"], revealed)] if revealed else []
+        return see_other(f"{path}?{urlencode({'done': operation.name})}", handed)
 
     def _actions(self, record: Record) -> list[dict[str, Any]]:
         """What can be done with a record, each with its address; what needs no answer is one button."""

@@ -16,12 +16,15 @@ from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.office.webhooks import Webhooks
 from mainstay.doors.pages.door import PagesDoor, View, apology
 from mainstay.doors.pages.session import Visitors
+from mainstay.identity.keys import KeyMaker
 from mainstay.identity.links import LinkMaker
 from mainstay.kernel.refusal import NotFound
 from mainstay.webhooks.signature import Signer
 
 
-def office(visitors: Visitors, link_maker: LinkMaker, offered_tools: OfferedTools, signer: Signer) -> PagesDoor:
+def office(
+    visitors: Visitors, offered_tools: OfferedTools, link_maker: LinkMaker, signer: Signer, key_maker: KeyMaker
+) -> PagesDoor:
     """The office as a door."""
     threshold = Threshold(visitors)
     desk = Desk(visitors)
@@ -32,7 +35,7 @@ def office(visitors: Visitors, link_maker: LinkMaker, offered_tools: OfferedTool
         *Home(desk).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
-        *Developer(desk, offered_tools).routes(),
+        *Developer(desk, offered_tools, key_maker).routes(),
         *Webhooks(desk, signer).routes(),
     ]
     return PagesDoor(routes, _nowhere(desk))

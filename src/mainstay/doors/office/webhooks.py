@@ -112,7 +112,7 @@ class Webhooks:
             return {}
         until = old_secret_until(record["rotatedAt"], self.desk.visitors.stage.clock())
         told = moment(moment_text(until), guest.time_zone) if until else None
-        return {"old_secret_until": told, **await self._listed(guest, record["id"])}
+        return {"old_secret_until": told, "snippets": _SNIPPETS, **await self._listed(guest, record["id"])}
 
     async def _show_delivery(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         if record is None:
@@ -137,10 +137,7 @@ class Webhooks:
             "behind": behind and urlencode(behind),
         }
 
-    def _reveal(self, guest: Guest, operation: Operation, webhook: Record) -> Response | None:
-        if operation not in (create_webhook, rotate_webhook_secret):
+    def _reveal(self, _guest: Guest, operation: Operation, webhook: Record) -> Record | None:
+        if operation not in {create_webhook, rotate_webhook_secret}:
             return None
-        secret = self.signer.shown(webhook["id"], webhook["generation"])
-        return self.desk.page(
-            "webhook_secret.html", guest, of=WEBHOOKS, webhook=webhook, secret=secret, snippets=_SNIPPETS
-        )
+        return {"title": "Its secret", "secret": self.signer.shown(webhook["id"], webhook["generation"])}

@@ -83,11 +83,12 @@ class Asked:
 def asked_of(operation: Operation, rights: Rights) -> tuple[Asked, ...]:
     """What someone with these rights is asked for; which record it is about, its page knows."""
     known = {operation.on.id_field} if operation.on else set()
-    return tuple(
+    asked = (
         _asked(name, field, "")
         for name, field in operation.input.model_fields.items()
         if name not in known | _NOT_ASKED and _may_send(field, rights)
     )
+    return tuple(one for one in asked if one.kind)
 
 
 def given(asked: Sequence[Asked], fields: Mapping[str, str], zone: str) -> dict[str, object]:
@@ -111,7 +112,7 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         label=field.title or words_of(name),
         help=field.description,
         kind=kind,
-        required=field.is_required() or not _is_nullable(field.annotation),
+        required=kind != "list" and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
         parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
     )

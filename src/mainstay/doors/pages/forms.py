@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+import secrets
 from base64 import urlsafe_b64encode
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -10,7 +11,6 @@ from mainstay.doors.http import Request
 
 LIMIT = 65_536
 CSRF_FIELD = "csrf"
-# Names one filling-in of a form, which counts once however often it is sent.
 ONCE_FIELD = "once"
 
 _FORM = re.compile(r"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
@@ -62,6 +62,21 @@ def check_csrf(fields: dict[str, str], token: str) -> None:
         raise WrongForm(
             403, "This page was open for too long or belongs to another sign-in. Go back, reload it, repeat."
         )
+
+
+def new_once() -> str:
+    """What one showing of a form carries: however often it is sent, it counts once."""
+    return secrets.token_urlsafe(_ONCE_BYTES)
+
+
+def take_once(fields: dict[str, str]) -> str | None:
+    """The token of the form that was sent; takes it out of the fields."""
+    token = fields.pop(ONCE_FIELD, "")
+    return token if _ONCE.fullmatch(token) else None
+
+
+_ONCE_BYTES = 16
+_ONCE = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 def _check_origin(request: Request, base_url: str) -> None:

@@ -1,11 +1,11 @@
 """Templates into answers, with the headers that every page has."""
 
-import secrets
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mainstay.doors.http import Headers, Response
+from mainstay.doors.pages.forms import new_once
 from mainstay.doors.pages.static import ADDRESSES
 from mainstay.doors.pages.words import FILTERS
 
@@ -48,7 +48,7 @@ _TEMPLATES.filters.update(FILTERS)
 _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # What the parts of forms need: how a browser is to ask for a kind of value, and a name for one filling-in.
 _TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
-_TEMPLATES.globals["new_once"] = lambda: secrets.token_urlsafe(18)
+_TEMPLATES.globals["new_once"] = new_once
 # The parts of forms are everywhere at hand.
 _TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
 

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from mainstay.backing.database import EVERY
@@ -14,6 +15,7 @@ from mainstay.doors.pages.render import see_other
 from mainstay.doors.running import Runner
 from mainstay.identity import devices, sessions, tickets
 from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.sealing import Sealer
 from mainstay.identity.sessions import Membership, Session
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import Stage
@@ -48,6 +50,7 @@ class Visitors:
     limits: Limits
     addresses: Addresses
     base_url: str
+    sealer: Sealer
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Whoever is signed in, as they stand now."""
@@ -105,6 +108,14 @@ class Visitors:
         """The header that lets a browser carry them for as long as they are kept."""
         life = int(devices.KEPT.total_seconds())
         return self._cookie(self._device_cookie, ".".join(carried[:_MOST_DEVICES]), f"; Max-Age={life}")
+
+    def short_cookie(self, name: str, value: str, life: timedelta) -> tuple[str, str]:
+        """The header that lets a browser carry something for a moment; without a life, no longer."""
+        return self._cookie(f"{self._session_cookie}-{name}", value, f"; Max-Age={int(life.total_seconds())}")
+
+    def read_short_cookie(self, request: Request, name: str) -> str:
+        """What it carries."""
+        return _cookies(request).get(f"{self._session_cookie}-{name}", "")
 
     def guest(self, request: Request) -> tuple[str, Headers]:
         """For forms of those who are not signed in: their token, and the cookie that it belongs to where it is new."""
