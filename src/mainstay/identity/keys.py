@@ -129,7 +129,7 @@ KEYS = Listing(
 )
 
 
-@operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE)
+@operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, done="The key is made.")
 def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     """Create an API key.
 

@@ -132,7 +132,8 @@ class Stage:
         if isinstance(result, Kept):
             shown = to_record(result, rights)
             if result.shown.place:
-                shown["url"] = self.base_url + result.shown.place.format(id=result.id)
+                # A record with an address of its own, such as a webhook's, keeps it.
+                shown.setdefault("url", self.base_url + result.shown.place.format(id=result.id))
             shown["availableActions"] = self.catalogue.actions(result, ctx.actor)
             return Answer(orjson.dumps(shown), result.version if result.shown.versioned else None)
         if isinstance(result, Page) and result.keep:
