@@ -8,6 +8,7 @@ import pytest
 from apps import CALLBACK, App, Person, hidden, register, signed_in, told
 from cast import Cast
 from inside import open_inside
+from mainstay.backing.database import EVERY
 from mainstay.doors.oauth.authorize import is_same
 from mainstay.kernel.rights import Role
 from mainstay.settings import read_settings
@@ -110,6 +111,38 @@ def test_other_faults_go_back_to_the_app(
     assert answer.headers["Location"].startswith(f"{CALLBACK}?")
     words = told(answer)
     assert (words["error"], words["state"], words["iss"]) == (error, "the state", server.url)
+
+
+def test_before_it_is_approved_an_app_on_the_device_is_not_started(server: RunningServer, cast: Cast) -> None:
+    app = register(server, redirect_uris=["cursor://anysphere.cursor-mcp/oauth"])
+    app.redirect = "cursor://anysphere.cursor-mcp/oauth"
+    person = signed_in(server, cast)
+
+    for changes in ({"response_type": "token"}, {"scope": "admin"}, {"resource": "https://other.example/mcp"}):
+        answer = person.open(app.address(**changes))
+        assert (answer.status_code, "Location" in answer.headers) == (400, False)
+        assert "was not connected" in answer.text
+    screen = person.open(app.address()).text
+    denied = person.decide(app.address(), screen, organisation=cast.organisation, access="read", decision="deny")
+    assert (denied.status_code, "Location" in denied.headers) == (400, False)
+
+    assert person.approve(app.address(), cast.organisation)["code"]
+
+
+def test_an_address_that_was_registered_when_it_still_could_be_is_not_used(server: RunningServer, cast: Cast) -> None:
+    app = register(server)
+    with cast.stage.database.changing(EVERY) as rows:
+        rows.run(
+            "UPDATE oauth_client SET metadata = REPLACE(metadata, :old, :new) WHERE id = :id",
+            old=CALLBACK,
+            new="ms-msdt:x",
+            id=app.client_id,
+        )
+    app.redirect = "ms-msdt:x"
+
+    answer = signed_in(server, cast).open(app.address())
+
+    assert (answer.status_code, "Location" in answer.headers) == (400, False)
 
 
 def test_a_parameter_twice_goes_back_to_the_app(server: RunningServer, cast: Cast, app: App) -> None:

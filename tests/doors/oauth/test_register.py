@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from apps import CALLBACK, from_somewhere
-from mainstay.doors.oauth.register import is_redirect
+from mainstay.doors.oauth.redirects import is_redirect
 from running import RunningServer
 
 
@@ -53,6 +53,11 @@ def test_a_client_that_names_no_method_is_confidential(server: RunningServer) ->
         "http://[::1]:9/cb",
         "cursor://anysphere.cursor-mcp/oauth",
         "com.example.app:/callback",
+        "vscode://publisher.extension/callback",
+        "vscode-insiders://publisher.extension/callback",
+        "claude://oauth/callback",
+        "windsurf://oauth",
+        "msapp.example:/callback",
     ],
 )
 def test_these_addresses_may_be_answered(address: str) -> None:
@@ -71,6 +76,31 @@ def test_these_addresses_may_be_answered(address: str) -> None:
         "about:blank",
         "mailto:someone@app.example",
         "intent://scan",
+        "ms-msdt:/id PCWDiagnostic".replace(" ", "%20"),
+        "MS-Settings:about",
+        "ms-word:ofe|u|https://x",
+        "ms-appinstaller:?source=https://x",
+        "search-ms:query=x&crumb=location:%5C%5Cx",
+        "search:query=x",
+        "shell:startup",
+        "smb://host/share",
+        "ldap://host/",
+        "microsoft-edge:https://x",
+        "vnd.ms.radio:x",
+        "x-apple.systempreferences:com.apple.preference",
+        "applescript://com.apple.scripteditor?action=new",
+        "itms-services://?action=download-manifest",
+        "facetime:x",
+        "afp://host",
+        "vnc://host",
+        "ssh://host",
+        "telnet://host",
+        "apt:package",
+        "man:ls",
+        "trash:///",
+        "market://details",
+        "android-app://x",
+        "chrome-extension://x/y",
         "http://app.example/cb",
         "http://localhost.evil.example/cb",
         "http://127.0.0.1.evil.example/cb",

@@ -8,6 +8,7 @@ from mainstay.backing.database import EVERY
 from mainstay.doors.http import Request, Response
 from mainstay.doors.oauth.answers import OAuthError
 from mainstay.doors.oauth.metadata import SCOPE
+from mainstay.doors.oauth.redirects import is_redirect, is_web
 from mainstay.doors.pages.forms import WrongForm
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.running import Runner
@@ -36,7 +37,7 @@ class Asked:
 
 
 class Unanswerable(WrongForm):
-    """It is not known where to answer the app: the visitor is told, and sent nowhere."""
+    """It is not known where to answer the app, or it may not be done: the visitor is told, and sent nowhere."""
 
     def __init__(self, text: str) -> None:
         super().__init__(400, text)
@@ -63,6 +64,9 @@ class Authorization:
         given = parameters["redirect_uri"]
         if not any(is_same(given, known, any_loopback_port=self.any_loopback_port) for known in client.redirects):
             raise Unanswerable("The app asks to be answered at an address that it did not register.")
+        if not is_redirect(given):
+            # What may be registered becomes less now and then.
+            raise Unanswerable("The app asks to be answered where no app is. Connect another version of it.")
         return Asked(client, given, parameters, doubled)
 
     def check(self, asked: Asked) -> None:
@@ -89,7 +93,12 @@ class Authorization:
         return see_other(f"{asked.redirect_uri}{separator}{query}")
 
     def refuse(self, asked: Asked, problem: OAuthError) -> Response:
-        """Send the visitor back to the app with what is wrong."""
+        """Send the visitor back to the app with what is wrong.
+
+        To a web address only: another starts a program on the visitor's device, which nobody has approved.
+        """
+        if not is_web(asked.redirect_uri):
+            raise Unanswerable(f"The app was not connected. {problem.text} You can close this page.")
         return self.answer(asked, error=problem.code, error_description=problem.text)
 
     def _client(self, identity: str) -> Client | None:

@@ -1,10 +1,8 @@
 """Dynamic client registration: RFC 7591."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -14,6 +12,7 @@ from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.http import Interrupted, Request, Response
 from mainstay.doors.json import NotJson, decode
 from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.redirects import LONGEST_REDIRECT, is_redirect
 from mainstay.doors.running import Runner
 from mainstay.identity import clients
 from mainstay.kernel.perform import Stage
@@ -23,15 +22,8 @@ GRANTS = ("authorization_code", "refresh_token")
 
 BODY_LIMIT = 65_536
 REGISTRATIONS_AN_HOUR = 30
-MOST_REDIRECTS, LONGEST_REDIRECT = 10, 2000
+MOST_REDIRECTS = 10
 LONGEST_NAME = 80
-
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-# Schemes that run something, read something or write to someone, instead of opening an app of one's own.
-_NEVER = {
-    *("javascript", "vbscript", "data", "blob", "about", "file", "filesystem", "jar", "view-source", "chrome"),
-    *("http", "ws", "wss", "ftp", "mailto", "tel", "sms", "intent", "urn"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,26 +129,7 @@ def _redirects(given: object) -> list[str]:
         if not isinstance(address, str) or not is_redirect(address):
             raise OAuthError(
                 "invalid_redirect_uri",
-                "A redirect address must be https, http on localhost, 127.0.0.1 or [::1], or an app's own scheme,"
-                " without a fragment or a user.",
+                "A redirect address must be https, http on localhost, 127.0.0.1 or [::1], or a scheme of the app's"
+                " own, which no system uses, without a fragment or a user.",
             )
     return given
-
-
-def is_redirect(address: str) -> bool:
-    """Whether an app may be answered at this address."""
-    if len(address) > LONGEST_REDIRECT or not re.fullmatch(r"[\x21-\x7e]+", address) or {*'#\\"<>`'} & {*address}:
-        return False
-    try:
-        parts = urlsplit(address)
-        host = parts.hostname
-        _port = parts.port  # refuses what is no port
-    except ValueError:
-        return False
-    if "@" in parts.netloc or not re.fullmatch(r"[a-z][a-z0-9+.-]*", parts.scheme):
-        return False
-    if parts.scheme == "https":
-        return bool(host)
-    if parts.scheme == "http":
-        return host in _LOOPBACK
-    return parts.scheme not in _NEVER
