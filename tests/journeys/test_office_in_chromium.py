@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from apps import Person, register
 from cast import PASSWORD, Cast
-from chromium import NARROW, WIDE, Scheme, check_page, open_page, sign_in
+from chromium import NARROW, check_page, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.identity.keys import create_key
@@ -148,14 +148,11 @@ def tab_to(page: Page, selector: str) -> None:
     pytest.fail(f"{selector} is not reached by the keyboard")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_every_page_is_without_faults(
-    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
-) -> None:
+def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
     owner = somebody(cast)
     invited = cast.perform(invite_person, name="Nina New", email=f"{new_id('n').lower()}@new.example", role="office")
     cast.key()
-    with open_page(browser, server.url, size, scheme) as page:
+    with open_page(browser, server.url) as page:
         for path in ("/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/reset-password/x"):
             page.goto(path)
             check_page(page)
