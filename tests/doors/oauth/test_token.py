@@ -50,6 +50,14 @@ def test_a_refresh_gives_new_tokens_and_leaves_the_old_access_token_its_hour(ser
     assert opens(server, first["access_token"])
 
 
+def test_an_access_token_is_no_refresh_token(server: RunningServer, cast: Cast) -> None:
+    app = register(server)
+    tokens = app.connect(signed_in(server, cast), cast.organisation)
+    assert fault(app.refresh(tokens["access_token"])) == (400, "invalid_grant")
+    assert opens(server, tokens["access_token"])
+    assert app.refresh(tokens["refresh_token"]).status_code == 200
+
+
 def test_a_second_use_of_a_refresh_token_ends_the_connection(server: RunningServer, cast: Cast) -> None:
     app = register(server)
     first = app.connect(signed_in(server, cast), cast.organisation)
