@@ -25,9 +25,11 @@ run: $(RUN) ## Serve the product with a demo organisation on the embedded databa
 	@$(BIN)/mainstay serve
 
 test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
+	@tests/browser.sh
 	$(SIDE_BY_SIDE) -m "not long"
 
 test-long: $(DEV) ## Run everything on every engine, the tests of endurance in their long form
+	@tests/browser.sh
 	$(SIDE_BY_SIDE) --every-engine --timeout 1800
 
 check: $(DEV) ## Style, types and floors
