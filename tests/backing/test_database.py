@@ -8,6 +8,7 @@ import apsw
 import psycopg
 import pytest
 
+from engines import PostgresServer
 from installations import Installations
 from mainstay.backing import postgresql
 from mainstay.backing.database import EVERY, Clash, Database, Row, Unreachable
@@ -16,7 +17,7 @@ from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.main import connect
-from mainstay.settings import Settings
+from mainstay.settings import Settings, WrongSetting
 from mainstay.values.ids import new_id
 
 TALLY = """
@@ -364,6 +365,21 @@ def test_postgresql_that_goes_away_in_the_middle_is_told_as_such(
 
     with pytest.raises(Unreachable):
         read()
+
+
+@pytest.mark.parametrize("power", ["SUPERUSER", "BYPASSRLS"])
+def test_postgresql_is_not_used_with_a_role_for_which_the_fences_do_not_hold(
+    postgresql: PostgresServer, power: str
+) -> None:
+    url, role = postgresql.new_database(), f"too_mighty_{power.lower()}"
+    with psycopg.connect(postgresql.superuser_url, autocommit=True) as superuser:
+        superuser.execute(f"CREATE ROLE {role} LOGIN {power} IN ROLE mainstay_app".encode())
+    database = PostgresDatabase(url.replace("mainstay_app", role, 1))
+
+    with pytest.raises(WrongSetting, match="MAINSTAY_DATABASE cannot name a role that is a superuser or has BYPASSRLS"):
+        migrate(database)
+
+    database.close()
 
 
 def _end_connections(request: pytest.FixtureRequest, database: Row | None) -> int:

@@ -76,6 +76,7 @@ SECRETS = [
     f"svc_at_{TOKEN}",
     f"svc_rt_{TOKEN}",
     f"svc_ac_{TOKEN}",
+    f"svc_cs_{TOKEN}",
     f"whsec_{TOKEN}+/a==",
     f"Bearer {TOKEN}",
     f"bearer\t{TOKEN}",

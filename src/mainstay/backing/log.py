@@ -52,7 +52,7 @@ _SECRET_IN_TEXT = re.compile(
 # On the finished line, where white space within a text is `\n` or `\t`.
 _CREDENTIALS = (
     (re.compile(r"(bearer|basic)((?:\s|%20|\+|\\+[nrt])+)[^\s\"'\\,;\[]+", re.IGNORECASE), rf"\1\2{_HIDDEN}"),
-    (re.compile(r"(svc_(?:sk|at|rt|ac)_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
+    (re.compile(r"(svc_[a-z]{2}_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(whsec_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(lnk_\w+\.)[\w%-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(://[^\s:/?#@\"\\]*:)[^\s/?#@\"\\]+@"), rf"\1{_HIDDEN}@"),

@@ -16,6 +16,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
 from mainstay.backing.deadline import seconds_left
+from mainstay.settings import WrongSetting
 from mainstay.values.ids import is_id
 
 # The pool tells the log of each attempt to connect in words of its own; what matters is told by whoever waits for it.
@@ -29,6 +30,12 @@ MIGRATION_LOCK = 7_205_759
 # Read-only, and one snapshot for all statements of the transaction.
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_CHANGING = "BEGIN"
+
+
+_UNFENCED = (
+    "MAINSTAY_DATABASE cannot name a role that is a superuser or has BYPASSRLS: row-level security, which fences each"
+    " organisation's rows, does not hold for it."
+)
 
 
 class PostgresHandle:
@@ -110,6 +117,8 @@ class PostgresDatabase:
     def migrating(self) -> Iterator[PostgresHandle]:
         """Change the schema; the lock makes several processes that start at once take turns."""
         with self.changing(EVERY) as handle:
+            if handle.one("SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"):
+                raise WrongSetting(_UNFENCED)
             handle.one("SELECT pg_advisory_xact_lock(CAST(:lock AS bigint))", lock=MIGRATION_LOCK)
             yield handle
 

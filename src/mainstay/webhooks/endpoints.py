@@ -91,7 +91,13 @@ def _room_and_address_checked(ahead: Ahead, given: CreateWebhook) -> None:
     _address_checked(ahead, given)
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, ahead=_room_and_address_checked, done="The webhook is ready.")
+@operation(
+    right=Right.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=FOR_PEOPLE,
+    ahead=_room_and_address_checked,
+    done="The webhook is ready.",
+)
 def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
     """Create a webhook.
 
