@@ -19,6 +19,7 @@ from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Access, Role
 from mainstay.ledger.replay import Answer
 from mainstay.values.ids import new_id
+from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text
 
 _numbers = itertools.count(1)
@@ -84,9 +85,11 @@ def furnish(stage: Stage) -> None:
     with stage.database.changing(EVERY) as rows:
         for email in EMAILS.values():
             rows.run(
-                "INSERT INTO account (id, email, password_hash, created_at) VALUES (:id, :email, :hash, :at)",
+                "INSERT INTO account (id, email, email_folded, password_hash, created_at)"
+                " VALUES (:id, :email, :folded, :hash, :at)",
                 id=new_id("acc"),
                 email=email,
+                folded=fold_address(email),
                 hash=kept,
                 at=at,
             )

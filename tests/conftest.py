@@ -12,8 +12,8 @@ from engines import PostgresServer, engines_of, with_durability, without_durabil
 from inside import open_inside
 from installations import Installations
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_stage
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from running import RunningServer
 from served import Served, serve
 

@@ -9,8 +9,8 @@ from cast import Cast
 from inside import open_inside
 from listening import QuietHandler, listening
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_stage
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from running import RunningServer
 from telling import make_webhook
 from visiting import Visit, words

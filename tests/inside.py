@@ -20,11 +20,13 @@ from mainstay.backing.folder import DataFolder
 from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.doors.http import Front
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_dispatcher, open_front, open_stage, open_worker
+from mainstay.main import open_front
 from mainstay.serving import prepare
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from mainstay.values.moments import Clock, system_clock
 from mainstay.worker import beside
+from mainstay.working import open_dispatcher, open_worker
 from running import RunningServer
 
 _PATIENCE_SECONDS = 60.0

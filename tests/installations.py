@@ -9,8 +9,8 @@ from pathlib import Path
 from cast import furnish
 from engines import PostgresServer, start_postgresql
 from mainstay.backing.folder import DataFolder
-from mainstay.main import open_stage
 from mainstay.settings import Settings, read_settings
+from mainstay.staging import open_stage
 
 
 class Installations:

@@ -8,8 +8,8 @@ import pytest
 
 from cast import Cast, assemble
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_stage
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from running import ServerProcess, start_server
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from cast import EMAILS, PASSWORD, assemble
 from mainstay.kernel.rights import Role
-from mainstay.main import open_stage
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from running import RunningServer, start_server
 from visiting import Visit, set_cookies
 

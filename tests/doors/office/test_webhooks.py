@@ -20,7 +20,7 @@ from hooking import (
 )
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.rights import Role
-from mainstay.main import open_signer
+from mainstay.staging import open_signer
 from mainstay.webhooks.endpoints import get_webhook, list_webhooks, update_webhook
 from running import RunningServer
 from visiting import Visit, somebody, visit, words
