@@ -211,7 +211,7 @@ def test_it_tells_that_it_is_stopping(embedded: Settings) -> None:
         assert [line["event"] for line in _told(server)] == ["serving", "stopping"]
 
 
-def _told(server: RunningServer) -> list[dict[str, Any]]:
+def _told(server: ServerProcess) -> list[dict[str, Any]]:
     """The lines of the log; what Python itself says of a process that could not start is not among them."""
     return [orjson.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
 
