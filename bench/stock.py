@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from mainstay.business.organisation.operations import update_organisation
-from mainstay.business.people import store
 from mainstay.business.people.joining import create_organisation
+from mainstay.business.people.store import PEOPLE
 from mainstay.identity.secrets import API_KEY, new_secret, secret_hash
 from mainstay.kernel.actor import Actor, operator
 from mainstay.kernel.context import Context, Envelope
@@ -66,7 +66,7 @@ def _organisation(stage: Stage, people: int) -> list[str]:
         acting,
         legalName="Hartley & Daughters Ltd",
         taxNumber="GB 417 2209 53",
-        address="Unit 4, Canal Yard\nSowerby Bridge\nHX6 2AG",
+        address={"line1": "Unit 4, Canal Yard", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"},
         email="office@hartley.example",
         phone="+44 1422 555 0142",
     )
@@ -74,7 +74,7 @@ def _organisation(stage: Stage, people: int) -> list[str]:
     with stage.database.changing(acting.organisation) as rows:
         ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
         for number in range(1, people):
-            store.insert(ctx, _person(number))
+            PEOPLE.insert(ctx, _person(number))
         return [_insert_key(ctx, owner["id"]) for _ in range(KEYS)]
 
 
@@ -107,7 +107,7 @@ def _insert_key(ctx: Context, owner: str) -> str:
     return secret
 
 
-def perform(stage: Stage, operation: Operation, acting: Actor, **given: str) -> dict[str, Any]:
+def perform(stage: Stage, operation: Operation, acting: Actor, **given: object) -> dict[str, Any]:
     """Perform an operation; what it answered."""
     answer = stage.perform(operation, acting, orjson.dumps(given), Envelope(new_id("req")))
     result: dict[str, Any] = orjson.loads(answer.body)

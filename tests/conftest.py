@@ -100,6 +100,14 @@ def cast(stage: Stage) -> Cast:
 
 
 @pytest.fixture
+def alone(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Cast]:
+    """The only organisation of an installation, with no server and no worker beside it."""
+    stage = open_stage(installations.furnished(engine, tmp_path))
+    yield assemble(stage)
+    stage.database.close()
+
+
+@pytest.fixture
 def stranger(stage: Stage) -> Cast:
     """Another organisation, which must never be seen."""
     return assemble(stage)

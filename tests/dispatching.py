@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -54,7 +54,8 @@ class Desk:
             rows.run("DELETE FROM webhook")
         # A little ahead, so that whatever a test makes happen has happened.
         clock = Clock(system_clock() + timedelta(minutes=1))
-        return cls(stage, clock, Queue(stage.database, clock, BASE_URL, chance=lambda: 0.0))
+        stage = replace(stage, clock=clock, base_url=BASE_URL)
+        return cls(stage, clock, Queue(stage, chance=lambda: 0.0))
 
     def take(self) -> list[Sending]:
         """Take what is due, with nothing to hand in."""

@@ -58,6 +58,31 @@ def trail(cast: Cast) -> list[dict[str, Any]]:
     return [dict(zip(names, (*row[:4], *(orjson.loads(str(text)) for text in row[4:])), strict=True)) for row in found]
 
 
+def as_told(answered: dict[str, Any]) -> dict[str, Any]:
+    """A record as lists and events tell it: without what an answer about one record adds."""
+    added = {"availableActions"} if answered["object"] == "webhook" else {"url", "availableActions"}
+    return {name: value for name, value in answered.items() if name not in added}
+
+
+def touched(cast: Cast) -> list[list[str]]:
+    """The records that each act of the trail names, in order."""
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = rows.all("SELECT records FROM audit WHERE organisation_id = :organisation ORDER BY sequence")
+    return [orjson.loads(str(records)) for (records,) in found]
+
+
+def history(cast: Cast, record: str) -> list[str]:
+    """The operations that touched a record, in order: what the trail names it by."""
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = rows.all(
+            "SELECT a.operation FROM audit_record r"
+            " JOIN audit a ON a.organisation_id = r.organisation_id AND a.sequence = r.sequence"
+            " WHERE r.organisation_id = :organisation AND r.record_id = :record ORDER BY r.sequence",
+            record=record,
+        )
+    return [str(name) for (name,) in found]
+
+
 def holder(cast: Cast, key: str) -> Actor:
     """Who comes in with this key now; refused when nobody does."""
     with cast.stage.database.reading(EVERY) as rows:

@@ -27,6 +27,15 @@ class RecordingHandle:
     def __post_init__(self) -> None:
         self.organisation = self.inner.organisation
 
+    @property
+    def me(self) -> str | None:
+        """The person who asks."""
+        return self.inner.me
+
+    @me.setter
+    def me(self, person: str | None) -> None:
+        self.inner.me = person
+
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
         self._note(sql, given)
@@ -43,7 +52,9 @@ class RecordingHandle:
         return self.inner.run(sql, **given)
 
     def _note(self, sql: str, given: dict[str, Value]) -> None:
-        self.statements.append(Statement(sql, {**given, "organisation": self.organisation}, self.organisation))
+        self.statements.append(
+            Statement(sql, {**given, "organisation": self.organisation, "me": self.me}, self.organisation)
+        )
 
 
 @dataclass

@@ -125,10 +125,9 @@ class Worker:
 
         If one of them is faulty, each is told of by itself.
         """
-        alone = [work for work in works if self._reactions(work)]
-        together = [work for work in works if work not in alone]
         try:
-            self._tell(organisation, together)
+            alone = [work for work in works if self._reactions(work)]
+            self._tell(organisation, [work for work in works if work not in alone], done=True)
         except Unreachable:
             raise
         except Exception as fault:
@@ -155,15 +154,27 @@ class Worker:
 
     def _do(self, work: Work) -> None:
         if work.kind == EVENT:
-            for reaction, happening in self._reactions(work):
-                self.stage.react(reaction, work.organisation, happening)
-            self._tell(work.organisation, [work])
-            return
-        if work.kind not in self.kinds:
+            self._tell(work.organisation, [work], done=False)
+            self._react(work)
+        elif work.kind in self.kinds:
+            self.kinds[work.kind](work)
+        else:
             raise Hopeless(f"This Mainstay does not know work of the kind {work.kind}.")
-        self.kinds[work.kind](work)
         with self.stage.database.changing(work.organisation) as rows:
             outbox.finish(rows, work)
+
+    def _react(self, work: Work) -> None:
+        """Do what follows an event; what fails holds up nothing else that does, and is alone done again."""
+        failed = None
+        for reaction, happening in self._reactions(work):
+            try:
+                self.stage.react(reaction, work.organisation, happening)
+            except Unreachable:
+                raise
+            except Exception as fault:
+                failed = failed or fault
+        if failed:
+            raise failed
 
     def _reactions(self, work: Work) -> list[tuple[Reaction, Happening]]:
         """What follows an event; nothing follows one that is kept no longer."""
@@ -176,13 +187,14 @@ class Worker:
         happening = Happening(work.payload["event"], orjson.loads(actor), orjson.loads(data)["object"])
         return [(reaction, happening) for reaction in reactions]
 
-    def _tell(self, organisation: str, works: Sequence[Work]) -> None:
-        """Let events be sent to webhooks."""
+    def _tell(self, organisation: str, works: Sequence[Work], *, done: bool) -> None:
+        """Let events be sent to webhooks, once each, however often it is said; whether that is all there is to do."""
         with self.stage.database.changing(organisation) as rows:
             told = []
             for work in works:
                 row = rows.one(_EVENT, id=work.payload["event"])
-                outbox.finish(rows, work)
+                if done:
+                    outbox.finish(rows, work)
                 if row is not None:
                     told.append((work.payload["event"], str(row[0])))
             fan_out(rows, told, moment_text(self.stage.clock()))

@@ -203,7 +203,7 @@ def test_what_is_decided_elsewhere_cannot_be_written(server: RunningServer, cast
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
     assert refused(server.request("PATCH", path, key, json={"personId": "x"}), 422) == "personId: is not known here"
     assert refused(server.request("PATCH", path, key, json={"person_id": "x"}), 422) == "person_id: is not known here"
-    assert refused(server.request("PATCH", path, key, json={"role": "owner"}), 422).startswith("role: is not one of")
+    assert refused(server.request("PATCH", path, key, json={"role": "owner"}), 422) == "role: is not known here"
 
 
 @pytest.mark.parametrize("confirmed", ["true", "yes", 1, 1.0, [True], None, "True"])

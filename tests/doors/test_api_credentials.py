@@ -5,8 +5,7 @@ import pytest
 from apps import register, signed_in
 from cast import EMAILS, PASSWORD, Cast
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import update_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.standing import change_role, remove_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.routes import endpoints_of
 from mainstay.identity.keys import list_keys, revoke_key
@@ -29,7 +28,8 @@ def test_the_organisation_is_the_one_the_key_belongs_to(server: RunningServer, c
         assert shown["subscription"] == {"status": "active"}
         assert set(shown) == {
             *("object", "id", "name", "legalName", "taxNumber", "address", "email", "phone", "country", "currency"),
-            *("timeZone", "subscription", "createdAt", "createdBy", "updatedAt", "updatedBy", "version"),
+            *("timeZone", "subscription", "createdAt", "createdBy", "updatedAt", "updatedBy", "version", "url"),
+            *("registrationNumber", "availableActions"),
         }
         assert shown["object"] == "organisation"
 
@@ -108,10 +108,10 @@ def test_a_key_ends_when_its_maker_leaves_and_does_not_come_back_with_them(serve
 def test_a_key_ends_when_its_maker_is_no_longer_owner_or_admin(server: RunningServer, cast: Cast, role: str) -> None:
     key = cast.key(role=Role.ADMIN)
 
-    cast.perform(update_person, personId=cast.people[Role.ADMIN], role=role)
+    cast.perform(change_role, personId=cast.people[Role.ADMIN], role=role, confirmed=True)
     assert refused(server.request("GET", ORGANISATION, key), 401) == NOT_VALID
 
-    cast.perform(update_person, personId=cast.people[Role.ADMIN], role="admin")
+    cast.perform(change_role, personId=cast.people[Role.ADMIN], role="admin", confirmed=True)
     refused(server.request("GET", ORGANISATION, key), 401)
 
 
@@ -144,7 +144,7 @@ def test_a_key_has_the_rights_its_maker_has_now(server: RunningServer, cast: Cas
     path = f"{PEOPLE}/{second['id']}"
     assert server.request("PATCH", path, key, json={"phone": "1"}).status_code == 200
 
-    cast.perform(update_person, personId=cast.people[Role.OWNER], role="admin")
+    cast.perform(change_role, personId=cast.people[Role.OWNER], role="admin", confirmed=True)
 
     assert server.request("GET", "/api/v1/me", key).json()["role"] == "admin"
     assert refused(server.request("PATCH", path, key, json={"phone": "2"}), 403).startswith("Only an owner")

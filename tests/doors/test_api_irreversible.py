@@ -50,7 +50,9 @@ def test_a_preview_tells_every_reason_why_it_cannot_be_done(server: RunningServe
     preview = server.request("POST", path, key, json={}).json()
     confirmed = server.request("POST", path, key, json={"confirmed": True})
 
-    assert preview["blockers"] == ["Olivia Owner is the only owner. Name another owner first."]
+    assert preview["blockers"] == [
+        "Olivia Owner is the only owner. Name another owner first, in the office under People."
+    ]
     assert refused(confirmed, 409) == preview["blockers"][0]
     assert server.request("GET", "/api/v1/me", key).json()["role"] == "owner"
 

@@ -57,6 +57,14 @@ def test_every_operation_has_words_and_every_field_of_it_a_place() -> None:
             assert described["requestBody"]["required"] is True
 
 
+def test_what_answers_with_one_record_tells_where_it_is_seen_and_what_can_be_done_to_it() -> None:
+    telling = {
+        name for name, (_, _, described) in DESCRIBED.items() if b"/Actionable" in orjson.dumps(described["responses"])
+    }
+    assert telling == {operation.name for operation in OFFERED if not operation.lists} - {"get_me"}
+    assert all(operation.output.place for operation in OFFERED if operation.tells_actions)
+
+
 def test_it_says_that_the_api_is_in_beta_and_where_the_key_goes() -> None:
     assert "beta" in DOCUMENT["info"]["title"]
     assert "beta" in DOCUMENT["info"]["description"]

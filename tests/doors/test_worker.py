@@ -23,11 +23,11 @@ from cast import Cast, assemble
 from dispatching import Clock, put_deliveries
 from installations import Installations
 from mainstay.business.people.operations import invite_person, update_person
-from mainstay.kernel.context import Letter, Request
+from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Role
 from mainstay.ledger import outbox
-from mainstay.ledger.outbox import LEASE, RETRIES
+from mainstay.ledger.outbox import LEASE, RETRIES, Letter
 from mainstay.main import open_dispatcher, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
 from mainstay.values.moments import moment_text, system_clock
@@ -289,16 +289,16 @@ def count(desk: Desk, table: str) -> int:
     return int(row[0] or 0)
 
 
-def test_events_are_kept_for_30_days(desk: Desk) -> None:
+def test_events_are_kept_for_30_days_and_go_when_the_next_day_begins(desk: Desk) -> None:
     kept = count(desk, "event")
     assert kept >= 5
 
     desk.clock.now += timedelta(days=30) - timedelta(seconds=5)
-    desk.worker().tidy()
+    desk.worker().begin_days()
     assert count(desk, "event") == kept
 
-    desk.clock.now += timedelta(seconds=10)
-    desk.worker().tidy()
+    desk.clock.now += timedelta(days=1)
+    desk.worker().begin_days()
     assert count(desk, "event") == 0
 
 
@@ -342,7 +342,7 @@ def test_a_worker_that_dies_ends_the_dispatcher_beside_it(desk: Desk) -> None:
 
 
 def test_replays_are_kept_for_24_hours(desk: Desk) -> None:
-    request = Request("req_1", replay_key="once")
+    request = Envelope("req_1", replay_key="once")
     desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER)
 
     desk.clock.now += timedelta(hours=24) - timedelta(seconds=1)

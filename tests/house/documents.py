@@ -42,7 +42,7 @@ they were before. `sequence` goes up by one with each event of the organisation,
 |---|---|
 """
 _PERSON = {"id": "person_01KA3Q8V7N2M4X6Z8B0D1F3H5K", "name": "Ruth Hartley"}
-_STAMP = {"person": _PERSON, "via": {"door": "office", "client": None}}
+_STAMP = {"kind": "person", "person": _PERSON, "via": {"door": "office", "client": None}}
 _AT = "2026-11-15T10:30:50.123Z"
 _ULID = "01KA41T9YB7C5D3E1F9G8H6J4K"
 # What is particular to a kind: fields of its record, and what they were before.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from mainstay.backing.database import EVERY
+from mainstay.backing.guard import Guard
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
 from mainstay.kernel.actor import Actor
@@ -15,13 +16,15 @@ from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, system_clock
-from mainstay.webhooks.endpoints import create_webhook
+from mainstay.webhooks.endpoints import create_webhook, pause_webhook
 from mainstay.webhooks.fan_out import fan_out
 from recording import RecordingDatabase
+from telling import set_columns
 
 Given = dict[str, object]
 
 RECEIVER = "https://127.0.0.1/webhooks"
+FAILING_SINCE = "2026-11-15T10:00:00.000Z"
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,9 @@ class Exhibit:
     key: str
     invited: str
     connections: dict[Role, str]
+    # One that is sent to, though it fails, and one that is paused.
     webhook: str
+    paused: str
     # An event, its delivery to the webhook, and an attempt at it.
     event: str
     delivery: str
@@ -62,7 +67,7 @@ def open_trial(stage: Stage) -> Trial:
     """Three organisations, one of them lapsed, to try things on."""
     database = RecordingDatabase(stage.database, keep=False)
     # Nothing is looked up: the webhooks here lead to loopback, where nobody sends anything.
-    offline = replace(stage, ahead={})
+    offline = replace(stage, guard=Guard(allow_private=True))
     exhibits = [furnish(offline) for _ in range(3)]
     exhibits[1].cast.lapse()
     return Trial(replace(offline, database=database, ring=lambda: None), database, *exhibits)
@@ -85,9 +90,11 @@ def furnish(stage: Stage) -> Exhibit:
     }
     assert row is not None
     key = holder(cast, keys[Role.OWNER, Access.READ]).credential
-    webhook = str(cast.perform(create_webhook, url=RECEIVER)["id"])
+    webhook, paused = (str(cast.perform(create_webhook, url=RECEIVER)["id"]) for _ in range(2))
     event, delivery = _deliver(cast, webhook)
-    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, event, delivery)
+    set_columns(cast, "webhook", webhook, failing_since=FAILING_SINCE)
+    cast.perform(pause_webhook, webhookId=paused)
+    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery)
 
 
 def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:
@@ -159,7 +166,8 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "list_people": lambda *_: {},
     "get_person": _member,
     "invite_person": lambda *_: NINA,
-    "update_person": lambda exhibit, role: _member(exhibit, role) | {"phone": "1"},
+    "update_person": lambda exhibit, role: {"personId": exhibit.cast.people[role], "phone": "1"},
+    "change_role": lambda exhibit, role: _member(exhibit, role) | {"role": "office", "confirmed": True},
     "remove_person": lambda exhibit, role: _member(exhibit, role) | {"confirmed": True},
     "invite_again": lambda exhibit, _: {"personId": exhibit.invited},
     "name_owner": lambda exhibit, _: {"personId": exhibit.cast.people[Role.MEMBER]},
@@ -176,7 +184,12 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "create_webhook": lambda *_: {"url": RECEIVER},
     "list_webhooks": lambda *_: {},
     "get_webhook": _webhook,
-    "update_webhook": lambda exhibit, role: _webhook(exhibit, role) | {"status": "paused"},
+    "update_webhook": lambda exhibit, role: _webhook(exhibit, role) | {"description": "Till"},
+    "pause_webhook": _webhook,
+    "resume_webhook": lambda exhibit, _: {"webhookId": exhibit.paused},
+    "disable_webhook": lambda exhibit, role: (
+        _webhook(exhibit, role) | {"url": RECEIVER, "failingSince": FAILING_SINCE, "reason": "It is gone."}
+    ),
     "rotate_webhook_secret": _webhook,
     "delete_webhook": lambda exhibit, role: _webhook(exhibit, role) | {"confirmed": True},
     "list_deliveries": _webhook,

@@ -18,6 +18,7 @@ FENCED = {
     "person": "organisation_id",
     "event": "organisation_id",
     "audit": "organisation_id",
+    "audit_record": "organisation_id",
     "replay": "organisation_id",
     "connection": "organisation_id",
     "webhook": "organisation_id",

@@ -106,7 +106,7 @@ def test_a_key_is_looked_up_across_organisations_by_its_hash_alone(trial: Trial)
     with trial.stage.database.reading(EVERY) as rows:
         actor_of_key(rows, trial.open.keys[Role.OWNER, Access.READ], Door.API)
     (only,) = unbound(trial.database.statements, tenant_tables(trial))
-    assert only.endswith("AND k.hash = :hash")
+    assert only.endswith("AND api_key.hash = :hash")
 
 
 # The dispatcher looks across organisations for those whose turn it is, and for what is on its way.

@@ -1,7 +1,7 @@
 import pytest
 
 from cast import Cast
-from evidence import holder
+from evidence import as_told, holder
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.kernel.refusal import Invalid
 from mainstay.kernel.rights import Role
@@ -25,7 +25,7 @@ def test_an_organisation_without_keys_has_an_empty_list(cast: Cast) -> None:
 def test_revoked_keys_stay_listed(cast: Cast) -> None:
     key = make(cast)
     revoked = cast.perform(revoke_key, keyId=key["id"])
-    assert cast.perform(list_keys)["data"] == [revoked]
+    assert cast.perform(list_keys)["data"] == [as_told(revoked)]
 
 
 def test_the_pages_together_are_the_whole_list(cast: Cast) -> None:

@@ -8,7 +8,7 @@ from evidence import events, holder, trail
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.identity.keys import list_keys, revoke_key
 from mainstay.kernel.actor import operator
-from mainstay.kernel.refusal import NotFound
+from mainstay.kernel.refusal import Blocked, NotFound
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
 
@@ -40,7 +40,10 @@ def test_a_key_revoked_before_keeps_its_time(cast: Cast) -> None:
     identity = holder(cast, cast.key()).credential
     first = cast.perform(revoke_key, keyId=identity)
     late = replace(cast.stage, clock=lambda: cast.stage.clock() + timedelta(days=1))
-    assert replace(cast, stage=late).perform(revoke_key, keyId=identity) == first
+    with pytest.raises(Blocked, match=r"^The key owner write is revoked already\.$"):
+        replace(cast, stage=late).perform(revoke_key, keyId=identity)
+    (listed,) = cast.perform(list_keys)["data"]
+    assert listed["revokedAt"] == first["revokedAt"]
 
 
 def test_the_audit_trail_tells_of_it_and_no_event_goes_out(cast: Cast) -> None:

@@ -9,7 +9,7 @@ from cast import PASSWORD, Cast
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
 from mainstay.identity import passwords, sessions, signing_in
-from mainstay.identity.passwords import hash_password
+from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, look_up, prove
 from mainstay.kernel.actor import operator
 from mainstay.kernel.refusal import Invalid
@@ -198,6 +198,6 @@ def test_a_changed_password_ends_every_other_session_and_waiting_resets(cast: Ca
 @pytest.mark.parametrize("password", ["", "123456789", "x" * 257])
 def test_a_new_password_has_ten_to_256_characters(password: str) -> None:
     with pytest.raises(Invalid):
-        signing_in.check_new_password("password", password)
-    signing_in.check_new_password("password", "1234567890")
-    signing_in.check_new_password("password", "x" * 256)
+        check_new_password("password", password)
+    check_new_password("password", "1234567890")
+    check_new_password("password", "x" * 256)

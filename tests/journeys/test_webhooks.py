@@ -19,12 +19,12 @@ from pydantic import Field
 from cast import Cast, assemble
 from mainstay.business.people import store
 from mainstay.business.people.events import PersonUpdated
-from mainstay.business.people.model import PersonOut
+from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input, One
+from mainstay.kernel.shapes import Input
 from mainstay.ledger.outbox import LEASE
 from mainstay.main import open_dispatcher, open_signer, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
@@ -117,12 +117,11 @@ class Chatter(Input):
     fail: bool
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
-def chatter(ctx: Context, given: Chatter) -> One[PersonOut]:
+@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, on=store.PEOPLE)
+def chatter(ctx: Context, given: Chatter, person: Person) -> Person:
     """Tell of several changes to a person, and perhaps take them back."""
-    person = store.show(ctx, given.person_id)
-    for number in range(given.times):
-        ctx.record(PersonUpdated(person, {"phone": str(number)}))
+    for _ in range(given.times):
+        ctx.record(PersonUpdated(person, person))
     if given.fail:
         raise Conflict("No.")
     return person

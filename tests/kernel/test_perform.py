@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 
@@ -7,12 +8,12 @@ from cast import Cast
 from evidence import contents, events, holder, trail
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.standing import change_role, remove_person
 from mainstay.identity.keys import create_key, revoke_key
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.operation import Effect, Operation, operation
+from mainstay.kernel.operation import Ahead, Effect, Operation, operation
 from mainstay.kernel.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
 from mainstay.kernel.rights import Access, Right, Role
 from mainstay.kernel.shapes import Input, Irrevocable, One, Shown
@@ -57,12 +58,14 @@ def change_while_reading(ctx: Context, _given: Nothing) -> NothingOut:
 
 
 def test_forbidden_is_told_before_invalid(cast: Cast) -> None:
-    with pytest.raises(Forbidden, match=r"^The role office may not do this \(people:change\)\."):
+    with pytest.raises(Forbidden, match=r"^The role office may not do this\. Ask an owner or admin\.$"):
         cast.perform(invite_person, Role.OFFICE, **BAD)
 
 
 def test_read_only_is_told_before_the_role(cast: Cast) -> None:
-    with pytest.raises(Forbidden, match=r"^This credential is read only\."):
+    with pytest.raises(
+        Forbidden, match=r"^This credential is read only, and the role office may not do this with any\."
+    ):
         cast.perform(invite_person, cast.actor(Role.OFFICE, Access.READ), **BAD)
 
 
@@ -95,7 +98,7 @@ def revoke(cast: Cast, actor: Actor) -> None:
 
 
 def demote(cast: Cast, _: Actor) -> None:
-    cast.perform(update_person, personId=cast.people[Role.ADMIN], role="office")
+    cast.perform(change_role, personId=cast.people[Role.ADMIN], role="office", confirmed=True)
 
 
 def remove(cast: Cast, _: Actor) -> None:
@@ -174,8 +177,7 @@ def test_one_act_has_one_moment(cast: Cast) -> None:
 
 def test_the_bell_rings_for_a_change_and_for_nothing_else(cast: Cast) -> None:
     rings: list[int] = []
-    stage = type(cast.stage)(cast.stage.database, cast.stage.clock, cast.stage.standing, lambda: rings.append(1))
-    listening = Cast(stage, cast.organisation, cast.people)
+    listening = replace(cast, stage=replace(cast.stage, ring=lambda: rings.append(1)))
     listening.perform(list_people)
     listening.perform(remove_person, personId=cast.people[Role.MEMBER])
     with pytest.raises(Conflict):
@@ -189,49 +191,75 @@ class Forgo(Irrevocable):
     pass
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE)
-def forgo(_ctx: Context, _given: Forgo) -> NothingOut:
-    """Do nothing that could be undone."""
-    return NothingOut(object="nothing")
+class Asked(NamedTuple):
+    """What was asked ahead of changes, and what is refused then."""
+
+    given: list[Input]
+    refusal: Refusal | None = None
 
 
-def asking(cast: Cast, *operations: Operation, refusal: Refusal | None = None) -> tuple[Cast, list[Input]]:
-    """The cast on a stage that asks the world outside first, and what it was asked."""
-    asked: list[Input] = []
+def asking(cast: Cast, asked: Asked, effect: Effect = Effect.CHANGE) -> Operation:
+    """An operation that asks ahead, hands on how often it has asked, and tells what was handed to it."""
 
-    def ask(given: Input) -> None:
+    def ask(ahead: Ahead, given: Input) -> int:
         # No change has begun: otherwise this one would wait for it for ever.
         with cast.stage.database.changing(cast.organisation):
-            asked.append(given)
-        if refusal:
-            raise refusal
+            asked.given.append(given)
+        if asked.refusal:
+            raise asked.refusal
+        assert ahead.read(lambda ctx: ctx.rows.organisation) == cast.organisation
+        return len(asked.given)
 
-    stage = replace(cast.stage, ahead={operation_.name: ask for operation_ in operations})
-    return replace(cast, stage=stage), asked
+    def ponder(ctx: Context, given: Input) -> AnswerOut:
+        """Ponder."""
+        assert given is asked.given[-1]
+        return AnswerOut(object="answer", handed_on=ctx.ahead)
+
+    takes = Forgo if effect is Effect.IRREVERSIBLE else Ponder
+    ponder.__annotations__ = {"ctx": Context, "given": takes, "return": AnswerOut}
+    return operation(right=Right.PEOPLE_CHANGE, effect=effect, ahead=ask)(ponder)
 
 
-def test_the_world_outside_is_asked_once_and_before_a_change_begins(cast: Cast) -> None:
-    acting, asked = asking(cast, update_organisation, forgo)
-    acting.perform(update_organisation, phone="1")
-    acting.perform(update_person, personId=cast.people[Role.MEMBER], phone="1")
-    acting.perform(forgo)
-    acting.perform(forgo, confirmed=True)
-    assert [given.sent() for given in asked] == [{"phone": "1"}, {}, {"confirmed": True}]
+class Ponder(Input):
+    phone: str = ""
 
 
-def test_what_the_world_outside_does_not_allow_changes_nothing(cast: Cast) -> None:
-    acting, asked = asking(cast, update_organisation, refusal=Invalid([Fault("phone", "is not answered")]))
+class AnswerOut(Shown):
+    noun = "answer"
+
+    handed_on: int
+
+
+def test_what_comes_ahead_comes_once_before_the_change_and_is_handed_on(cast: Cast) -> None:
+    asked = Asked([])
+    ponder = asking(cast, asked)
+    assert cast.perform(ponder, phone="1")["handedOn"] == 1
+    assert cast.perform(ponder, phone="2")["handedOn"] == 2
+    cast.perform(update_organisation, phone="1")
+    assert [given.sent() for given in asked.given] == [{"phone": "1"}, {"phone": "2"}]
+
+
+def test_it_comes_ahead_of_a_rehearsal_too(cast: Cast) -> None:
+    asked = Asked([])
+    forgo = asking(cast, asked, Effect.IRREVERSIBLE)
+    assert cast.perform(forgo)["object"] == "preview"
+    assert cast.perform(forgo, confirmed=True)["handedOn"] == 2
+
+
+def test_what_is_refused_ahead_changes_nothing(cast: Cast) -> None:
+    asked = Asked([], Invalid([Fault("phone", "is not answered")]))
     told, written = events(cast), trail(cast)
     with pytest.raises(Invalid, match=r"^phone: is not answered$"):
-        acting.perform(update_organisation, phone="1")
-    assert len(asked) == 1
+        cast.perform(asking(cast, asked), phone="1")
+    assert len(asked.given) == 1
     assert (events(cast), trail(cast)) == (told, written)
 
 
-def test_the_world_outside_is_not_asked_for_one_who_may_not_or_asks_wrongly(cast: Cast) -> None:
-    acting, asked = asking(cast, update_organisation)
+def test_nothing_is_asked_for_one_who_may_not_or_asks_wrongly(cast: Cast) -> None:
+    asked = Asked([])
+    ponder = asking(cast, asked)
     with pytest.raises(Forbidden):
-        acting.perform(update_organisation, Role.MEMBER, phone="1")
+        cast.perform(ponder, Role.MEMBER, phone="1")
     with pytest.raises(Invalid):
-        acting.perform(update_organisation, phone=1)
-    assert asked == []
+        cast.perform(ponder, phone=1)
+    assert asked.given == []

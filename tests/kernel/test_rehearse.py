@@ -5,7 +5,7 @@ from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.faults import accept
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Blocked
+from mainstay.kernel.refusal import Blocked, Reason
 from mainstay.kernel.rights import Right, Role
 from mainstay.kernel.shapes import Irrevocable, Shown
 
@@ -24,7 +24,7 @@ def doom(ctx: Context, _given: Doom) -> DoomOut:
     ctx.summary = "Everything ends."
     ctx.warnings.append("It is late.")
     ctx.rows.run("UPDATE person SET phone = 'doomed' WHERE organisation_id = :organisation")
-    raise Blocked(["It is Sunday.", "It rains."])
+    raise Blocked([Reason("It is Sunday."), Reason("It rains.")])
 
 
 def test_a_rehearsal_leaves_every_row_of_every_table_as_it_was(alone: Cast) -> None:

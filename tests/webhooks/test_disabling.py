@@ -10,10 +10,12 @@ from cast import EMAILS, Cast
 from dispatching import BASE_URL, Desk, delivery_state, put_deliveries, trusted_webhook
 from mainstay.backing.database import EVERY
 from mainstay.business.people.standing import remove_person
+from mainstay.kernel.actor import house
+from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Role
 from mainstay.values.moments import moment_text
-from mainstay.webhooks.disabling import GivenUp, disable, plain
-from mainstay.webhooks.endpoints import get_webhook, update_webhook
+from mainstay.webhooks.disabling import disable_webhook, plain
+from mainstay.webhooks.endpoints import get_webhook, resume_webhook
 from mainstay.webhooks.schedule import FAILING, GONE
 from telling import columns_of, deliveries, fan_out_all, make_webhook, set_columns
 
@@ -39,7 +41,7 @@ def test_410_disables_at_once_and_fails_what_waits(desk: Desk, cast: Cast) -> No
     shown = cast.perform(get_webhook, webhookId=webhook)
     assert (shown["status"], shown["disabledReason"]) == ("disabled", GONE)
     assert shown["version"] == 2
-    assert shown["updatedBy"] == {"person": None, "via": {"door": "cli", "client": None}}
+    assert shown["updatedBy"] == {"kind": "house", "person": None, "via": {"door": "house", "client": None}}
     assert columns_of(cast, webhook, "due_at") == (None,)
     states = {delivery["id"]: (delivery["status"], delivery["due"]) for delivery in deliveries(cast, webhook)}
     assert states.pop(done) == ("delivered", None)
@@ -56,7 +58,7 @@ def test_nothing_more_is_kept_for_it_until_it_is_set_active(desk: Desk, cast: Ca
     fan_out_all(cast)
     assert len(deliveries(cast, webhook)) == 1
 
-    cast.perform(update_webhook, webhookId=webhook, status="active")
+    cast.perform(resume_webhook, webhookId=webhook)
     put_deliveries(cast, webhook, 1, desk.clock())
     (sending,) = desk.take()
     # The days before count no longer.
@@ -152,8 +154,9 @@ def test_what_was_mended_meanwhile_is_left_alone(desk: Desk, cast: Cast, change:
     set_columns(cast, "webhook", webhook, failing_since=since)
     url = str(columns_of(cast, webhook, "url")[0])
     set_columns(cast, "webhook", webhook, **change)
-    with cast.stage.database.changing(cast.organisation) as rows:
-        assert not disable(rows, GivenUp(cast.organisation, webhook, url, since, GONE), BASE_URL, desk.clock())
+    found = {"webhookId": webhook, "url": url, "failingSince": since, "reason": GONE}
+    with pytest.raises(Conflict):
+        cast.perform(disable_webhook, house(cast.organisation), **found)
     assert [delivery["status"] for delivery in deliveries(cast, webhook)] == ["waiting"]
     assert mails_of(cast) == {}
 

@@ -3,13 +3,13 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from cast import Cast
 from dispatching import (
-    BASE_URL,
     Desk,
     a_dispatcher,
     attempts_made,
@@ -236,7 +236,7 @@ def test_while_the_database_is_away_results_are_kept_in_mind(
     webhook = pointed(cast, trusted_webhook(cast), receiver.url)
     put_deliveries(cast, webhook, 9, desk.clock())
     database = Unsteady(desk.stage.database)
-    dispatcher = a_dispatcher(desk, queue=Queue(database, desk.clock, BASE_URL, chance=lambda: 0.0))
+    dispatcher = a_dispatcher(desk, queue=Queue(replace(desk.stage, database=database), chance=lambda: 0.0))
     with running(dispatcher):
         wait_until(lambda: len(receiver.requests) == 4)
         database.away = 3

@@ -7,7 +7,7 @@ from evidence import events, last_event
 from mainstay.business.people.operations import update_person
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import is_id
-from mainstay.webhooks.endpoints import update_webhook
+from mainstay.webhooks.endpoints import pause_webhook
 from mainstay.webhooks.fan_out import fan_out
 from telling import columns_of, deliveries, fan_out_all, make_webhook, set_columns
 
@@ -70,7 +70,7 @@ def test_a_webhook_gets_the_kinds_it_chose(cast: Cast) -> None:
 
 def test_a_paused_webhook_keeps_what_happens_for_later(cast: Cast) -> None:
     webhook = make_webhook(cast)
-    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    cast.perform(pause_webhook, webhookId=webhook)
     fan_out_all(cast)
     assert len(deliveries(cast, webhook)) == len(events(cast))
 

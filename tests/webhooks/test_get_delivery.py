@@ -31,6 +31,7 @@ def test_it_is_shown_as_in_the_list_with_its_body_and_its_attempts(cast: Cast) -
             "error": "no answer in time",
             "durationMs": 15000,
             "answer": "",
+            "headers": None,
         },
         {
             "object": "attempt",
@@ -40,6 +41,7 @@ def test_it_is_shown_as_in_the_list_with_its_body_and_its_attempts(cast: Cast) -
             "error": None,
             "durationMs": 7,
             "answer": "Oh “no”.",
+            "headers": None,
         },
     ]
     assert shown.keys() - listed.keys() == {"body", "history"}

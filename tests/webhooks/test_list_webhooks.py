@@ -1,6 +1,7 @@
 import pytest
 
 from cast import Cast
+from evidence import as_told
 from mainstay.kernel.refusal import Invalid
 from mainstay.kernel.rights import Role
 from mainstay.webhooks.endpoints import create_webhook, list_webhooks
@@ -9,7 +10,8 @@ from telling import RECEIVER, make_webhook
 
 def test_every_webhook_is_listed_newest_first(cast: Cast) -> None:
     made = [cast.perform(create_webhook, url=f"{RECEIVER}/{number}") for number in range(3)]
-    assert cast.perform(list_webhooks, Role.ADMIN) == {"object": "list", "data": made[::-1], "hasMore": False}
+    listed = [as_told(webhook) for webhook in made[::-1]]
+    assert cast.perform(list_webhooks, Role.ADMIN) == {"object": "list", "data": listed, "hasMore": False}
 
 
 def test_the_pages_together_are_the_whole_list(cast: Cast) -> None:

@@ -14,15 +14,14 @@ from dispatching import (
     trusted_webhook,
 )
 from evidence import contents
-from mainstay.kernel.shapes import One
 from mainstay.kernel.wire import to_json
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.cycle import LEASE, NO_EVENT
-from mainstay.webhooks.endpoints import delete_webhook, rotate_webhook_secret, update_webhook
-from mainstay.webhooks.model import EVENT_COLUMNS, EventOut
+from mainstay.webhooks.endpoints import delete_webhook, pause_webhook, resume_webhook, rotate_webhook_secret
 from mainstay.webhooks.queue import Queue
 from mainstay.webhooks.schedule import WAITS
 from mainstay.webhooks.sending import Sending
+from mainstay.webhooks.store import find_event
 from telling import RECEIVER, columns_of, deliveries, fan_out_all, make_webhook, set_columns
 
 MOMENT = timedelta(milliseconds=1)
@@ -52,11 +51,9 @@ def test_what_happened_is_taken_as_it_is_to_be_sent(desk: Desk, cast: Cast) -> N
 
 def body_of(cast: Cast, event: str) -> bytes:
     with cast.stage.database.reading(cast.organisation) as rows:
-        row = rows.one(
-            f"SELECT {EVENT_COLUMNS} FROM event WHERE organisation_id = :organisation AND id = :id", id=event
-        )
-    assert row is not None
-    return to_json(One(EventOut, row))
+        found = find_event(rows, event)
+    assert found is not None
+    return to_json(found)
 
 
 def test_everything_is_taken_in_the_order_in_which_it_fell_due(desk: Desk, cast: Cast) -> None:
@@ -137,7 +134,7 @@ def test_a_delivery_is_tried_ten_times_and_has_failed_then(desk: Desk, cast: Cas
 
 def test_chance_has_a_hand_in_the_wait(desk: Desk, cast: Cast) -> None:
     put_deliveries(cast, make_webhook(cast), 1, desk.clock())
-    queue = Queue(desk.stage.database, desk.clock, "", chance=lambda: 1.0)
+    queue = Queue(desk.stage, chance=lambda: 1.0)
     (sending,) = queue.exchange([])
     queue.exchange(desk.results([sending], status=500))
     assert delivery_state(cast, sending.delivery)[1] == moment_text(desk.clock() + timedelta(seconds=6))
@@ -268,7 +265,7 @@ def test_a_paused_webhook_is_sent_nothing_until_it_is_resumed(desk: Desk, cast: 
     webhook = trusted_webhook(cast)
     put_deliveries(cast, webhook, 6, desk.clock())
     sendings = desk.take()
-    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    cast.perform(pause_webhook, webhookId=webhook)
     done, failed, *_ = sendings
     desk.queue.exchange([*desk.results([done]), *desk.results([failed], status=500)])
     assert delivery_state(cast, done.delivery)[0] == "delivered"
@@ -276,7 +273,7 @@ def test_a_paused_webhook_is_sent_nothing_until_it_is_resumed(desk: Desk, cast: 
     desk.clock.forward(minutes=1)
     assert desk.take() == []
 
-    cast.perform(update_webhook, webhookId=webhook, status="active")
+    cast.perform(resume_webhook, webhookId=webhook)
     desk.clock.forward(minutes=1)
     rest = {delivery["id"] for delivery in deliveries(cast, webhook)} - {done.delivery}
     while sendings := desk.take():

@@ -8,7 +8,7 @@ from mainstay.kernel.refusal import Conflict, Lapsed, NotFound
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import redeliver_event
-from mainstay.webhooks.endpoints import update_webhook
+from mainstay.webhooks.endpoints import pause_webhook, resume_webhook
 from telling import columns_of, deliveries, fan_out_all, make_webhook, set_columns
 
 
@@ -47,17 +47,17 @@ def test_the_bell_rings(cast: Cast) -> None:
 
 def test_it_waits_for_a_paused_webhook(cast: Cast) -> None:
     webhook, delivery = tried(cast, "failed")
-    cast.perform(update_webhook, webhookId=webhook, status="paused")
+    cast.perform(pause_webhook, webhookId=webhook)
     assert cast.perform(redeliver_event, deliveryId=delivery["id"])["status"] == "waiting"
 
 
 def test_a_disabled_webhook_must_be_set_active_first(cast: Cast) -> None:
     webhook, delivery = tried(cast, "failed")
     set_columns(cast, "webhook", webhook, status="disabled")
-    with pytest.raises(Conflict, match=r"^The webhook is disabled\. Set it active first\.$"):
+    with pytest.raises(Conflict, match=r"^The webhook is disabled\. Resume it first\.$"):
         cast.perform(redeliver_event, deliveryId=delivery["id"])
     assert deliveries(cast, webhook)[0]["status"] == "failed"
-    cast.perform(update_webhook, webhookId=webhook, status="active")
+    cast.perform(resume_webhook, webhookId=webhook)
     assert cast.perform(redeliver_event, deliveryId=delivery["id"])["status"] == "waiting"
 
 

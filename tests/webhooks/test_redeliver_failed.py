@@ -12,7 +12,7 @@ from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks import deliveries as module
 from mainstay.webhooks.deliveries import redeliver_failed, send_test_event
-from mainstay.webhooks.endpoints import update_webhook
+from mainstay.webhooks.endpoints import resume_webhook, update_webhook
 from telling import columns_of, deliveries, fan_out_all, make_webhook, set_columns
 
 
@@ -71,7 +71,7 @@ def test_what_happened_while_it_was_disabled_is_made_up_for(cast: Cast) -> None:
     missed = happen(cast, 3)
     fan_out_all(cast)
     assert deliveries(cast, webhook) == []
-    cast.perform(update_webhook, webhookId=webhook, status="active")
+    cast.perform(resume_webhook, webhookId=webhook)
     assert cast.perform(redeliver_failed, webhookId=webhook, since=ago(cast, hours=1))["count"] == 3
     assert by_event(cast, webhook) == dict.fromkeys(missed, "waiting")
     assert cast.perform(redeliver_failed, webhookId=webhook, since=ago(cast, hours=1))["count"] == 0
@@ -145,7 +145,7 @@ def test_the_bell_rings(cast: Cast) -> None:
 def test_a_disabled_webhook_must_be_set_active_first(cast: Cast) -> None:
     webhook = make_webhook(cast)
     set_columns(cast, "webhook", webhook, status="disabled")
-    with pytest.raises(Conflict, match=r"^The webhook is disabled\. Set it active first\.$"):
+    with pytest.raises(Conflict, match=r"^The webhook is disabled\. Resume it first\.$"):
         cast.perform(redeliver_failed, webhookId=webhook, since=ago(cast, hours=1))
 
 

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from cast import Cast
-from evidence import events
+from evidence import as_told, events
 from mainstay.kernel.refusal import Conflict, NotFound
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import is_id, new_id
@@ -20,7 +20,11 @@ def test_the_webhook_itself_is_sent_as_an_event(cast: Cast) -> None:
     sent = cast.perform(send_test_event, Role.ADMIN, webhookId=webhook)
     assert (sent["webhookId"], sent["eventType"], sent["status"]) == (webhook, "webhook.test", "waiting")
     body = orjson.loads(cast.perform(get_delivery, deliveryId=sent["id"])["body"])
-    by = {"person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"}, "via": {"door": "api", "client": None}}
+    by = {
+        "kind": "person",
+        "person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"},
+        "via": {"door": "api", "client": None},
+    }
     assert body == {
         "object": "event",
         "id": sent["eventId"],
@@ -29,7 +33,7 @@ def test_the_webhook_itself_is_sent_as_an_event(cast: Cast) -> None:
         "organisationId": cast.organisation,
         "sequence": 0,
         "actor": by,
-        "data": {"object": cast.perform(get_webhook, webhookId=webhook), "previous": {}},
+        "data": {"object": as_told(cast.perform(get_webhook, webhookId=webhook)), "previous": {}},
     }
     assert is_id(sent["eventId"], "evt")
     assert EventOut.model_validate(body, by_alias=True, by_name=False)
@@ -77,7 +81,7 @@ def test_it_can_be_sent_again_with_the_same_body(cast: Cast) -> None:
 def test_a_webhook_that_is_not_active_is_not_tried(cast: Cast, status: str) -> None:
     webhook = make_webhook(cast)
     set_columns(cast, "webhook", webhook, status=status)
-    with pytest.raises(Conflict, match=rf"^The webhook is {status}\. Set it active first\.$"):
+    with pytest.raises(Conflict, match=rf"^The webhook is {status}\. Resume it first\.$"):
         cast.perform(send_test_event, webhookId=webhook)
     assert deliveries(cast, webhook) == []
 

@@ -3,13 +3,13 @@
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from cast import Cast
 from dispatching import (
-    BASE_URL,
     Desk,
     put_deliveries,
     trusted_webhook,
@@ -222,7 +222,7 @@ def test_what_happens_is_fanned_out_while_it_is_sent_and_neither_waits_in_a_circ
 def test_a_cycle_walks_indexes_however_much_waits(desk: Desk, cast: Cast) -> None:
     put_deliveries(cast, trusted_webhook(cast), 5, desk.clock())
     database = RecordingDatabase(desk.stage.database)
-    queue = Queue(database, desk.clock, BASE_URL, chance=lambda: 0.0)
+    queue = Queue(replace(desk.stage, database=database), chance=lambda: 0.0)
     first, *others = queue.exchange([])
     queue.exchange(desk.results([first], status=410), others)
 

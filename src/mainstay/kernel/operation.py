@@ -45,8 +45,9 @@ class Operation:
     description: str
     input: type[Input]
     output: type[Shown]
-    # Whether it answers with a page of `output` rather than with one.
+    # Whether it answers with a page of `output` rather than with one; and if one, whether with what can be done to it.
     lists: bool
+    tells_actions: bool
     right: Right
     effect: Effect
     # Whether records may be different afterwards, and whether ones that were there before may be.
@@ -109,14 +110,13 @@ def operation(
         hints = get_type_hints(function)
         answer, given = hints["return"], list(hints.values())[1]
         _check(function.__name__, effect, given, on, hints)
-        title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         return Operation(
             name=function.__name__,
-            title=title.rstrip("."),
-            description=" ".join(description.split()),
+            **_words(function),
             input=given,
             output=_shown(answer),
             lists=get_origin(answer) is Page,
+            tells_actions=isinstance(answer, type) and issubclass(answer, Kept),
             right=right,
             effect=effect,
             changes=effect is not Effect.READ,
@@ -150,6 +150,11 @@ def _check(name: str, effect: Effect, given: type[Input], on: Listing[Any] | Non
 
 # The context, the input, the record and what is answered.
 _WITH_RECORD = 4
+
+
+def _words(function: Callable[..., Result]) -> dict[str, str]:
+    title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+    return {"title": title.rstrip("."), "description": " ".join(description.split())}
 
 
 def _shown(answer: Any) -> type[Shown]:

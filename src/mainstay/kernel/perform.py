@@ -43,8 +43,6 @@ class Stage:
         """Do it, or refuse. An act that cannot be undone is only rehearsed until it is confirmed."""
         admit(operation, actor)
         given = accept(operation.input, raw)
-        if operation.needs:
-            _check_fields(operation, given, actor)
         if not operation.changes:
             opened = self.database.glancing if operation.glances else self.database.reading
             with opened(actor.organisation) as rows:
@@ -151,6 +149,8 @@ class Stage:
 
 def _call(ctx: Context, operation: Operation, given: Input) -> Result:
     """The operation itself; what it is done to comes first: seen, as it was expected, and with nothing against it."""
+    if operation.needs:
+        _check_fields(operation, given, ctx.actor)
     if operation.on is None:
         return operation.function(ctx, given)
     record: Kept = operation.on.fetch(ctx, getattr(given, operation.on.id_field) if operation.on.id_field else None)
@@ -192,10 +192,9 @@ def _write_down(ctx: Context, operation: str, given: str) -> None:
     told = [events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp) for event in ctx.events]
     for letter in ctx.letters:
         outbox.put(ctx.rows, letter, ctx.at)
-    touched = list(ctx.pen.touched)
-    told_text, touched_text = orjson.dumps(told).decode(), orjson.dumps(touched).decode()
-    entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told_text, touched_text)
-    audit.write(ctx.rows, entry, touched)
+    audit.write(
+        ctx.rows, audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, list(ctx.pen.touched))
+    )
 
 
 def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:

@@ -5,7 +5,6 @@ behind the product's back breaks the chain. It is never purged: a record's histo
 """
 
 import hashlib
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import orjson
@@ -17,33 +16,38 @@ _BATCH = 1000
 
 
 class Entry(NamedTuple):
-    """One act, as the trail keeps it."""
+    """One act, for the trail."""
 
     at: str
     actor: str
     request_id: str
     operation: str
     given: str
-    # The ids of its events, and those of the records it touched, as JSON; None in rows from before they were named.
-    events: str
-    records: str | None
+    # The ids of the events it led to, and of the records it touched.
+    events: list[str]
+    records: list[str]
 
 
-def write(rows: Handle, entry: Entry, records: Iterable[str]) -> None:
+def write(rows: Handle, entry: Entry) -> None:
     """Add one act to the trail, and to the history of each record it touched."""
     last = rows.one(
         "SELECT sequence, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 1"
     )
     sequence, previous = (int(last[0] or 0) + 1, str(last[1])) if last else (1, _START)
+    kept: dict[str, Value] = {
+        **entry._asdict(),
+        "events": orjson.dumps(entry.events).decode(),
+        "records": orjson.dumps(entry.records).decode(),
+    }
     rows.run(
         "INSERT INTO audit (organisation_id, sequence, at, actor, request_id, operation, given, events, records, hash)"
         " VALUES"
         " (:organisation, :sequence, :at, :actor, :request_id, :operation, :given, :events, :records, :hash)",
         sequence=sequence,
-        hash=_link(previous, (sequence, *entry)),
-        **entry._asdict(),
+        hash=_link(previous, (sequence, *kept.values())),
+        **kept,
     )
-    for record in records:
+    for record in entry.records:
         rows.run(
             "INSERT INTO audit_record (organisation_id, record_id, sequence)"
             " VALUES (:organisation, :record, :sequence)",

@@ -1,19 +1,15 @@
 """Postal addresses in parts, so that they can be searched, mapped and put on an e-invoice."""
 
-from typing import Annotated
-
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from mainstay.values.fields import Country, Line
-
-PostalCode = Annotated[Line, Field(max_length=20)]
+from mainstay.values.fields import Country, Line, PostalCode
 
 
 class Address(BaseModel):
     """Where something is, or where post goes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
     line1: Line | None = Field(None, title="Line 1", description="Street and number, or the name of the building.")
     line2: Line | None = Field(None, title="Line 2", description="What else the post needs, such as a unit or floor.")

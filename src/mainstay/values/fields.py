@@ -46,11 +46,12 @@ def _shown(pattern: str, **more: str) -> Any:
     return Field(json_schema_extra={"pattern": pattern, **more})
 
 
+_ONE_LINE = _matching(_NO_CONTROL, "has a tab, a line break or another control character")
 Line = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
-    _matching(_NO_CONTROL, "has a tab, a line break or another control character"),
-    _shown(_NO_CONTROL),
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _ONE_LINE, _shown(_NO_CONTROL)
+]
+PostalCode = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), _ONE_LINE, _shown(_NO_CONTROL)
 ]
 Paragraph = Annotated[
     str,

@@ -53,6 +53,8 @@ def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> We
     """
     if (webhook.url, webhook.failing_since) != (given.url, given.failing_since):
         raise Conflict("The webhook has changed meanwhile.")
+    # The webhook before its deliveries, as the dispatcher locks them: so neither waits for the other in a circle.
+    after = WEBHOOKS.save(ctx, webhook, {"status": "disabled", "disabled_reason": given.reason, "due_at": None})
     ctx.rows.run(
         "UPDATE delivery SET status = 'failed', due_at = NULL"
         " WHERE organisation_id = :organisation AND webhook_id = :webhook AND status IN ('waiting', 'sending')",
@@ -60,7 +62,7 @@ def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> We
     )
     for letter in _news(ctx.rows, given, ctx.base_url):
         ctx.post(letter)
-    return WEBHOOKS.save(ctx, webhook, {"status": "disabled", "disabled_reason": given.reason, "due_at": None})
+    return after
 
 
 def plain(url: str) -> str:

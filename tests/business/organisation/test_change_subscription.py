@@ -24,7 +24,7 @@ def test_the_trail_names_the_operator(cast: Cast) -> None:
     cast.lapse()
     entry = trail(cast)[-1]
     assert entry["operation"] == "change_subscription"
-    assert entry["actor"] == {"person": None, "via": {"door": "cli", "client": None}}
+    assert entry["actor"] == {"kind": "operator", "person": None, "via": {"door": "cli", "client": None}}
 
 
 def test_another_organisation_does_not_lapse(cast: Cast, stranger: Cast) -> None:

@@ -11,7 +11,7 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
 
     assert organisation.pop("createdAt") == organisation.pop("updatedAt")
     assert organisation.pop("name").startswith("Organisation ")
-    stamp = {"person": None, "via": {"door": "cli", "client": None}}
+    stamp = {"kind": "operator", "person": None, "via": {"door": "cli", "client": None}}
     assert organisation == {
         "object": "organisation",
         "id": cast.organisation,
@@ -20,6 +20,7 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
         "version": 1,
         "legalName": None,
         "taxNumber": None,
+        "registrationNumber": None,
         "address": None,
         "email": None,
         "phone": None,
@@ -27,6 +28,8 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
         "currency": "GBP",
         "timeZone": "Europe/London",
         "subscription": {"status": "active"},
+        "url": f"{cast.stage.base_url}/settings",
+        "availableActions": ["update_organisation"],
     }
 
 

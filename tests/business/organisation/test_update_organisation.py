@@ -7,18 +7,27 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Invalid, Stale
 from mainstay.kernel.rights import Role
 
+ADDRESS = {
+    "line1": "1 High Street",
+    "line2": "Floor 2",
+    "city": "Leeds",
+    "region": "West Yorkshire",
+    "postalCode": "LS1 4AB",
+    "country": "GB",
+}
 EVERY_FIELD: dict[str, object] = {
     "name": "Beam & Sons",
     "legalName": "Beam and Sons Limited",
     "taxNumber": "GB 123",
-    "address": "1 High Street\nLeeds",
+    "registrationNumber": "07731842",
+    "address": ADDRESS,
     "email": "office@beam.example",
     "phone": "+44 113 496 0000",
     "country": "IE",
     "currency": "EUR",
     "timeZone": "Europe/Dublin",
 }
-MAY_BE_EMPTY = ("legalName", "taxNumber", "address", "email", "phone")
+MAY_BE_EMPTY = ("legalName", "taxNumber", "registrationNumber", "address", "email", "phone")
 
 
 def test_every_field_can_be_changed(cast: Cast) -> None:
@@ -54,6 +63,7 @@ def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
     assert changed["version"] == 2
     assert changed["createdBy"]["person"] is None
     assert changed["updatedBy"] == {
+        "kind": "person",
         "person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"},
         "via": {"door": "api", "client": {"id": acting.credential, "name": "admin write"}},
     }
@@ -93,6 +103,36 @@ def test_an_outdated_version_is_refused_and_nothing_changes(cast: Cast) -> None:
 def test_what_is_not_one_s_to_change_is_refused(cast: Cast, name: str) -> None:
     with pytest.raises(Invalid, match=rf"^{name}: is not known here$"):
         cast.perform(update_organisation, **{name: "x"})
+
+
+def test_what_is_left_out_of_an_address_is_null_in_it(cast: Cast) -> None:
+    shown = cast.perform(update_organisation, address={"city": "Leeds"})["address"]
+    assert shown == dict.fromkeys(ADDRESS) | {"city": "Leeds"}
+
+
+def test_the_same_address_makes_no_new_version(cast: Cast) -> None:
+    first = cast.perform(update_organisation, address=ADDRESS)
+    again = cast.perform(update_organisation, address=dict(reversed(ADDRESS.items())))
+    assert again["version"] == first["version"] == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("1 High Street", "address: is not an object"),
+        ({}, "address: is empty; send null to clear it"),
+        (dict.fromkeys(ADDRESS), "address: is empty; send null to clear it"),
+        ({"city": ""}, "address.city: is empty"),
+        ({"street": "x"}, "address.street: is not known here"),
+        ({"postal_code": "x"}, "address.postal_code: is not known here"),
+        ({"postalCode": "x" * 21}, "address.postalCode: is longer than 20 characters"),
+        ({"country": "XX"}, "address.country: is not a country code such as GB"),
+    ],
+)
+def test_a_wrong_address_is_refused(cast: Cast, address: object, text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(update_organisation, address=address)
+    assert refusal.value.text == text
 
 
 def test_every_fault_is_told_at_once(cast: Cast) -> None:

@@ -1,7 +1,9 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from cast import EMAILS, PASSWORD, Cast
-from evidence import last_event, trail
+from evidence import as_told, last_event, trail
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import accept_invitation
 from mainstay.business.people.operations import get_person, invite_person, update_person
@@ -10,7 +12,7 @@ from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.signing_in import DeadLink, look_up, prove
 from mainstay.kernel.actor import Actor, Door
-from mainstay.kernel.refusal import Invalid, Lapsed, NotFound
+from mainstay.kernel.refusal import Invalid, Lapsed, NotFound, Refusal
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
 
@@ -49,7 +51,11 @@ def test_it_is_told_and_written_down_under_their_own_name(cast: Cast) -> None:
     cast.perform(accept_invitation, actor, **NAMED)
     event = last_event(cast)
     assert (event["type"], event["data"]["object"]["id"]) == ("person.joined", person)
-    assert event["actor"] == {"person": {"id": person, "name": "Nina New"}, "via": {"door": "office", "client": None}}
+    assert event["actor"] == {
+        "kind": "person",
+        "person": {"id": person, "name": "Nina New"},
+        "via": {"door": "office", "client": None},
+    }
     entry = trail(cast)[-1]
     assert (entry["operation"], entry["actor"]["person"]["id"]) == ("accept_invitation", person)
     assert NAMED["password"] not in repr(entry)
@@ -61,7 +67,7 @@ def test_the_event_holds_costs_that_the_one_who_joined_may_not_see(cast: Cast) -
     joined = cast.perform(accept_invitation, actor, **NAMED)
     assert (joined["costRate"], joined["billRate"]) == (None, None)
     told = last_event(cast)["data"]["object"]
-    assert told == cast.perform(get_person, personId=person)
+    assert told == as_told(cast.perform(get_person, personId=person))
     assert (told["costRate"], told["billRate"]) == ("24.50", "62.00")
 
 
@@ -84,8 +90,25 @@ def test_a_short_password_is_refused_and_the_link_still_works(cast: Cast) -> Non
 def test_a_link_is_accepted_once(cast: Cast) -> None:
     _, _, actor = invited(cast)
     cast.perform(accept_invitation, actor, **NAMED)
-    with pytest.raises(NotFound):
+    with pytest.raises(DeadLink):
         cast.perform(accept_invitation, actor, **NAMED)
+
+
+def test_of_many_at_once_one_accepts_it(cast: Cast) -> None:
+    email, person, actor = invited(cast)
+
+    def attempt(_: int) -> bool:
+        try:
+            cast.perform(accept_invitation, actor, **NAMED)
+        except Refusal:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(attempt, range(6))) == 1
+    assert cast.perform(get_person, personId=person)["status"] == "active"
+    with cast.stage.database.reading(EVERY) as rows:
+        assert rows.one("SELECT count(*) FROM account WHERE email = :email", email=email) == (1,)
 
 
 def test_only_a_link_accepts_an_invitation(cast: Cast) -> None:

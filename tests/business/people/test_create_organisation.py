@@ -1,7 +1,7 @@
 import pytest
 
 from cast import EMAILS, PASSWORD, Cast
-from evidence import events, trail
+from evidence import as_told, events, trail
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.people.joining import create_organisation
 from mainstay.business.people.operations import list_people
@@ -29,7 +29,7 @@ def begin(stage: Stage, **given: object) -> tuple[Cast, dict[str, object]]:
 def test_an_organisation_begins_with_its_owner(stage: Stage) -> None:
     organisation, owner = begin(stage)
     assert (owner["object"], owner["role"], owner["status"]) == ("person", "owner", "active")
-    assert organisation.perform(list_people)["data"] == [owner]
+    assert organisation.perform(list_people)["data"] == [as_told(owner)]
     assert organisation.perform(get_organisation)["name"] == "Beam & Sons"
 
 
@@ -47,7 +47,7 @@ def test_it_is_where_it_is_said_to_be(stage: Stage) -> None:
 def test_its_story_begins_with_the_owner_who_joined(stage: Stage) -> None:
     organisation, owner = begin(stage)
     (event,) = events(organisation)
-    assert (event["sequence"], event["type"], event["data"]["object"]) == (1, "person.joined", owner)
+    assert (event["sequence"], event["type"], event["data"]["object"]) == (1, "person.joined", as_told(owner))
     (entry,) = trail(organisation)
     assert (entry["sequence"], entry["operation"]) == (1, "create_organisation")
     assert PASSWORD not in str(entry)

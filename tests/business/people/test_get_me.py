@@ -19,8 +19,25 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
         "role": "admin",
         "access": "read",
         "client": {"id": acting.credential, "name": "admin read"},
-        "rights": sorted(RIGHTS[Role.ADMIN]),
+        "rights": ["connections:read", "costs:read", "events:read", "me:read", "organisation:read", "people:read"],
     }
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_with_write_access_they_are_those_of_the_role(cast: Cast, role: Role) -> None:
+    assert cast.perform(get_me, role)["rights"] == sorted(RIGHTS[role])
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_reading_alone_and_a_lapsed_subscription_leave_what_only_reads(cast: Cast, role: Role) -> None:
+    reading = [right for right in sorted(RIGHTS[role]) if right.endswith(":read")]
+    assert reading
+    assert cast.perform(get_me, cast.actor(role, Access.READ))["rights"] == reading
+    cast.lapse()
+    for access in Access:
+        assert cast.perform(get_me, cast.actor(role, access))["rights"] == reading
+    cast.renew()
+    assert cast.perform(get_me, role)["rights"] == sorted(RIGHTS[role])
 
 
 def test_a_person_by_themselves_has_no_client(cast: Cast) -> None:

@@ -23,6 +23,7 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
     }
     made = cast.perform(invite_person, **given)
     stamp = {
+        "kind": "person",
         "person": {"id": cast.people[Role.OWNER], "name": "Olivia Owner"},
         "via": {"door": "api", "client": None},
     }
@@ -35,6 +36,8 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
         "updatedBy": stamp,
         "version": 1,
         "status": "invited",
+        "url": f"{cast.stage.base_url}/people/{made['id']}",
+        "availableActions": ["update_person", "invite_again", "change_role", "remove_person"],
         **given,
     }
 

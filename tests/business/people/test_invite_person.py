@@ -1,7 +1,7 @@
 import pytest
 
 from cast import EMAILS, Cast
-from evidence import events, holder, last_event, trail
+from evidence import as_told, events, holder, last_event, trail
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person, invite_person, list_people
 from mainstay.business.people.standing import remove_person
@@ -25,6 +25,7 @@ def test_the_record_names_the_person_and_the_key(cast: Cast) -> None:
     person = cast.perform(invite_person, acting, **NINA)
     assert person["createdBy"] == person["updatedBy"]
     assert person["createdBy"] == {
+        "kind": "person",
         "person": {"id": cast.people[Role.ADMIN], "name": "Adam Admin"},
         "via": {"door": "api", "client": {"id": acting.credential, "name": "admin write"}},
     }
@@ -34,7 +35,7 @@ def test_the_event_carries_the_record(cast: Cast) -> None:
     person = cast.perform(invite_person, **NINA)
     event = last_event(cast)
     assert event["type"] == "person.invited"
-    assert event["data"] == {"object": person, "previous": {}}
+    assert event["data"] == {"object": as_told(person), "previous": {}}
     assert event["actor"] == person["createdBy"]
     assert event["createdAt"] == person["createdAt"]
 
@@ -51,7 +52,7 @@ def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
 def test_an_address_that_is_known_is_refused_in_whatever_case(cast: Cast, email: str) -> None:
     person = cast.perform(invite_person, **NINA)
     told = len(events(cast))
-    with pytest.raises(Conflict, match=rf"is already a person of this organisation: Nina New \({person['id']}\)"):
+    with pytest.raises(Conflict, match=r"is already a person of this organisation: Nina New\.$"):
         cast.perform(invite_person, name="Other", email=email, role="office")
     assert cast.perform(get_person, personId=person["id"]) == person
     assert len(events(cast)) == told

@@ -4,6 +4,7 @@ from itertools import chain
 import pytest
 
 from cast import Cast
+from evidence import as_told
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.refusal import Invalid
@@ -35,7 +36,8 @@ def test_everyone_is_listed_newest_first(cast: Cast) -> None:
 
 def test_an_entry_is_the_record_itself(cast: Cast) -> None:
     listed = cast.perform(list_people)["data"]
-    assert listed == [cast.perform(get_person, personId=person) for person in [*cast.people.values()][::-1]]
+    assert listed == [as_told(cast.perform(get_person, personId=person)) for person in ids(cast)]
+    assert len(listed) == 5
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 5, 6, 100])
@@ -84,6 +86,39 @@ def test_a_filter_holds_on_the_next_page_too(cast: Cast) -> None:
     assert [*chain(*pages(cast, 2, status="invited"))] == invited[::-1]
 
 
+def named(cast: Cast, **given: object) -> list[str]:
+    return [person["name"] for person in cast.perform(list_people, order="name", **given)["data"]]
+
+
+def test_by_name_they_stand_as_one_reads_them_whatever_case_and_accents(cast: Cast) -> None:
+    for number, name in enumerate(("zoe", "Émile", "eva", "adam  zed", "Ö")):
+        cast.perform(invite_person, name=name, email=f"{number}@new.example", role="member")
+    expected = ["Adam Admin", "adam  zed", "Émile", "eva", "Mia Member", "Ö"]
+    expected += ["Olivia Owner", "Orla Office", "Sam Subcontractor", "zoe"]
+    assert named(cast) == expected
+    cast.perform(update_person, personId=cast.people[Role.ADMIN], name="Zz Last")
+    assert named(cast) == [*expected[1:], "Zz Last"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
+def test_the_pages_by_name_together_are_the_whole_list(cast: Cast, limit: int) -> None:
+    # Several of one name: then the id decides, and the cursor finds its place among them.
+    for number in range(6):
+        cast.perform(invite_person, name=("Nina", "Anna")[number % 2], email=f"{number}@new.example", role="member")
+    whole = ids(cast, order="name")
+    assert len({*whole}) == 11
+    found = [*pages(cast, limit, order="name")]
+    assert [*chain(*found)] == whole
+    assert named(cast)[:4] == ["Adam Admin", "Anna", "Anna", "Anna"]
+
+
+def test_the_order_by_name_is_narrowed_like_the_other(cast: Cast) -> None:
+    for name in ("Nina", "Anna", "Mona"):
+        cast.perform(invite_person, name=name, email=f"{name}@new.example", role="office")
+    assert named(cast, status="invited") == ["Anna", "Mona", "Nina"]
+    assert named(cast, role="office") == ["Anna", "Mona", "Nina", "Orla Office"]
+
+
 def test_a_member_sees_no_costs(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.ADMIN], costRate="47.11", billRate="98.76")
     body = cast.answer(list_people, Role.MEMBER).body
@@ -111,6 +146,7 @@ def test_another_organisation_s_id_is_only_a_place_in_the_order(cast: Cast, stra
         ({"startingAfter": new_id("key")}, "startingAfter: is not the id of a person"),
         ({"status": "gone"}, "status: is not one of 'invited', 'active' or 'left'"),
         ({"role": "boss"}, "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
+        ({"order": "age"}, "order: is not one of 'newest' or 'name'"),
         ({"sort": "name"}, "sort: is not known here"),
     ],
 )

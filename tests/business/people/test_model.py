@@ -1,20 +1,35 @@
 import pytest
 
 from mainstay.business.people.model import Person, Status, check_rank
-from mainstay.kernel.actor import Actor, Door
-from mainstay.kernel.refusal import Blocked, Conflict, Forbidden
-from mainstay.kernel.rights import Access, Role
+from mainstay.kernel.actor import Actor, Door, Named
+from mainstay.kernel.refusal import Forbidden, Reason
+from mainstay.kernel.rights import RIGHTS, Access, Role
 
 # From the highest to the lowest.
 ORDER = (Role.OWNER, Role.ADMIN, Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR)
+ABOVE = Reason("Only an owner may change or remove an owner.", forbids=True)
+GONE = Reason("Pat has left the organisation. Invite them again to bring them back.", unblock="invite_person")
+LAST = Reason(
+    "Pat is the only owner. Name another owner first, in the office under People.",
+    unblock="name_owner",
+)
 
 
-def acting(role: Role) -> Actor:
-    return Actor("org_x", None, role, Access.WRITE, subscribed=True, door=Door.OFFICE, credential="x")
+def acting(role: Role, identity: str = "person_y") -> Actor:
+    return Actor(
+        "org_x",
+        Named(identity, "Someone"),
+        role,
+        RIGHTS[role],
+        Access.WRITE,
+        subscribed=True,
+        door=Door.OFFICE,
+        credential="x",
+    )
 
 
-def person(role: Role, status: Status = "active") -> Person:
-    return Person("person_x", "Pat", "pat@x.example", role, status, 1)
+def person(role: Role, status: Status = "active", *, only_owner: bool = False) -> Person:
+    return Person((), "person_x", "Pat", "pat@x.example", role, status, only_owner)
 
 
 @pytest.mark.parametrize("by", ORDER)
@@ -30,37 +45,60 @@ def test_a_role_is_given_by_those_who_stand_as_high(by: Role) -> None:
 
 def test_the_refusal_names_both_roles() -> None:
     with pytest.raises(Forbidden, match=r"^The role admin may not give the role owner\.$"):
-        person(Role.MEMBER).check_change(acting(Role.ADMIN), Role.OWNER, 1)
+        check_rank(acting(Role.ADMIN), Role.OWNER)
 
 
-def test_an_owner_may_name_another_owner() -> None:
-    person(Role.MEMBER).check_change(acting(Role.OWNER), Role.OWNER, 1)
+def test_only_an_owner_changes_removes_or_demotes_an_owner() -> None:
+    owner, admin = person(Role.OWNER), acting(Role.ADMIN)
+    for reasons in (owner.not_changeable, owner.not_removable, owner.not_given_a_role):
+        assert reasons(admin) == [ABOVE]
+        assert reasons(acting(Role.OWNER)) == []
 
 
-def test_only_an_owner_changes_an_owner_even_when_the_role_stays() -> None:
-    with pytest.raises(Forbidden, match="Only an owner"):
-        person(Role.OWNER).check_change(acting(Role.ADMIN), None, 1)
+def test_the_only_owner_neither_leaves_nor_is_demoted() -> None:
+    last = person(Role.OWNER, only_owner=True)
+    assert last.not_given_a_role(acting(Role.OWNER)) == [LAST]
+    assert last.not_removable(acting(Role.OWNER)) == [LAST]
+    assert last.not_changeable(acting(Role.OWNER)) == []
 
 
-def test_the_only_owner_is_not_demoted() -> None:
-    with pytest.raises(Conflict, match="only owner"):
-        person(Role.OWNER).check_change(acting(Role.OWNER), Role.ADMIN, 0)
+def test_one_who_has_left_is_not_changed_and_does_not_leave_again() -> None:
+    left = person(Role.MEMBER, "left")
+    assert left.not_changeable(acting(Role.OWNER)) == [GONE]
+    assert left.not_given_a_role(acting(Role.OWNER)) == [GONE]
+    assert left.not_removable(acting(Role.OWNER)) == [Reason("Pat has already left the organisation.")]
 
 
-def test_an_owner_who_is_invited_only_is_no_owner_the_organisation_stands_on() -> None:
-    person(Role.OWNER, "invited").check_change(acting(Role.OWNER), Role.ADMIN, 0)
-    person(Role.OWNER, "invited").check_leaving(acting(Role.OWNER), 0)
+def test_all_reasons_are_told() -> None:
+    gone_owner = person(Role.OWNER, "left", only_owner=True)
+    assert gone_owner.not_given_a_role(acting(Role.ADMIN)) == [ABOVE, GONE, LAST]
 
 
-def test_one_who_has_left_is_not_changed() -> None:
-    with pytest.raises(Conflict, match="has left the organisation"):
-        person(Role.MEMBER, "left").check_change(acting(Role.OWNER), None, 1)
+@pytest.mark.parametrize("role", ORDER)
+def test_everyone_may_change_themselves_as_long_as_they_are_here(role: Role) -> None:
+    themselves = acting(role, "person_x")
+    assert person(role).not_changeable(themselves) == []
+    assert person(role, "left").not_changeable(themselves) == [GONE]
 
 
-def test_one_who_has_left_does_not_leave_again() -> None:
-    with pytest.raises(Blocked) as refusal:
-        person(Role.MEMBER, "left").check_leaving(acting(Role.OWNER), 1)
-    assert refusal.value.blockers == ("Pat has already left the organisation.",)
+@pytest.mark.parametrize("role", ORDER[2:])
+def test_those_not_in_charge_change_nobody_else(role: Role) -> None:
+    (reason,) = person(Role.MEMBER).not_changeable(acting(role))
+    assert reason == Reason(f"The role {role} may change only its own details. Ask an owner or admin.", forbids=True)
+
+
+@pytest.mark.parametrize(("status", "reasons"), [("invited", []), ("active", None), ("left", None)])
+def test_only_someone_who_was_invited_is_invited_again(status: Status, reasons: list[Reason] | None) -> None:
+    expected = [Reason("Pat is not waiting for an invitation.")] if reasons is None else reasons
+    assert person(Role.MEMBER, status).not_waiting(acting(Role.ADMIN)) == expected
+
+
+@pytest.mark.parametrize("status", ["invited", "left"])
+def test_only_someone_who_is_here_becomes_an_owner(status: Status) -> None:
+    (reason,) = person(Role.MEMBER, status).not_nameable(acting(Role.OWNER))
+    assert reason.text.startswith("Pat is not in the organisation now.")
+    assert person(Role.MEMBER).not_nameable(acting(Role.OWNER)) == []
+    assert person(Role.OWNER).not_nameable(acting(Role.OWNER)) == [Reason("Pat is an owner already.")]
 
 
 def test_keys_are_lost_with_the_right_to_make_them() -> None:

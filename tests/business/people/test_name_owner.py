@@ -2,8 +2,8 @@ import pytest
 
 from cast import Cast
 from evidence import last_event
-from mainstay.business.people.operations import get_person, invite_person, update_person
-from mainstay.business.people.standing import name_owner, remove_person
+from mainstay.business.people.operations import get_person, invite_person
+from mainstay.business.people.standing import change_role, name_owner, remove_person
 from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Conflict, Forbidden, NotFound, Stale
@@ -21,9 +21,9 @@ def test_a_person_becomes_an_owner_and_it_is_told(cast: Cast) -> None:
 def test_afterwards_the_one_who_named_them_can_step_down(cast: Cast) -> None:
     first, second = cast.people[Role.OWNER], cast.people[Role.ADMIN]
     with pytest.raises(Conflict, match="Name another owner first"):
-        cast.perform(update_person, personId=first, role="admin")
+        cast.perform(change_role, personId=first, role="admin", confirmed=True)
     cast.perform(name_owner, personId=second)
-    assert cast.perform(update_person, personId=first, role="admin")["role"] == "admin"
+    assert cast.perform(change_role, personId=first, role="admin", confirmed=True)["role"] == "admin"
 
 
 def test_afterwards_they_can_remove_the_one_who_named_them(cast: Cast) -> None:

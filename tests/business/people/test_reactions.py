@@ -1,8 +1,14 @@
+from dataclasses import replace
+
+import orjson
+
 from cast import Cast
-from evidence import last_event
+from evidence import events, history, last_event, trail
 from mainstay.business.organisation.operations import update_organisation
-from mainstay.business.people.operations import invite_person
-from mainstay.business.people.reactions import invite_by_mail
+from mainstay.business.people.operations import invite_again, invite_person, update_person
+from mainstay.business.people.reactions import REACTIONS
+from mainstay.identity import links
+from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, MAIL
 from mainstay.kernel.actor import operator
 from mainstay.kernel.reaction import Happening
@@ -11,13 +17,19 @@ from mainstay.kernel.reaction import Happening
 def letter(cast: Cast) -> dict[str, str]:
     """The one letter that follows the last event."""
     event = last_event(cast)
-    with cast.stage.database.changing(cast.organisation) as rows:
-        happening = Happening(
-            rows, event["type"], event["actor"], event["data"]["object"], "https://here.example", cast.stage.clock()
+    (only,) = [reaction for reaction in REACTIONS if reaction.event.name == event["type"]]
+    stage = replace(cast.stage, base_url="https://here.example")
+    stage.react(only, cast.organisation, Happening(event["id"], event["actor"], event["data"]["object"]))
+    (payload,) = letters(cast)[-1:]
+    return payload
+
+
+def letters(cast: Cast) -> list[dict[str, str]]:
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = rows.all(
+            "SELECT payload FROM outbox WHERE organisation_id = :organisation AND kind = :mail ORDER BY id", mail=MAIL
         )
-        (only,) = invite_by_mail(happening)
-    assert only.kind == MAIL
-    return only.payload
+    return [orjson.loads(str(payload)) for (payload,) in found]
 
 
 def test_the_one_who_is_invited_gets_one_mail(cast: Cast) -> None:
@@ -46,3 +58,36 @@ def test_the_operator_invites_in_the_name_of_the_office(cast: Cast) -> None:
 def test_braces_in_a_name_are_only_braces(cast: Cast) -> None:
     cast.perform(invite_person, name="{inviter.__class__}", email="n@new.example", role="office")
     assert "Hello {inviter.__class__}," in letter(cast)["text"]
+
+
+def test_the_house_itself_does_it_and_the_trail_tells_of_it(cast: Cast) -> None:
+    person = cast.perform(invite_person, name="N", email="n@new.example", role="office")["id"]
+    told = len(events(cast))
+    letter(cast)
+    entry = trail(cast)[-1]
+    assert (entry["operation"], entry["given"]) == ("mail_invitation", {"event": last_event(cast)["id"]})
+    assert entry["actor"] == {"kind": "house", "person": None, "via": {"door": "house", "client": None}}
+    assert history(cast, person) == ["invite_person", "mail_invitation"]
+    assert len(events(cast)) == told
+
+
+def test_repeated_work_mails_nobody_twice(cast: Cast) -> None:
+    cast.perform(invite_person, name="N", email="n@new.example", role="office")
+    first = letter(cast)
+    written = len(trail(cast))
+    assert letter(cast) == first
+    assert len(letters(cast)) == 1
+    assert len(trail(cast)) == written
+
+
+def test_each_invitation_has_a_link_of_its_own_and_ends_the_one_before(cast: Cast) -> None:
+    person = cast.perform(invite_person, name="N", email="n@old.example", role="office")["id"]
+    first = letter(cast)["link"]
+    cast.perform(invite_again, personId=person)
+    second = letter(cast)["link"]
+    cast.perform(update_person, personId=person, email="n@new.example")
+    moved = letter(cast)
+    assert moved["to"] == "n@new.example"
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = [links.find(rows, Kind.INVITATION, link, cast.stage.clock()) for link in (first, second, moved["link"])]
+    assert [link and link.email for link in found] == [None, None, "n@new.example"]

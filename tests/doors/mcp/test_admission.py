@@ -4,8 +4,7 @@ import orjson
 
 from agents import call_tool, legacy, post
 from cast import Cast
-from mainstay.business.people.operations import update_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.standing import change_role, remove_person
 from mainstay.identity.keys import list_keys, revoke_key
 from mainstay.kernel.rights import Access, Role
 from running import RunningServer
@@ -36,7 +35,7 @@ def test_a_revoked_key_is_refused_on_its_next_request(server: RunningServer, cas
 
 def test_a_key_dies_when_its_maker_leaves_or_loses_the_role(server: RunningServer, cast: Cast) -> None:
     leaving, demoted = cast.key(role=Role.ADMIN), cast.key(role=Role.ADMIN)
-    cast.perform(update_person, personId=cast.people[Role.ADMIN], role="office")
+    cast.perform(change_role, personId=cast.people[Role.ADMIN], role="office", confirmed=True)
     assert post(server, demoted, legacy("ping")).status_code == 401
     cast.perform(remove_person, personId=cast.people[Role.ADMIN], confirmed=True)
     assert post(server, leaving, legacy("ping")).status_code == 401

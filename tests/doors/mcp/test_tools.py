@@ -9,6 +9,7 @@ import pytest
 
 from agents import ask, ask_modern, call_tool
 from cast import Cast
+from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools, describe
 from mainstay.kernel.actor import Door
@@ -36,14 +37,14 @@ def test_a_read_only_key_is_offered_only_what_changes_nothing(server: RunningSer
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_is_offered_what_its_rights_allow(role: Role) -> None:
-    assert Tools(CATALOGUE.operations).names(role, Access.WRITE) == [
+    assert Tools(CATALOGUE.operations).names(RIGHTS[role], Access.WRITE) == [
         op.name for op in OFFERED if op.right in RIGHTS[role]
     ]
 
 
 def test_no_tool_makes_keys_connections_or_owners() -> None:
     assert not {"create_key", "approve_connection", "add_person", "create_organisation"} & {op.name for op in OFFERED}
-    for name in ("invite_person", "update_person"):
+    for name in ("invite_person", "change_role"):
         schema = describe(next(op for op in OFFERED if op.name == name))["inputSchema"]
         assert "owner" not in schema["properties"]["role"]["enum"]
 
@@ -78,7 +79,11 @@ def test_every_tool_is_well_described() -> None:
 
 
 def test_only_what_mails_someone_is_open_to_the_world() -> None:
-    assert [op.name for op in OFFERED if describe(op)["annotations"]["openWorldHint"]] == ["invite_person"]
+    assert [op.name for op in OFFERED if describe(op)["annotations"]["openWorldHint"]] == [
+        "invite_person",
+        "update_person",
+        "invite_again",
+    ]
 
 
 def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast) -> None:
@@ -94,10 +99,13 @@ def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast
 def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> None:
     key = cast.key()
     member = cast.people[Role.MEMBER]
+    invited = cast.perform(invite_person, name="Ian", email="ian@x.example", role="member")["id"]
     arguments: dict[str, dict[str, Any]] = {
         "get_person": {"personId": member},
         "invite_person": {"name": "Ivy", "email": "ivy@x.example", "role": "member"},
         "update_person": {"personId": member, "phone": "1"},
+        "invite_again": {"personId": invited},
+        "change_role": {"personId": member, "role": "office"},
         "remove_person": {"personId": member},
     }
     for operation in OFFERED:

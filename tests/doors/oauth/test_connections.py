@@ -11,7 +11,7 @@ from cast import EMAILS, Cast
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import update_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.standing import change_role, remove_person
 from mainstay.identity.authenticate import NoSuchToken, actor_of_bearer, standing
 from mainstay.identity.clients import forget_never_approved
 from mainstay.identity.connections import list_connections, revoke_connection
@@ -74,18 +74,18 @@ def test_a_role_that_no_longer_writes_makes_the_connection_read_only_while_it_la
 ) -> None:
     _, token = connect(server, cast, Role.OFFICE, "write")
     office = cast.people[Role.OFFICE]
-    cast.perform(update_person, personId=office, role="member")
+    cast.perform(change_role, personId=office, role="member", confirmed=True)
     assert call_tool(server, token, "get_me")["structuredContent"]["access"] == "read"
-    cast.perform(update_person, personId=office, role="office")
+    cast.perform(change_role, personId=office, role="office", confirmed=True)
     assert call_tool(server, token, "get_me")["structuredContent"]["access"] == "write"
 
 
 def test_who_becomes_a_subcontractor_or_leaves_loses_the_connection_for_good(server: RunningServer, cast: Cast) -> None:
     app, token = connect(server, cast, Role.OFFICE)
     office = cast.people[Role.OFFICE]
-    cast.perform(update_person, personId=office, role="subcontractor")
+    cast.perform(change_role, personId=office, role="subcontractor", confirmed=True)
     assert status(server, token) == 401
-    cast.perform(update_person, personId=office, role="office")
+    cast.perform(change_role, personId=office, role="office", confirmed=True)
     assert status(server, token) == 401
 
     refresh = app.connect(signed_in(server, cast, Role.MEMBER), cast.organisation)

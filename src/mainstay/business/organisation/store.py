@@ -44,5 +44,7 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
 
 def find_called(rows: Handle, text: str) -> list[str]:
     """The ids of the first two organisations with this id or name; the handle looks across them."""
-    found = rows.all("SELECT id FROM organisation WHERE id = :text OR lower(name) = lower(:text) LIMIT 2", text=text)
+    found = rows.all(
+        "SELECT id FROM organisation WHERE id = :text OR lower(name) = lower(:text) ORDER BY id LIMIT 2", text=text
+    )
     return [str(identity) for (identity,) in found]

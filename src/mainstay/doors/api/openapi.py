@@ -85,6 +85,8 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 def _success(endpoint: Endpoint) -> dict[str, Any]:
     operation = endpoint.operation
     schema: dict[str, Any] = {"$ref": _REF.format(model=operation.output.__name__)}
+    if operation.tells_actions:
+        schema = {"allOf": [schema, {"$ref": _REF.format(model="Actionable")}]}
     if operation.lists:
         schema = {
             "type": "object",
@@ -163,6 +165,14 @@ def _schemas(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         # The word is fixed for each kind of record, though Pydantic knows it only as text.
         schemas[model.__name__]["properties"]["object"] = {"const": model.noun}
     texts = {"type": "array", "items": {"type": "string"}}
+    schemas["Actionable"] = {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "format": "uri", "description": "Where people see it in the office."},
+            "availableActions": texts | {"description": "The names of the operations that you can do to it now."},
+        },
+        "required": ["url", "availableActions"],
+    }
     schemas["Error"] = _closed({"error": {"type": "string", "description": "A sentence for people."}})
     schemas["Preview"] = _closed(
         {

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import EVERY
+from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
@@ -65,8 +66,8 @@ def demo(operator: Operator, _words: Namespace) -> Outcome:
 
 def _found(operator: Operator) -> actor.Actor | None:
     with operator.stage.database.reading(EVERY) as rows:
-        row = rows.one("SELECT id FROM organisation WHERE name = :name ORDER BY id LIMIT 1", name=ORGANISATION)
-    return actor.operator(str(row[0])) if row else None
+        found = organisations.find_called(rows, ORGANISATION)
+    return actor.operator(found[0]) if found else None
 
 
 def _made(operator: Operator) -> actor.Actor:

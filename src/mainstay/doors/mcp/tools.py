@@ -125,6 +125,8 @@ def _output_schema(operation: Operation) -> Schema:
     else:
         schema = operation.output.model_json_schema(by_alias=True, mode="serialization")
         kinds = {name: _kind(part, schema.get("$defs", {})) for name, part in schema["properties"].items()}
+        if operation.tells_actions:
+            kinds |= {"url": "string", "availableActions": "array"}
     return {"type": "object", "properties": _typed(kinds), "required": list(kinds)}
 
 

@@ -8,10 +8,13 @@ from evidence import contents, events, holder, trail
 from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.identity.keys import revoke_key
-from mainstay.kernel import replay
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import Conflict, Invalid, Unauthenticated
 from mainstay.kernel.rights import Role
+from mainstay.ledger import outbox, replay
+from mainstay.ledger.outbox import LEASE
+from mainstay.ledger.replay import HOUSE, Answer, Once
+from mainstay.values.moments import moment_text
 
 NINA = {"name": "Nina", "email": "nina@new.example", "role": "member"}
 
@@ -122,17 +125,33 @@ def test_a_revoked_key_gets_no_stored_answer(cast: Cast) -> None:
         cast.answer(invite_person, acting, request=once(), **NINA)
 
 
+def forget(cast: Cast, at: datetime) -> list[str]:
+    """Forget what is old then; the keys that are left."""
+    with cast.stage.database.changing(EVERY) as rows:
+        replay.forget_old(rows, at)
+    return sorted(str(row[2]) for row in contents(cast.stage.database)["replay"])
+
+
 def test_what_is_older_than_a_day_is_forgotten_and_nothing_else(alone: Cast) -> None:
     member = alone.people[Role.MEMBER]
     alone.answer(update_person, request=once("old"), personId=member, phone="1")
     young = later(alone, timedelta(hours=2))
     young.answer(update_person, request=once("young"), personId=member, phone="2")
-
-    def forget(at: datetime) -> int:
-        with alone.stage.database.changing(EVERY) as rows:
-            return replay.forget_old(rows, at)
-
     now = alone.stage.clock()
-    assert forget(now) == 0
-    assert forget(now + replay.KEPT) == 1
-    assert [row[2] for row in contents(alone.stage.database)["replay"]] == ["young"]
+    assert forget(alone, now) == ["old", "young"]
+    assert forget(alone, now + replay.KEPT) == ["young"]
+
+
+def test_what_the_house_did_is_remembered_for_as_long_as_its_work_is_tried(alone: Cast) -> None:
+    now = alone.stage.clock()
+    did = Once(HOUSE, "mail_invitation", "what was asked")
+    with alone.stage.database.changing(alone.organisation) as rows:
+        did.remember(rows, Answer(b"{}"), moment_text(now))
+    tried_for = sum(outbox.RETRIES, LEASE * len(outbox.RETRIES))
+    assert tried_for < replay.KEPT_FOR_THE_HOUSE
+    almost = now + replay.KEPT_FOR_THE_HOUSE - timedelta(seconds=1)
+    assert forget(alone, almost) == ["mail_invitation"]
+    with alone.stage.database.reading(alone.organisation) as rows:
+        assert did.recall(rows, almost)
+        assert did.recall(rows, now + replay.KEPT_FOR_THE_HOUSE) is None
+    assert forget(alone, now + replay.KEPT_FOR_THE_HOUSE) == []

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,14 +10,15 @@ from evidence import contents, events
 from mainstay.backing.database import EVERY, Row
 from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.context import Context, Letter
+from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input, One, Shown
+from mainstay.kernel.shapes import Input, Kept, One, Shown
+from mainstay.ledger import events as ledger_events
 from mainstay.ledger import outbox
-from mainstay.ledger.outbox import LEASE, RETRIES, Work
+from mainstay.ledger.outbox import LEASE, RETRIES, Letter, Work
 from mainstay.values.moments import moment_text
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -31,18 +33,29 @@ class ToldOut(Shown):
     noun = "told"
 
 
+@dataclass(frozen=True, slots=True)
+class Told(Kept):
+    """Something of which there is only the telling."""
+
+    shown = ToldOut
+
+
 class ToldHappened(Event):
+    """Something was told."""
+
     name = "told.happened"
+    about = ToldOut
 
 
 @operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
 def tell(ctx: Context, given: Tell) -> One[ToldOut]:
     """Tell of several things, and perhaps take them back."""
     for _ in range(given.times):
-        ctx.record(ToldHappened(One(ToldOut, ())))
-    outbox.write(ctx)
+        ctx.record(ToldHappened(Told((), "told")))
+    # Written at once, so that what fails has been written.
+    for event in ctx.events:
+        ledger_events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp)
     ctx.events.clear()
-    ctx.letters.clear()
     if given.fail:
         raise Conflict("No.")
     return One(ToldOut, ())
@@ -82,7 +95,7 @@ def taken(cast: Cast, at: datetime) -> Work:
 
 def postpone(cast: Cast, work: Work, at: datetime) -> datetime | None:
     with cast.stage.database.changing(EVERY) as rows:
-        return outbox.postpone(rows, work, at)
+        return outbox.postpone(rows, work, at, f"attempt {work.attempts} failed")
 
 
 def test_every_event_leaves_a_letter_with_its_id(empty: Cast) -> None:
@@ -182,7 +195,30 @@ def test_work_that_fails_waits_longer_each_time_and_is_parked_at_last(empty: Cas
     put(empty, "x", NOW)
     assert [*attempts(empty)] == [*RETRIES, None]
     assert take(empty, NOW + timedelta(days=1000)) is None
-    assert len(waiting(empty)) == 1
+    assert reasons(empty) == [(None, f"attempt {len(RETRIES) + 1} failed")]
+
+
+def reasons(cast: Cast) -> list[Row]:
+    """When each piece of work is due, and why it waits."""
+    with cast.stage.database.reading(EVERY) as rows:
+        return [*rows.all("SELECT due_at, reason FROM outbox ORDER BY id")]
+
+
+def test_while_it_waits_one_can_read_why(empty: Cast) -> None:
+    put(empty, "x", NOW)
+    again = postpone(empty, taken(empty, NOW), NOW)
+    assert again is not None
+    assert reasons(empty) == [(moment_text(again), "attempt 1 failed")]
+
+
+def test_what_is_parked_stays_with_its_reason_and_is_never_taken(empty: Cast) -> None:
+    put(empty, "x", NOW)
+    put(empty, "y", NOW)
+    work = taken(empty, NOW)
+    with empty.stage.database.changing(EVERY) as rows:
+        outbox.park(rows, work, "r" * 5000)
+    assert [taken.kind for taken in take_many(empty, NOW + timedelta(days=1000), 100)] == ["y"]
+    assert (None, "r" * 1000) in reasons(empty)
 
 
 def test_no_two_workers_take_the_same_work(empty: Cast) -> None:

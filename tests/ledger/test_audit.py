@@ -1,18 +1,23 @@
+import hashlib
+
 import apsw
+import orjson
 import psycopg
 import pytest
 
 from cast import Cast
-from evidence import trail
+from evidence import history, holder, touched, trail
 from mainstay.backing.database import EVERY, Unreachable
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
+from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Role
 from mainstay.ledger import audit
+from mainstay.webhooks.endpoints import create_webhook, delete_webhook
 
 # How a vandal with the database in their hands takes the guard off the trail.
 UNGUARD = {
-    "sqlite": "DROP TRIGGER audit_is_not_changed;\nDROP TRIGGER audit_is_not_removed;",
+    "sqlite": "DROP TRIGGER IF EXISTS audit_is_not_changed;\nDROP TRIGGER IF EXISTS audit_is_not_removed;",
     "postgresql": "ALTER TABLE audit DISABLE TRIGGER USER;",
 }
 
@@ -63,7 +68,7 @@ def test_the_chain_is_whole_after_a_rehearsal(cast: Cast) -> None:
     assert first_break(cast) is None
 
 
-@pytest.mark.parametrize("column", ["at", "actor", "request_id", "operation", "given", "events", "hash"])
+@pytest.mark.parametrize("column", ["at", "actor", "request_id", "operation", "given", "events", "records", "hash"])
 def test_an_altered_row_is_found(alone: Cast, column: str) -> None:
     work(alone)
     vandalise(alone, f"UPDATE audit SET {column} = {column} || ' ' WHERE sequence = :row", row=8)
@@ -87,6 +92,75 @@ def test_a_row_taken_out_is_found_though_the_rest_is_numbered_anew(alone: Cast) 
 def test_the_first_row_taken_out_is_found(alone: Cast) -> None:
     vandalise(alone, "DELETE FROM audit WHERE sequence = :row", row=1)
     assert first_break(alone) == 2
+
+
+def test_a_row_whose_records_were_taken_out_is_found(alone: Cast) -> None:
+    work(alone)
+    vandalise(alone, "UPDATE audit SET records = NULL WHERE sequence = :row", row=8)
+    assert first_break(alone) == 8
+
+
+def without_records(cast: Cast) -> None:
+    """Write the whole chain anew as it was before records were named: hashed without them."""
+    with cast.stage.database.migrating() as schema:
+        schema.script(UNGUARD[cast.stage.database.engine])
+        schema.run("UPDATE audit SET records = NULL")
+        previous = "0" * 64
+        for sequence, *kept in schema.all(
+            "SELECT sequence, at, actor, request_id, operation, given, events FROM audit ORDER BY sequence"
+        ):
+            previous = hashlib.sha256(orjson.dumps([previous, sequence, *kept])).hexdigest()
+            schema.run("UPDATE audit SET hash = :hash WHERE sequence = :sequence", hash=previous, sequence=sequence)
+
+
+def test_a_chain_goes_on_behind_rows_from_before_records_were_named(alone: Cast) -> None:
+    work(alone, 3)
+    without_records(alone)
+    assert first_break(alone) is None
+    work(alone, 3)
+    assert first_break(alone) is None
+    vandalise(alone, "UPDATE audit SET records = '[]' WHERE sequence = :row", row=4)
+    assert first_break(alone) == 4
+
+
+def test_every_act_names_the_records_it_touched(cast: Cast) -> None:
+    key = holder(cast, cast.key(role=Role.ADMIN)).credential
+    person = cast.perform(invite_person, name="N", email="n@new.example", role="member")["id"]
+    admin = cast.people[Role.ADMIN]
+    cast.perform(update_person, personId=admin, phone="1")
+    cast.perform(update_person, personId=admin, phone="1")
+    cast.perform(remove_person, personId=admin, confirmed=True)
+    webhook = cast.perform(create_webhook, url="https://1.1.1.1/")["id"]
+    cast.perform(delete_webhook, webhookId=webhook, confirmed=True)
+    named = touched(cast)
+    assert named[0] == [cast.organisation, cast.people[Role.OWNER]]
+    # What changes nothing touches nothing; what ends keys names them too.
+    assert named[5:] == [[key], [person], [admin], [], [key, admin], [webhook], [webhook]]
+    assert history(cast, admin) == ["add_person", "update_person", "remove_person"]
+    assert history(cast, key) == ["create_key", "remove_person"]
+
+
+def test_what_is_refused_or_rehearsed_is_in_nobody_s_history(cast: Cast) -> None:
+    member = cast.people[Role.MEMBER]
+    cast.perform(remove_person, personId=member)
+    with pytest.raises(Conflict):
+        cast.perform(update_person, personId=member, email="adam@cast.example")
+    assert history(cast, member) == ["add_person"]
+
+
+def test_a_record_s_history_is_its_organisation_s_own(cast: Cast, stranger: Cast) -> None:
+    assert history(stranger, cast.people[Role.MEMBER]) == []
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_record_s_history_is_found_by_an_index(cast: Cast) -> None:
+    with cast.stage.database.reading(cast.organisation) as rows:
+        plan = rows.all(
+            "EXPLAIN QUERY PLAN SELECT sequence FROM audit_record"
+            " WHERE organisation_id = :organisation AND record_id = 'x' ORDER BY sequence DESC"
+        )
+    (step,) = [str(row[3]) for row in plan]
+    assert step == "SEARCH audit_record USING PRIMARY KEY (organisation_id=? AND record_id=?)"
 
 
 @pytest.mark.parametrize("sql", ["UPDATE audit SET given = given", "DELETE FROM audit"])

@@ -1,0 +1,252 @@
+from typing import Any
+
+import pytest
+
+from cast import PASSWORD, Cast
+from evidence import as_told, events, history, holder, last_event, trail
+from mainstay.backing.database import EVERY
+from mainstay.business.people.joining import add_person
+from mainstay.business.people.operations import get_person, invite_person
+from mainstay.business.people.standing import change_role, remove_person
+from mainstay.identity.authenticate import NoSuchKey
+from mainstay.identity.connections import approve_connection, list_connections
+from mainstay.identity.keys import create_key
+from mainstay.kernel.actor import Door, operator
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+
+ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."
+TOLD = "Webhooks are told: A person's details or role changed."
+
+
+def change(cast: Cast, person: Role, role: str, by: Role = Role.OWNER) -> dict[str, Any]:
+    return cast.perform(change_role, by, personId=cast.people[person], role=role, confirmed=True)
+
+
+def preview(cast: Cast, person: Role, role: str, by: Role = Role.OWNER) -> dict[str, Any]:
+    return cast.perform(change_role, by, personId=cast.people[person], role=role)
+
+
+def second_owner(cast: Cast) -> str:
+    joined = cast.perform(
+        add_person,
+        operator(cast.organisation),
+        name="Otto Owner",
+        email=f"otto@{cast.organisation}.example",
+        role="owner",
+        password=PASSWORD,
+    )
+    return str(joined["id"])
+
+
+def connect(cast: Cast, role: Role, name: str) -> str:
+    """An app that a person has connected; its connection's id."""
+    client = new_id("client")
+    with cast.stage.database.changing(EVERY) as rows:
+        rows.run("INSERT INTO oauth_client (id, metadata, created_at) VALUES (:id, '{}', '2026')", id=client)
+    approved = cast.perform(
+        approve_connection,
+        cast.actor(role, door=Door.OFFICE),
+        clientId=client,
+        clientName=name,
+        access="read",
+        redirectUri="https://app.example/back",
+        challenge="x" * 43,
+    )
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run(
+            "UPDATE connection SET started_at = created_at WHERE organisation_id = :organisation AND id = :id",
+            id=approved["id"],
+        )
+    return str(approved["id"])
+
+
+def apps(cast: Cast) -> list[str]:
+    return [connection["clientName"] for connection in cast.perform(list_connections)["data"]]
+
+
+def test_a_person_gets_another_role_and_it_is_told(cast: Cast) -> None:
+    before = cast.perform(get_person, personId=cast.people[Role.MEMBER])
+    after = change(cast, Role.MEMBER, "office")
+    assert (after["role"], after["version"]) == ("office", before["version"] + 1)
+    event = last_event(cast)
+    assert event["type"] == "person.updated"
+    assert event["data"] == {"object": as_told(after), "previous": {"role": "member"}}
+    entry = trail(cast)[-1]
+    assert (entry["operation"], entry["events"]) == ("change_role", [event["id"]])
+
+
+def test_nothing_happens_until_it_is_confirmed(cast: Cast) -> None:
+    key = cast.key(role=Role.ADMIN)
+    told, written = len(events(cast)), len(trail(cast))
+    assert preview(cast, Role.ADMIN, "office")["object"] == "preview"
+    assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["role"] == "admin"
+    assert holder(cast, key).role is Role.ADMIN
+    assert (len(events(cast)), len(trail(cast))) == (told, written)
+
+
+def test_the_preview_names_the_keys_and_apps_that_end(cast: Cast) -> None:
+    for name in ("Till", "Accounting"):
+        cast.perform(create_key, Role.ADMIN, name=name, access="read")
+    connect(cast, Role.ADMIN, "Claude")
+    assert preview(cast, Role.ADMIN, "subcontractor") == {
+        "object": "preview",
+        "operation": "change_role",
+        "summary": "Adam Admin becomes subcontractor instead of admin.",
+        "effects": [
+            "API keys made by Adam Admin that stop working for good: Till, Accounting.",
+            "Apps connected by Adam Admin that stop working for good: Claude.",
+            TOLD,
+        ],
+        "warnings": [],
+        "blockers": [],
+    }
+
+
+def test_of_very_many_keys_ten_are_named(cast: Cast) -> None:
+    for number in range(12):
+        cast.perform(create_key, Role.ADMIN, name=f"Key {number}", access="read")
+    first, *_ = preview(cast, Role.ADMIN, "office")["effects"]
+    named = ", ".join(f"Key {number}" for number in range(10))
+    assert first == f"API keys made by Adam Admin that stop working for good: {named} and 2 more."
+
+
+def test_apps_that_can_then_only_read_are_a_warning(cast: Cast) -> None:
+    connect(cast, Role.OFFICE, "Claude")
+    shown = preview(cast, Role.OFFICE, "member")
+    assert shown["effects"] == [TOLD]
+    assert shown["warnings"] == ["Apps that Orla Office has connected can only read, as long as the role is member."]
+    change(cast, Role.OFFICE, "member")
+    assert apps(cast) == ["Claude"]
+
+
+@pytest.mark.parametrize("role", ["office", "member", "subcontractor"])
+def test_whoever_is_no_longer_admin_loses_their_keys_and_the_trail_names_them(cast: Cast, role: str) -> None:
+    key = cast.key(role=Role.ADMIN)
+    identity = holder(cast, key).credential
+    change(cast, Role.ADMIN, role)
+    with pytest.raises(NoSuchKey):
+        holder(cast, key)
+    assert history(cast, identity) == ["create_key", "change_role"]
+
+
+def test_keys_stay_lost_after_a_promotion(cast: Cast) -> None:
+    key = cast.key(role=Role.ADMIN)
+    change(cast, Role.ADMIN, "office")
+    change(cast, Role.ADMIN, "admin")
+    with pytest.raises(NoSuchKey):
+        holder(cast, key)
+    assert holder(cast, cast.key(role=Role.ADMIN)).role is Role.ADMIN
+
+
+@pytest.mark.parametrize(("role", "left"), [("admin", ["App"]), ("member", ["App"]), ("subcontractor", [])])
+def test_apps_end_with_the_right_to_connect_any(cast: Cast, role: str, left: list[str]) -> None:
+    connection = connect(cast, Role.OFFICE, "App")
+    change(cast, Role.OFFICE, role)
+    assert apps(cast) == left
+    assert history(cast, connection) == ["approve_connection"] + ([] if left else ["change_role"])
+
+
+def test_an_owner_who_becomes_admin_keeps_their_keys_with_the_lesser_rights(cast: Cast) -> None:
+    second_owner(cast)
+    key = cast.key(role=Role.OWNER)
+    change(cast, Role.OWNER, "admin")
+    assert holder(cast, key).role is Role.ADMIN
+
+
+def test_others_keep_their_keys(cast: Cast) -> None:
+    key = cast.key(role=Role.OWNER)
+    change(cast, Role.ADMIN, "office")
+    assert holder(cast, key).role is Role.OWNER
+
+
+def test_the_role_one_has_changes_nothing_and_ends_nothing(cast: Cast) -> None:
+    key = cast.key(role=Role.ADMIN)
+    told = len(events(cast))
+    assert preview(cast, Role.ADMIN, "admin")["effects"] == ["Nothing: Adam Admin has this role already."]
+    assert change(cast, Role.ADMIN, "admin")["version"] == 1
+    assert holder(cast, key).role is Role.ADMIN
+    assert len(events(cast)) == told
+
+
+def test_an_admin_s_key_may_end_itself_after_a_warning(cast: Cast) -> None:
+    key = cast.key(role=Role.ADMIN)
+    acting = holder(cast, key)
+    given = {"personId": cast.people[Role.ADMIN], "role": "office"}
+    shown = cast.perform(change_role, acting, **given)
+    assert shown["effects"][0] == "API keys made by Adam Admin that stop working for good: admin write."
+    assert shown["warnings"] == ["This is you: what you may do changes, also with the key or app you use now."]
+    after = cast.perform(change_role, acting, **given, confirmed=True)
+    assert (after["role"], after["updatedBy"]["via"]["client"]["id"]) == ("office", acting.credential)
+    with pytest.raises(NoSuchKey):
+        cast.perform(change_role, acting, **given | {"role": "admin"}, confirmed=True)
+
+
+def test_the_only_owner_is_not_demoted(cast: Cast) -> None:
+    with pytest.raises(Blocked) as refusal:
+        change(cast, Role.OWNER, "admin")
+    assert refusal.value.text == ONLY_OWNER
+    assert [reason.unblock for reason in refusal.value.reasons] == ["name_owner"]
+    shown = preview(cast, Role.OWNER, "admin")
+    assert (shown["blockers"], shown["effects"]) == ([ONLY_OWNER], [])
+    assert cast.perform(get_person, personId=cast.people[Role.OWNER])["role"] == "owner"
+
+
+def test_one_of_two_owners_can_be_demoted_and_one_who_left_does_not_count(cast: Cast) -> None:
+    second = second_owner(cast)
+    assert preview(cast, Role.OWNER, "admin")["blockers"] == []
+    cast.perform(remove_person, personId=second, confirmed=True)
+    assert preview(cast, Role.OWNER, "admin")["blockers"] == [ONLY_OWNER]
+
+
+def test_an_admin_does_not_demote_an_owner(cast: Cast) -> None:
+    with pytest.raises(Forbidden, match=r"^Only an owner may change or remove an owner\.$"):
+        change(cast, Role.OWNER, "admin", by=Role.ADMIN)
+
+
+def test_an_admin_changes_an_admin_and_makes_another(cast: Cast) -> None:
+    assert change(cast, Role.MEMBER, "admin", by=Role.ADMIN)["role"] == "admin"
+    assert change(cast, Role.ADMIN, "office", by=Role.ADMIN)["role"] == "office"
+
+
+@pytest.mark.parametrize("by", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_nobody_else_gives_roles_not_even_to_themselves(cast: Cast, by: Role) -> None:
+    with pytest.raises(Forbidden, match=rf"^The role {by} may not do this\. Ask an owner or admin\.$"):
+        change(cast, by, "admin", by=by)
+
+
+@pytest.mark.parametrize("role", ["owner", "boss", None])
+def test_owners_are_not_named_here(cast: Cast, role: str | None) -> None:
+    with pytest.raises(Invalid, match=r"^role: is not one of 'admin', 'office', 'member' or 'subcontractor'$"):
+        cast.perform(change_role, personId=cast.people[Role.ADMIN], role=role, confirmed=True)
+
+
+def test_someone_who_was_invited_gets_another_role_too(cast: Cast) -> None:
+    person = cast.perform(invite_person, name="Nina", email="nina@new.example", role="office")["id"]
+    after = cast.perform(change_role, personId=person, role="member", confirmed=True)
+    assert (after["role"], after["status"]) == ("member", "invited")
+
+
+def test_one_who_has_left_is_not_given_a_role(cast: Cast) -> None:
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    with pytest.raises(Blocked, match=r"^Mia Member has left the organisation\. Invite them again"):
+        change(cast, Role.MEMBER, "office")
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_an_outdated_version_is_refused(cast: Cast, *, confirmed: bool) -> None:
+    request = Envelope("req_1", versions=frozenset({7}))
+    given = {"personId": cast.people[Role.MEMBER], "role": "office", "confirmed": confirmed}
+    with pytest.raises(Stale):
+        cast.answer(change_role, request=request, **given)
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_an_unknown_and_a_foreign_person_are_not_found_in_the_same_words(
+    cast: Cast, stranger: Cast, *, confirmed: bool
+) -> None:
+    for identity in (new_id("person"), stranger.people[Role.MEMBER]):
+        with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
+            cast.perform(change_role, personId=identity, role="office", confirmed=confirmed)
