@@ -14,8 +14,8 @@ from mainstay.kernel.actor import Actor, operator
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_stage
 from mainstay.settings import read_settings
+from mainstay.staging import open_stage
 from mainstay.values.ids import new_id
 
 SMALL = 100

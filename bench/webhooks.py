@@ -28,8 +28,8 @@ from bench.stock import perform
 from mainstay.business.people.joining import create_organisation
 from mainstay.kernel.actor import operator
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_stage
 from mainstay.settings import environment_of, read_settings
+from mainstay.staging import open_stage
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.endpoints import create_webhook

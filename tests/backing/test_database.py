@@ -16,8 +16,8 @@ from mainstay.backing.deadline import under
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.sqlite import SqliteDatabase
-from mainstay.main import connect
 from mainstay.settings import Settings, WrongSetting
+from mainstay.staging import connect
 from mainstay.values.ids import new_id
 
 TALLY = """

@@ -7,8 +7,8 @@ import pytest
 from mainstay.backing.database import EVERY, Database, Value
 from mainstay.backing.migrations import apply
 from mainstay.backing.migrations.apply import migrate, steps_for
-from mainstay.main import connect
 from mainstay.settings import Settings
+from mainstay.staging import connect
 
 STEP = 8
 ORGANISATION = "org_01M7000000000000000000000A"

@@ -14,7 +14,7 @@ from cast import EMAILS, PASSWORD, Cast, assemble
 from commanding import command
 from installations import Installations
 from mainstay.kernel.rights import Access, Role
-from mainstay.main import open_stage
+from mainstay.staging import open_stage
 from running import ServerProcess, start_server
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, speak
 

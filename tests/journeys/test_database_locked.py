@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cast import assemble
 from mainstay.backing.database import EVERY
-from mainstay.main import open_stage
 from mainstay.settings import read_settings
+from mainstay.staging import open_stage
 from running import start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
 

@@ -19,9 +19,9 @@ import pytest
 from cast import assemble
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.processes import MOST_DEATHS
-from mainstay.main import open_stage
 from mainstay.serving import prepare
 from mainstay.settings import Settings, environment_of, read_settings
+from mainstay.staging import open_stage
 from processes import outbox_workers_of, processes_of, server_processes_of, wait_until_gone
 from running import ServerProcess, start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, head, hear

@@ -17,9 +17,10 @@ from mainstay.backing.database import Handle
 from mainstay.kernel.perform import Stage
 from mainstay.ledger.audit import first_break
 from mainstay.ledger.outbox import LEASE
-from mainstay.main import open_stage, open_worker
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock
+from mainstay.working import open_worker
 from running import ServerProcess, start_server
 from talking import PEOPLE
 

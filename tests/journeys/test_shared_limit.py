@@ -13,8 +13,8 @@ import pytest
 
 from cast import assemble
 from engines import PostgresServer
-from mainstay.main import open_stage
 from mainstay.settings import Settings, read_settings
+from mainstay.staging import open_stage
 from running import RunningServer, start_server
 from talking import ORGANISATION, refused
 

@@ -26,10 +26,11 @@ from mainstay.kernel.refusal import Conflict
 from mainstay.kernel.rights import Right, Role
 from mainstay.kernel.shapes import Input
 from mainstay.ledger.outbox import LEASE
-from mainstay.main import open_dispatcher, open_signer, open_stage, open_worker
 from mainstay.settings import Settings, environment_of
+from mainstay.staging import open_signer, open_stage
 from mainstay.values.moments import system_clock
 from mainstay.webhooks.endpoints import create_webhook
+from mainstay.working import open_dispatcher, open_worker
 from receivers import OK, Receiver, saying
 from receiving import Street, a_street, heard
 from running import start_server

@@ -8,7 +8,7 @@ from cast import Cast, assemble
 from dispatching import Desk
 from installations import Installations
 from mainstay.kernel.perform import Stage
-from mainstay.main import open_stage
+from mainstay.staging import open_stage
 from receiving import Street, a_street
 
 

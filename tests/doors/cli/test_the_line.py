@@ -11,8 +11,8 @@ import pytest
 from commanding import process, processes
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
-from mainstay.main import open_stage
 from mainstay.settings import MEANINGS, Settings, read_settings
+from mainstay.staging import open_stage
 
 
 @pytest.fixture

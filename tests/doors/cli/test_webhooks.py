@@ -2,7 +2,7 @@
 
 from cast import Cast
 from commanding import command, commands
-from mainstay.main import open_signer
+from mainstay.staging import open_signer
 from mainstay.webhooks.endpoints import list_webhooks
 from running import RunningServer
 

@@ -14,8 +14,9 @@ from dispatching import Clock
 from inside import open_inside
 from installations import Installations
 from mainstay.backing.database import EVERY
-from mainstay.main import open_stage, open_worker
+from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock
+from mainstay.working import open_worker
 from running import RunningServer
 
 pytestmark = pytest.mark.engines("sqlite", "postgresql")

@@ -6,7 +6,9 @@ transaction, so a process killed half-way leaves the step undone, and processes 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -29,14 +31,8 @@ class Step:
 
     number: int
     name: str
-    file: Traversable
-
-    def run(self, handle: SchemaHandle) -> None:
-        """Make the change: read, or imported, only now, since most starts need none."""
-        if self.file.name.endswith(".sql"):
-            handle.script(self.file.read_text("utf-8"))
-        else:
-            late(f"{__package__}.{self.name}").apply(handle)
+    # Makes the change; a file is read, or imported, only then, since most starts need none.
+    run: Callable[[SchemaHandle], None]
 
 
 def migrate(database: Database) -> list[str]:
@@ -57,11 +53,18 @@ def steps_for(engine: str) -> list[Step]:
     for file in sorted(files(__package__).iterdir(), key=lambda file: file.name):
         written = _STEP.fullmatch(file.name)
         if written and written["engine"] in {None, engine}:
-            steps.append(Step(int(written["number"]), written["name"], file))
+            steps.append(Step(int(written["number"]), written["name"], partial(_run, file)))
     return steps
 
 
 _STEP = re.compile(r"(?P<name>(?P<number>\d{4})_\w+)(\.(?P<engine>\w+))?\.(sql|py)")
+
+
+def _run(file: Traversable, handle: SchemaHandle) -> None:
+    if file.name.endswith(".sql"):
+        handle.script(file.read_text("utf-8"))
+    else:
+        late(f"{__package__}.{file.name.removesuffix('.py')}").apply(handle)
 
 
 def _apply(database: Database, step: Step) -> bool:
