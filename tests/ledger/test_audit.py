@@ -152,7 +152,7 @@ def test_a_record_s_history_is_its_organisation_s_own(cast: Cast, stranger: Cast
     assert history(stranger, cast.people[Role.MEMBER]) == []
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.only_on("sqlite")
 def test_a_record_s_history_is_found_by_an_index(cast: Cast) -> None:
     with cast.stage.database.reading(cast.organisation) as rows:
         plan = rows.all(
