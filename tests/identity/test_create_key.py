@@ -25,6 +25,7 @@ def test_the_key_is_shown_with_its_record(cast: Cast) -> None:
         "lastFour": key[-4:],
         "lastUsedAt": None,
         "revokedAt": None,
+        "status": "active",
     }
 
 

@@ -6,7 +6,9 @@ from cast import Cast
 from evidence import contents
 from mainstay.backing.database import EVERY
 from mainstay.identity import devices, signing_in
-from mainstay.identity.passwords import hash_password
+from mainstay.identity.authenticate import actor_of_person
+from mainstay.identity.entering import change_password
+from mainstay.kernel.actor import Door
 from mainstay.kernel.perform import Stage
 from visiting import somebody
 
@@ -14,8 +16,9 @@ NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 
 def new_account(cast: Cast) -> str:
+    email = somebody(cast).email
     with cast.stage.database.reading(EVERY) as rows:
-        return str(signing_in.look_up(rows, somebody(cast).email).account)
+        return str(signing_in.look_up(rows, email).account)
 
 
 @pytest.fixture
@@ -62,7 +65,13 @@ def test_one_browser_is_known_to_several_accounts(cast: Cast, account: str) -> N
 
 def test_a_new_password_ends_what_browsers_were_known_by(cast: Cast, account: str) -> None:
     (secret,) = renew(cast.stage, account)
-    signing_in.change_password(cast.stage.database, account, "", hash_password("another password"), NOW)
+    with cast.stage.database.reading(cast.organisation) as rows:
+        row = rows.one(
+            "SELECT id FROM person WHERE organisation_id = :organisation AND account_id = :account", account=account
+        )
+        assert row
+        acting = actor_of_person(rows, str(row[0]), Door.OFFICE)
+    cast.perform(change_password, acting, password="another password", session="ses_1")
     assert known(cast.stage, account, secret) is None
 
 

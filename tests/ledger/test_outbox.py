@@ -195,30 +195,30 @@ def test_work_that_fails_waits_longer_each_time_and_is_parked_at_last(empty: Cas
     put(empty, "x", NOW)
     assert [*attempts(empty)] == [*RETRIES, None]
     assert take(empty, NOW + timedelta(days=1000)) is None
-    assert reasons(empty) == [(None, f"attempt {len(RETRIES) + 1} failed")]
+    assert problems(empty) == [(None, f"attempt {len(RETRIES) + 1} failed")]
 
 
-def reasons(cast: Cast) -> list[Row]:
+def problems(cast: Cast) -> list[Row]:
     """When each piece of work is due, and why it waits."""
     with cast.stage.database.reading(EVERY) as rows:
-        return [*rows.all("SELECT due_at, reason FROM outbox ORDER BY id")]
+        return [*rows.all("SELECT due_at, problem FROM outbox ORDER BY id")]
 
 
 def test_while_it_waits_one_can_read_why(empty: Cast) -> None:
     put(empty, "x", NOW)
     again = postpone(empty, taken(empty, NOW), NOW)
     assert again is not None
-    assert reasons(empty) == [(moment_text(again), "attempt 1 failed")]
+    assert problems(empty) == [(moment_text(again), "attempt 1 failed")]
 
 
-def test_what_is_parked_stays_with_its_reason_and_is_never_taken(empty: Cast) -> None:
+def test_what_is_parked_stays_with_its_problem_and_is_never_taken(empty: Cast) -> None:
     put(empty, "x", NOW)
     put(empty, "y", NOW)
     work = taken(empty, NOW)
     with empty.stage.database.changing(EVERY) as rows:
         outbox.park(rows, work, "r" * 5000)
     assert [taken.kind for taken in take_many(empty, NOW + timedelta(days=1000), 100)] == ["y"]
-    assert (None, "r" * 1000) in reasons(empty)
+    assert (None, "r" * 1000) in problems(empty)
 
 
 def test_no_two_workers_take_the_same_work(empty: Cast) -> None:

@@ -34,7 +34,7 @@ def second_owner(cast: Cast) -> str:
         add_person,
         operator(cast.organisation),
         name="Otto Owner",
-        email=f"otto@{cast.organisation}.example",
+        email=f"otto.{cast.organisation}@new.example",
         role="owner",
         password=PASSWORD,
     )

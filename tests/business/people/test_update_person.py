@@ -133,7 +133,7 @@ def test_an_admin_changes_another_admin(cast: Cast) -> None:
         add_person,
         operator(cast.organisation),
         name="Ann Admin",
-        email=f"ann@{cast.organisation}.example",
+        email=f"ann.{cast.organisation}@new.example",
         role="admin",
         password=PASSWORD,
     )
