@@ -65,11 +65,15 @@ def told(answer: httpx2.Response) -> dict[str, str]:
 
 def signed_in(server: RunningServer, cast: Cast, role: Role = Role.OWNER, email: str | None = None) -> Person:
     """A person of the cast, or the one with this address, with a session of their own."""
+    return Person(server, f"mainstay={begin_session(cast, email or EMAILS[role])}")
+
+
+def begin_session(cast: Cast, email: str, browser: str = "a test") -> str:
+    """The secret of a new session, as if someone had signed in; the sign-in itself is tested where it is."""
     with cast.stage.database.changing(EVERY) as rows:
-        row = rows.one("SELECT id FROM account WHERE email = :email", email=email or EMAILS[role])
+        row = rows.one("SELECT id FROM account WHERE email = :email", email=email)
         assert row
-        secret = sessions.begin(rows, str(row[0]), cast.organisation, "a test", cast.stage.clock())
-    return Person(server, f"mainstay={secret}")
+        return sessions.begin(rows, str(row[0]), cast.organisation, browser, cast.stage.clock())
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import orjson
@@ -24,7 +25,7 @@ from mainstay.values.moments import moment_text
 
 _numbers = itertools.count(1)
 
-# The accounts are shared by all organisations of a run: hashing a password is slow on purpose.
+# Their accounts are shared by all organisations of an installation.
 EMAILS = {
     Role.OWNER: "olivia@cast.example",
     Role.ADMIN: "adam@cast.example",
@@ -79,19 +80,24 @@ class Cast:
         self.perform(change_subscription, operator(self.organisation), status="active")
 
 
-def furnish(stage: Stage) -> None:
-    """Give the cast their accounts before anything has happened."""
-    kept, at = hash_password(PASSWORD), moment_text(stage.clock())
+@cache
+def _kept_password() -> str:
+    """Hashed once: it is slow on purpose."""
+    return hash_password(PASSWORD)
+
+
+def open_accounts(stage: Stage, *emails: str) -> None:
+    """Accounts with the cast's password, for whoever becomes a person later."""
     with stage.database.changing(EVERY) as rows:
-        for email in EMAILS.values():
+        for email in emails:
             rows.run(
                 "INSERT INTO account (id, email, email_folded, password_hash, created_at)"
                 " VALUES (:id, :email, :folded, :hash, :at)",
                 id=new_id("acc"),
                 email=email,
                 folded=fold_address(email),
-                hash=kept,
-                at=at,
+                hash=_kept_password(),
+                at=moment_text(stage.clock()),
             )
 
 

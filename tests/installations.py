@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from cast import furnish
+from cast import EMAILS, open_accounts
 from engines import PostgresServer, start_postgresql
 from mainstay.backing.folder import DataFolder
 from mainstay.settings import Settings, read_settings
@@ -60,5 +60,5 @@ def _settings(folder: Path, database: str | None) -> Settings:
 
 def _furnish(settings: Settings) -> None:
     stage = open_stage(settings)
-    furnish(stage)
+    open_accounts(stage, *EMAILS.values())
     stage.database.close()

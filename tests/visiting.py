@@ -8,14 +8,16 @@ from html import unescape
 
 import httpx2
 
-from apps import from_somewhere, hidden
-from cast import PASSWORD, Cast
+from apps import begin_session, from_somewhere, hidden
+from cast import PASSWORD, Cast, open_accounts
 from mainstay.business.people.joining import add_person
 from mainstay.kernel.actor import operator
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from waiting import wait_until
+
+BROWSER = "Firefox/140 (Linux)"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Visit:
     def __init__(self, server: RunningServer) -> None:
         self.server = server
         self.cookies: dict[str, str] = {}
-        self._headers = {"Accept": "text/html", "User-Agent": "Firefox/140 (Linux)", **from_somewhere()}
+        self._headers = {"Accept": "text/html", "User-Agent": BROWSER, **from_somewhere()}
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         """Open a page; redirects are not followed."""
@@ -77,6 +79,7 @@ class Visit:
 def somebody(cast: Cast, role: Role = Role.OWNER, name: str = "Sara Someone") -> Somebody:
     """A new person of the cast's organisation."""
     email = f"{new_id('s').lower()}@somebody.example"
+    open_accounts(cast.stage, email)
     person = cast.perform(add_person, operator(cast.organisation), name=name, email=email, role=role, password=PASSWORD)
     return Somebody(str(person["id"]), email)
 
@@ -84,7 +87,7 @@ def somebody(cast: Cast, role: Role = Role.OWNER, name: str = "Sara Someone") ->
 def visit(server: RunningServer, cast: Cast, role: Role = Role.OWNER) -> Visit:
     """A new person of the cast's organisation, signed in."""
     visiting = Visit(server)
-    visiting.sign_in(somebody(cast, role))
+    visiting.cookies["mainstay"] = begin_session(cast, somebody(cast, role).email, BROWSER)
     return visiting
 
 
