@@ -87,7 +87,15 @@ def _hashed(_ahead: Ahead, given: ChangePassword | ResetPassword) -> str:
     return hash_password(given.password.get_secret_value())
 
 
-@operation(right=Right.ME_CHANGE, effect=Effect.CHANGE, offered=_IN_THE_OFFICE, open_when_lapsed=True, ahead=_hashed)
+@operation(
+    right=Right.ME_CHANGE,
+    effect=Effect.CHANGE,
+    offered=_IN_THE_OFFICE,
+    open_when_lapsed=True,
+    mails=True,
+    only_adds=False,
+    ahead=_hashed,
+)
 def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     """Change one's own password.
 
@@ -99,7 +107,15 @@ def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     return AccountOut(object=AccountOut.noun, id=account)
 
 
-@operation(right=Right.ME_CHANGE, effect=Effect.CHANGE, offered=_IN_THE_OFFICE, open_when_lapsed=True, ahead=_hashed)
+@operation(
+    right=Right.ME_CHANGE,
+    effect=Effect.CHANGE,
+    offered=_IN_THE_OFFICE,
+    open_when_lapsed=True,
+    mails=True,
+    only_adds=False,
+    ahead=_hashed,
+)
 def reset_password(ctx: Context, _given: ResetPassword) -> AccountOut:
     """Choose a new password by a link.
 

@@ -92,7 +92,9 @@ def _proved(ahead: Ahead, given: AcceptInvitation) -> tuple[Known, str]:
     return known, known.password_hash
 
 
-@operation(right=Right.ME_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), ahead=_proved)
+@operation(
+    right=Right.ME_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), only_adds=False, ahead=_proved
+)
 def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
     """Accept an invitation.
 

@@ -138,12 +138,12 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     their old keys or connected apps.
     """
     check_rank(ctx.actor, Role(given.role))
-    values = dict(given) | {"status": "invited"}
     known = find_by_email(ctx, given.email)
     if known is None:
-        person = PEOPLE.insert(ctx, values)
+        person = PEOPLE.insert(ctx, dict(given) | {"status": "invited"})
     elif known.status == "left":
-        person = PEOPLE.save(ctx, known, values)
+        # What is not said of them now stays as it was: an invitation only adds.
+        person = PEOPLE.save(ctx, known, given.sent() | {"status": "invited"})
     else:
         raise AlreadyHere(known)
     ctx.record(PersonInvited(person))

@@ -1,0 +1,126 @@
+"""The hints of every tool are true: what each says of itself is held against what it does to the rows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from cast import EMAILS, Cast, assemble
+from evidence import contents
+from installations import Installations
+from mainstay.backing.database import Row
+from mainstay.business.people.operations import invite_person
+from mainstay.business.people.standing import remove_person
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.mcp.tools import describe
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.rights import Role
+from mainstay.staging import open_stage
+
+OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
+# The trail, and the number of the last event: every change adds to them, whatever it does.
+TRAIL = {"audit", "audit_record"}
+DESTRUCTIVE = {"update_organisation", "update_person", "invite_again", "change_role", "remove_person"}
+MAILING = {"invite_person", "update_person", "invite_again"}
+
+
+@pytest.fixture
+def alone(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Cast]:
+    """The only organisation of an installation where no worker runs."""
+    stage = open_stage(installations.furnished(engine, tmp_path))
+    yield assemble(stage)
+    stage.database.close()
+
+
+def hints(operation: Operation) -> dict[str, bool]:
+    told: dict[str, bool] = describe(operation)["annotations"]
+    return told
+
+
+def arguments(cast: Cast, operation: Operation) -> dict[str, Any]:
+    """What changes something, or may."""
+    member = {"personId": cast.people[Role.MEMBER]}
+    given: dict[str, dict[str, Any]] = {
+        "update_organisation": {"phone": "+44 1422 555 0142"},
+        "get_person": member,
+        "invite_person": {"name": "Nina New", "email": "nina@new.example", "role": "member"},
+        "update_person": member | {"phone": "+44 7700 900104"},
+        "change_role": member | {"role": "subcontractor", "confirmed": True},
+        "remove_person": member | {"confirmed": True},
+    }
+    if operation.name == "invite_again":
+        return {"personId": cast.perform(invite_person, name="I", email="i@x.example", role="member")["id"]}
+    return given.get(operation.name, {})
+
+
+def kept(cast: Cast) -> dict[str, list[Row]]:
+    """Everything but the trail; of the organisation, what is shown of it."""
+    rows = {table: rows for table, rows in contents(cast.stage.database).items() if table not in TRAIL}
+    with cast.stage.database.reading(cast.organisation) as handle:
+        shown = handle.all("SELECT id, name, phone, updated_at, version FROM organisation WHERE id = :organisation")
+    return rows | {"organisation": list(shown)}
+
+
+def perform(cast: Cast, operation: Operation, given: dict[str, Any]) -> None:
+    cast.stage.perform(operation, cast.actor(Role.OWNER, door=Door.AGENT), orjson.dumps(given), Envelope("req_1"))
+
+
+@TOOL
+def test_a_tool_does_what_its_hints_say_and_no_more(alone: Cast, operation: Operation) -> None:
+    told, given = hints(operation), arguments(alone, operation)
+    before = kept(alone)
+
+    perform(alone, operation, given)
+
+    after = kept(alone)
+    if told["readOnlyHint"]:
+        assert after == before
+        assert told["idempotentHint"]
+    else:
+        assert after != before
+    if not told["destructiveHint"]:
+        assert {table: [row for row in rows if row not in after[table]] for table, rows in before.items()} == {
+            table: [] for table in before
+        }
+    if told["idempotentHint"]:
+        perform(alone, operation, given)
+        assert kept(alone) == after
+
+
+@TOOL
+def test_a_tool_that_says_nothing_of_the_world_outside_leads_to_no_mail(alone: Cast, operation: Operation) -> None:
+    before = {*kept(alone)["event"]}
+
+    perform(alone, operation, arguments(alone, operation))
+
+    mailing = [row for row in kept(alone)["event"] if row not in before and CATALOGUE.reactions_to(str(row[3]))]
+    assert hints(operation)["openWorldHint"] or not mailing
+
+
+def test_what_changes_or_ends_something_is_destructive_and_what_only_adds_is_not() -> None:
+    assert {operation.name for operation in OFFERED if hints(operation)["destructiveHint"]} == DESTRUCTIVE
+    assert {operation.name for operation in OFFERED if hints(operation)["openWorldHint"]} == MAILING
+
+
+def test_inviting_someone_back_takes_nothing_from_what_is_known_of_them(alone: Cast) -> None:
+    member = alone.people[Role.MEMBER]
+    given = {"name": "Mia Member", "email": EMAILS[Role.MEMBER], "role": "member"}
+    invited = alone.perform(invite_person, **given | {"email": "m@x.example"}, phone="123", skills=["gas"])
+    alone.perform(remove_person, personId=invited["id"], confirmed=True)
+
+    back = alone.perform(invite_person, **given | {"email": "m@x.example", "role": "office"}, phone="456")
+
+    assert (back["id"], back["phone"], back["skills"], back["role"]) == (invited["id"], "456", ["gas"], "office")
+    assert back["id"] != member
+
+
+def test_what_alters_a_record_that_was_there_does_not_say_that_it_only_adds() -> None:
+    altering = {"accept_invitation", "change_password", "reset_password"}
+    found = {operation.name for operation in CATALOGUE.operations if operation.changes and not operation.only_adds}
+    assert altering <= found
+    assert {operation.name for operation in CATALOGUE.operations if operation.is_irreversible} <= found
