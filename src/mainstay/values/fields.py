@@ -12,9 +12,11 @@ from mainstay.values.moments import is_time_zone, moment_text, parse_moment
 from mainstay.values.money import CURRENCIES, parse_price
 from mainstay.values.places import COUNTRIES
 
+# Line and paragraph separators stand in patterns as themselves: there is no escape for them that every engine reads.
+_SEPARATORS = "\u2028\u2029"
 # No text takes control characters: they break mail headers and pages.
-_NO_CONTROL = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
-_NO_CONTROL_BUT_LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]*$"
+_NO_CONTROL = rf"^[^\x00-\x1f\x7f-\x9f{_SEPARATORS}]*$"
+_NO_CONTROL_BUT_LINES = rf"^[^\x00-\x09\x0b-\x1f\x7f-\x9f{_SEPARATORS}]*$"
 # What every address matches, not what makes one: `mailbox` says that.
 _EMAIL = r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
 _COLOUR = r"^#[0-9a-f]{6}$"
@@ -105,7 +107,7 @@ def _price(given: object) -> int:
 Price = Annotated[
     int,
     BeforeValidator(_price, json_schema_input_type=str),
-    Field(description="A decimal such as 85.50, up to four decimals."),
+    Field(description='A decimal as text, such as "85.50", up to four decimals. A JSON number is taken by its digits.'),
     As("decimal"),
 ]
 
@@ -121,14 +123,15 @@ def _moment(text: str) -> str:
 Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"}), As("moment")]
 
 
-def _plain_digits(given: object) -> object:
+def _whole(given: object) -> object:
     # In the words of a query Pydantic would also take `1_0`, `+5`, `5.0` and spaces around.
     if isinstance(given, str) and not re.fullmatch("-?[0-9]+", given):
         raise ValueError("is not a whole number")
-    return given
+    # In JSON, 10.0 is a whole number as much as 10 is.
+    return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
-WholeNumber = Annotated[int, BeforeValidator(_plain_digits)]
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
 
 # The field by which a list goes on; each list says by its type whose id it is.
 LAST_SEEN: Any = Field(

@@ -116,27 +116,18 @@ def describe(operation: Operation) -> Schema:
 
 
 def _output_schema(operation: Operation) -> Schema:
-    """Names and types of the top level only: enough to know what comes, without a whole record in every tool."""
-    if operation.effect is Effect.IRREVERSIBLE:
-        kinds: dict[str, Any] = {"status": "string", "preview": "object", "result": "object"}
-        return {"type": "object", "properties": _typed(kinds), "required": ["status"]}
-    if operation.lists:
-        kinds = {"object": "string", "data": "array", "hasMore": "boolean"}
+    """The few names by which an agent goes on: a whole record in every tool would be read with every list of them."""
+    if operation.is_irreversible:
+        names = ["status"]
+    elif operation.lists:
+        names = ["object"]
     else:
-        schema = operation.output.model_json_schema(by_alias=True, mode="serialization")
-        kinds = {name: _kind(part, schema.get("$defs", {})) for name, part in schema["properties"].items()}
-        if operation.tells_actions:
-            kinds |= {"url": "string", "availableActions": "array"}
-    return {"type": "object", "properties": _typed(kinds), "required": list(kinds)}
+        names = [name for name in _TEXTS if name in operation.output.model_fields]
+    properties: Schema = {name: {"type": "string"} for name in names}
+    if operation.tells_actions and not operation.is_irreversible:
+        properties["availableActions"] = {"type": "array", "items": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _typed(kinds: dict[str, Any]) -> Schema:
-    return {name: {"type": kind} for name, kind in kinds.items()}
-
-
-def _kind(part: Schema, definitions: Schema) -> str | list[str]:
-    if "$ref" in part:
-        return _kind(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    if "anyOf" in part:
-        return [str(_kind(option, definitions)) for option in part["anyOf"]]
-    return str(part["type"])
+# The names that a record has by itself, each a text.
+_TEXTS = ("object", "id", "number", "status")

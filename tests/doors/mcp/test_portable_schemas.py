@@ -1,0 +1,92 @@
+"""The schemas of tools hold in every client: few names, one type each, and patterns that every engine reads."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+import re2
+
+from agents import ask, call_tool
+from cast import Cast
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.api.openapi import describe as describe_api
+from mainstay.doors.mcp.tools import describe
+from mainstay.kernel.actor import Door
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.rights import Role
+from running import RunningServer
+from talking import refused
+
+OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
+NAMED = {"object", "id", "number", "status", "availableActions"}
+BUDGET = 96 * 1024
+
+
+def parts(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+    for inner in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from parts(inner)
+
+
+def patterns() -> set[str]:
+    shown = [*map(describe, OFFERED), orjson.loads(describe_api(CATALOGUE.operations, "https://office.example"))]
+    return {part["pattern"] for part in parts(shown) if isinstance(part.get("pattern"), str)}
+
+
+@TOOL
+def test_an_answer_is_told_by_the_names_that_one_goes_on_by(operation: Operation) -> None:
+    schema = describe(operation)["outputSchema"]
+    assert schema["properties"].keys() <= NAMED
+    assert schema["properties"]
+    assert {*schema["required"]} == schema["properties"].keys()
+    assert ("availableActions" in schema["properties"]) == (operation.tells_actions and not operation.is_irreversible)
+
+
+@TOOL
+def test_no_type_is_one_of_several(operation: Operation) -> None:
+    tool = describe(operation)
+    assert [part for part in parts(tool) if isinstance(part.get("type"), list)] == []
+
+
+def test_every_pattern_is_read_by_re2_and_means_the_same_there() -> None:
+    found = patterns()
+    assert len(found) >= 3
+    texts = ["Tom", "kim@example.com", "#3366cc", "a\tb", "a\nb", "a\u0085b", "a\u2028b", "a\u2029b", "é", "x y", ""]
+    for pattern in found:
+        for text in texts:
+            assert bool(re2.search(pattern, text)) == bool(re.search(pattern, text)), (pattern, text)
+
+
+def test_everything_an_owner_is_offered_fits_into_what_a_model_can_read(server: RunningServer, cast: Cast) -> None:
+    assert len(orjson.dumps(ask(server, cast.key(), "tools/list"))) < BUDGET
+
+
+def test_a_whole_number_may_be_written_with_a_point(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    assert call_tool(server, key, "list_people", limit=2.0) == call_tool(server, key, "list_people", limit=2)
+    for wrong in (2.5, "2.0", 1e300, True):
+        answer = call_tool(server, key, "list_people", limit=wrong)
+        assert answer["isError"] is True
+        assert answer["content"][0]["text"].startswith("limit: ")
+    assert refused(server.request("GET", "/api/v1/people?limit=2.0", key), 422) == "limit: is not a whole number"
+
+
+@pytest.mark.parametrize(("given", "kept"), [("85.50", "85.50"), (85.5, "85.50"), (85, "85.00"), (0.0125, "0.0125")])
+def test_a_price_is_text_and_a_number_is_taken_by_its_digits(
+    server: RunningServer, cast: Cast, given: object, kept: str
+) -> None:
+    person = cast.people[Role.MEMBER]
+    changed = call_tool(server, cast.key(), "update_person", personId=person, costRate=given)
+    assert changed["structuredContent"]["costRate"] == kept
+
+
+def test_the_schema_of_a_price_says_how_it_is_taken() -> None:
+    update = next(operation for operation in OFFERED if operation.name == "update_person")
+    price, nothing = describe(update)["inputSchema"]["properties"]["costRate"]["anyOf"]
+    assert price["type"] == "string"
+    assert "A JSON number is taken by its digits" in price["description"]
+    assert nothing == {"type": "null"}
