@@ -155,6 +155,10 @@ def _webhook(exhibit: Exhibit, _role: Role) -> Given:
     return {"webhookId": exhibit.webhook}
 
 
+def _own_connection(exhibit: Exhibit, role: Role) -> Given:
+    return {"connectionId": exhibit.connections.get(role, exhibit.connections[Role.OWNER])}
+
+
 NINA: Given = {"name": "Nina New", "email": "nina@new.example", "role": "member"}
 # The address of an account that is there: hashing a password is slow on purpose.
 OLIVIA: Given = {"ownerName": "Olivia", "ownerEmail": "olivia@cast.example", "password": PASSWORD}
@@ -174,12 +178,15 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "accept_invitation": lambda *_: {"name": "Ian", "password": PASSWORD},
     "create_key": lambda *_: {"name": "Till", "access": "read"},
     "list_keys": lambda *_: {},
+    "get_key": lambda exhibit, _: {"keyId": exhibit.key},
     "revoke_key": lambda exhibit, _: {"keyId": exhibit.key},
     "approve_connection": lambda exhibit, _: _approval(_client(exhibit)),
     "list_connections": lambda *_: {},
-    "revoke_connection": lambda exhibit, role: {
-        "connectionId": exhibit.connections.get(role, exhibit.connections[Role.OWNER])
-    },
+    "get_connection": _own_connection,
+    "revoke_connection": _own_connection,
+    "sign_in": lambda *_: {"browser": "Firefox", "carried": [], "ticket": ""},
+    "change_password": lambda *_: {"password": PASSWORD, "session": "ses_1"},
+    "reset_password": lambda *_: {"password": PASSWORD},
     "list_events": lambda *_: {},
     "create_webhook": lambda *_: {"url": RECEIVER},
     "list_webhooks": lambda *_: {},

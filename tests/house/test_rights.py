@@ -13,12 +13,21 @@ from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
 
 # Everyone changes some of their own details; which of them, test_update_person tells.
-SUBCONTRACTOR = {"get_organisation", "get_me", "accept_invitation", "update_person"}
+SUBCONTRACTOR = {
+    "get_organisation",
+    "get_me",
+    "accept_invitation",
+    "update_person",
+    "sign_in",
+    "change_password",
+    "reset_password",
+}
 MEMBER = SUBCONTRACTOR | {
     "list_people",
     "get_person",
     "approve_connection",
     "list_connections",
+    "get_connection",
     "revoke_connection",
 }
 OFFICE = MEMBER
@@ -30,6 +39,7 @@ ADMIN = OFFICE | {
     "remove_person",
     "create_key",
     "list_keys",
+    "get_key",
     "revoke_key",
     "list_events",
     "create_webhook",
@@ -61,16 +71,27 @@ READS = {
     "list_people",
     "get_person",
     "list_keys",
+    "get_key",
     "list_connections",
+    "get_connection",
     "list_events",
     "list_webhooks",
     "get_webhook",
     "list_deliveries",
     "get_delivery",
 }
-OPEN_WHEN_LAPSED = {"revoke_key", "revoke_connection", "approve_connection", "delete_webhook", "change_subscription"}
-# Let in like the others, and refused then for a reason of their own: this organisation exists, this is no invitation.
-REFUSED_LATER = {"create_organisation", "accept_invitation"}
+OPEN_WHEN_LAPSED = {
+    "revoke_key",
+    "revoke_connection",
+    "approve_connection",
+    "delete_webhook",
+    "change_subscription",
+    "sign_in",
+    "change_password",
+    "reset_password",
+}
+# Let in like the others, and refused then for a reason of their own: this organisation exists, this is no invitation, this no link.
+REFUSED_LATER = {"create_organisation", "accept_invitation", "reset_password"}
 
 OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 ROLE = pytest.mark.parametrize("role", list(Role))
