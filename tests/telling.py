@@ -12,9 +12,15 @@ from mainstay.webhooks.fan_out import fan_out
 RECEIVER = "https://1.1.1.1/webhooks"
 
 
+# Before anything happened.
+LONG_AGO = "2020-01-01T00:00:00.000Z"
+
+
 def make_webhook(cast: Cast, **given: object) -> str:
-    """A new webhook's id."""
-    return str(cast.perform(create_webhook, **{"url": RECEIVER} | given)["id"])
+    """The id of a webhook that was made long ago, so that it hears of all that has happened."""
+    webhook = str(cast.perform(create_webhook, **{"url": RECEIVER} | given)["id"])
+    set_columns(cast, "webhook", webhook, created_at=LONG_AGO)
+    return webhook
 
 
 def fan_out_all(cast: Cast) -> None:

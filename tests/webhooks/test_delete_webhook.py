@@ -6,12 +6,12 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.refusal import NotFound, Stale
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
-from mainstay.webhooks.endpoints import create_webhook, delete_webhook, get_webhook
+from mainstay.webhooks.endpoints import delete_webhook, get_webhook
 from telling import RECEIVER, add_attempt, deliveries, fan_out_all, make_webhook, set_columns
 
 
 def test_the_webhook_goes_with_its_deliveries_and_their_attempts(cast: Cast) -> None:
-    made = cast.perform(create_webhook, url=RECEIVER)
+    made = cast.perform(get_webhook, webhookId=make_webhook(cast))
     kept = make_webhook(cast)
     fan_out_all(cast)
     add_attempt(cast, deliveries(cast, made["id"])[0]["id"], 1, status=500)

@@ -51,6 +51,29 @@ def test_several_events_at_once_are_told_each_to_those_who_want_it(cast: Cast) -
     assert [delivery["event"] for delivery in deliveries(cast, updated)] == [happened[-1][0]]
 
 
+def test_what_happened_before_a_webhook_was_made_is_not_sent_there(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], phone="1")
+    *_, before, last = events(cast)
+    with cast.stage.database.changing(cast.organisation) as rows:
+        for event, at in ((before, EARLIER), (last, AT)):
+            rows.run(
+                "UPDATE event SET created_at = :at WHERE organisation_id = :organisation AND id = :id",
+                id=event["id"],
+                at=at,
+            )
+    earlier, same, later = (make_webhook(cast) for _ in range(3))
+    for webhook, moment in ((earlier, EARLIER), (same, AT), (later, LATER)):
+        set_columns(cast, "webhook", webhook, created_at=moment)
+
+    with cast.stage.database.changing(cast.organisation) as rows:
+        fan_out(rows, [(event["id"], event["type"]) for event in (before, last)], LATER)
+
+    told = {
+        webhook: [delivery["event"] for delivery in deliveries(cast, webhook)] for webhook in (earlier, same, later)
+    }
+    assert told == {earlier: [before["id"], last["id"]], same: [last["id"]], later: []}
+
+
 def test_said_twice_it_happens_once(cast: Cast) -> None:
     webhook = make_webhook(cast)
     fan_out_last(cast)

@@ -106,7 +106,7 @@ def test_what_happened_before_there_was_a_webhook_did_not_fail_to_reach_it(cast:
 
 
 def test_a_test_event_that_failed_is_not_made_up_for(cast: Cast) -> None:
-    webhook = make_webhook(cast)
+    webhook = late_webhook(cast)
     sent = cast.perform(send_test_event, webhookId=webhook)
     set_columns(cast, "delivery", sent["id"], status="failed", due_at=None)
     assert cast.perform(redeliver_failed, webhookId=webhook, since=ago(cast, hours=1))["count"] == 0
