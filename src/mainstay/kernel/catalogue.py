@@ -33,8 +33,8 @@ class Catalogue:
         return [reaction for reaction in self.reactions if reaction.event.name == kind]
 
     def on(self, shown: type[Shown]) -> Sequence[Operation]:
-        """What is done to records that are shown like this."""
-        return self._on.get(shown, ())
+        """What is done to records that are shown like this, or like this and more."""
+        return next((self._on[kind] for kind in shown.__mro__ if kind in self._on), ())
 
     def actions(self, record: Kept, actor: Actor) -> list[str]:
         """The names of what this actor can do to a record as it stands, through the door they came in by."""
@@ -45,8 +45,8 @@ class Catalogue:
         ]
 
     @cached_property
-    def _on(self) -> dict[type[Shown], list[Operation]]:
-        found: dict[type[Shown], list[Operation]] = {}
+    def _on(self) -> dict[type, list[Operation]]:
+        found: dict[type, list[Operation]] = {}
         for operation in self.operations:
             if isinstance(operation.on, Listing):
                 found.setdefault(operation.on.shown, []).append(operation)

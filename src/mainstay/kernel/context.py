@@ -22,7 +22,7 @@ class Envelope(NamedTuple):
     # The versions that `If-Match` allows; None when it was not sent.
     versions: frozenset[int] | None = None
     replay_key: str | None = None
-    # Whether each record of a list is to say what can be done with it, as a page does.
+    # Whether a list is for a page, where each record says what can be done with it, and the list how long it is.
     actions: bool = False
 
 

@@ -5,10 +5,10 @@ of a row always are those of the model.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
 from pydantic import BaseModel
@@ -24,6 +24,8 @@ from mainstay.values.ids import new_id
 K = TypeVar("K", bound=Kept)
 
 NEWEST = "newest"
+# So far lists are counted; of more, it is said that there are more.
+COUNTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,13 @@ class Own:
     column: str
     # Whoever has this right sees all rows.
     unless: Right
+
+
+class _Statements(NamedTuple):
+    """A page of a list, and how many there are in all."""
+
+    page: str
+    counted: str
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class Listing(Generic[K]):
     tenant: str = "organisation_id"
     # Adds the columns that are derived from those that are written.
     derived: Callable[[dict[str, Any]], dict[str, Any]] = dict
-    _pages: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _pages: dict[tuple[object, ...], "_Statements"] = field(default_factory=dict)
 
     @property
     def shown(self) -> type[Shown]:
@@ -96,15 +105,19 @@ class Listing(Generic[K]):
         with_facts = ctx.envelope.actions
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
         key = (narrowed, order, after is not None, self._sees_all(ctx), with_facts, where)
-        sql = self._pages.get(key)
-        if sql is None:
+        known = self._pages.get(key)
+        if known is None:
             held = [condition for name, condition in self.otherwise.items() if name not in asked]
-            conditions = [self.listed, where, *narrowed, *held]
-            sql = self._pages[key] = self._page(
-                conditions, self.orders[order], behind=after is not None, everyone=key[3] is True, facts=with_facts
-            )
-        rows = ctx.rows.all(sql, after=after, limit=given.limit + 1, **bound, **asked)
-        return Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
+            conditions = self._conditions([self.listed, where, *narrowed, *held], everyone=key[3] is True)
+            paged = self._page(conditions, self.orders[order], behind=after is not None, facts=with_facts)
+            known = self._pages[key] = _Statements(paged, self._count(conditions))
+        rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
+        page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
+        if not with_facts:
+            return page
+        whole = after is None and not page.has_more
+        counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, **bound, **asked)
+        return replace(page, count=int(counted[0] or 0) if counted else len(rows))
 
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""
@@ -152,13 +165,15 @@ class Listing(Generic[K]):
         condition = self.filters[name]
         return condition if isinstance(condition, str) else condition[value]
 
-    def _page(self, narrowed: Sequence[str], order: Order, *, behind: bool, everyone: bool, facts: bool) -> str:
+    def _conditions(self, narrowed: Sequence[str], *, everyone: bool) -> list[str]:
+        own = f"{self.own.column} = :me" if self.own and not everyone else ""
+        return [f"{self.table}.{self.tenant} = :organisation", *filter(None, (*narrowed, own))]
+
+    def _page(self, narrowed: Sequence[str], order: Order, *, behind: bool, facts: bool) -> str:
         column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
         direction = " DESC" if order.descending else ""
         keys = [column] if order.column == "id" else [column, f"{self.table}.id"]
-        conditions = [f"{self.table}.{self.tenant} = :organisation", *narrowed]
-        if self.own and not everyone:
-            conditions.append(f"{self.own.column} = :me")
+        conditions = list(narrowed)
         if behind and len(keys) == 1:
             conditions.append(f"{column} {sign} :after")
         elif behind:
@@ -166,9 +181,13 @@ class Listing(Generic[K]):
             conditions.append(f"({', '.join(keys)}) {sign} ({last})")
         return (
             f"SELECT {self._selected if facts else self._shown_columns} FROM {self.source}"
-            f" WHERE {' AND '.join(filter(None, conditions))}"
+            f" WHERE {' AND '.join(conditions)}"
             f" ORDER BY {', '.join(key + direction for key in keys)} LIMIT :limit"
         )
+
+    def _count(self, narrowed: Sequence[str]) -> str:
+        found = f"SELECT 1 AS one FROM {self.source} WHERE {' AND '.join(narrowed)} LIMIT :most"
+        return f"SELECT count(*) FROM ({found}) AS found"
 
     def _sees_all(self, ctx: Context) -> bool:
         return self.own is None or ctx.actor.may(self.own.unless)

@@ -67,6 +67,8 @@ class Operation:
     unless: Callable[[Any, Actor], Sequence[Reason]] | None
     # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
     ahead: Callable[[Ahead, Any], Any] | None
+    # Whether people are asked once more before it, though it can be undone.
+    grave: bool
     # What people are told when it is done, and whether the record is gone then.
     done: str
     ends: bool
@@ -98,6 +100,7 @@ def operation(
     on: Listing[Any] | None = None,
     unless: Callable[[Any, Actor], Sequence[Reason]] | None = None,
     ahead: Callable[[Ahead, Any], Any] | None = None,
+    grave: bool = False,
     done: str = "Done.",
     ends: bool = False,
 ) -> Callable[[Callable[..., Result]], Operation]:
@@ -130,6 +133,7 @@ def operation(
             on=on,
             unless=unless,
             ahead=ahead,
+            grave=grave,
             done=done,
             ends=ends,
             needs=_needs(given),

@@ -128,6 +128,8 @@ class Page(Generic[R]):
     has_more: bool
     # Makes records of rows that were read with their facts, where someone asked what can be done with each.
     keep: Callable[[Row], Kept] | None = None
+    # And then, how many there are in all, as far as they are counted.
+    count: int | None = None
 
     @classmethod
     def cut(

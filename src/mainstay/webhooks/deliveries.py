@@ -1,6 +1,7 @@
 """What became of each delivery, and sending it again."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import islice
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from mainstay.webhooks.model import (
     TEST,
     AttemptOut,
     Delivery,
-    DeliveryDetailOut,
+    DeliveryDetail,
     DeliveryOut,
     DeliveryStatus,
     EventOut,
@@ -59,7 +60,7 @@ class RedeliverFailed(Input):
     """Which webhook is to be sent what it missed."""
 
     webhook_id: str = Field(description="The webhook's id.")
-    since: Moment = Field(description="Events from then on, such as 2026-11-15T10:30:50Z; at most 30 days ago.")
+    since: Moment = Field(description="Everything from then on; at most 30 days ago.")
 
 
 class SendTestEvent(Input):
@@ -79,7 +80,7 @@ def list_deliveries(ctx: Context, given: ListDeliveries) -> Page[DeliveryOut]:
 
 
 @operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE, on=DELIVERIES)
-def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> One[DeliveryDetailOut]:
+def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> DeliveryDetail:
     """Get one delivery.
 
     With what is sent, every attempt and what was answered.
@@ -90,7 +91,8 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> One[D
         id=delivery.id,
     )
     history = b",".join(to_json(One(AttemptOut, attempt)) for attempt in attempts).decode()
-    return One(DeliveryDetailOut, (*delivery.row, _body(ctx, delivery), f"[{history}]"))
+    known = {of.name: getattr(delivery, of.name) for of in fields(delivery)}
+    return DeliveryDetail(**known | {"row": (*delivery.row, _body(ctx, delivery), f"[{history}]")})
 
 
 @operation(

@@ -1,7 +1,7 @@
 """What is told to others, to whom, and what became of it."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -74,7 +74,7 @@ class DeliveryOut(Shown):
 
     id: str
     webhook_id: str
-    event_id: str
+    event_id: str = Field(title="Id of the event")
     event_type: str
     status: DeliveryStatus
     attempts: int = Field(description="How often it was tried.")
@@ -161,7 +161,7 @@ class Webhook(Kept):
 class Delivery(Kept):
     """A delivery as its rules see it."""
 
-    shown = DeliveryOut
+    shown: ClassVar[type[Shown]] = DeliveryOut
 
     webhook_id: str
     event_id: str
@@ -186,6 +186,13 @@ class Delivery(Kept):
         if self.status == "sending":
             reasons.append(Reason("The event is being sent at this moment. Wait for what becomes of it."))
         return reasons
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryDetail(Delivery):
+    """A delivery with everything that is told of it."""
+
+    shown = DeliveryDetailOut
 
 
 def wants(kinds: str | None, kind: str) -> bool:

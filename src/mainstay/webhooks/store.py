@@ -34,7 +34,9 @@ DELIVERIES = Listing(
     columns={
         "status": "CASE WHEN delivery.status = 'waiting' AND delivery.retries > 0 THEN 'retrying'"
         " ELSE delivery.status END",
-        "due_at": "CASE WHEN delivery.status = 'waiting' THEN delivery.due_at END",
+        # Where nothing is sent to now, nothing is tried next.
+        "due_at": "CASE WHEN delivery.status = 'waiting' AND 'active' = (SELECT status FROM webhook WHERE"
+        " webhook.organisation_id = :organisation AND webhook.id = delivery.webhook_id) THEN delivery.due_at END",
         "last_attempt_at": "delivery_attempt.at",
         "last_status": "delivery_attempt.status",
         "last_error": "delivery_attempt.error",
