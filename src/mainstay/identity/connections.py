@@ -187,6 +187,7 @@ def get_connection(_ctx: Context, _given: GetConnection, connection: Connection)
     open_when_lapsed=True,
     on=CONNECTIONS,
     unless=Connection.not_revocable,
+    grave=True,
     done="The app's access is revoked. Its next request is refused.",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:

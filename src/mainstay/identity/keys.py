@@ -59,7 +59,7 @@ class CreateKey(Input):
     """What a key is made from."""
 
     name: Line = Field(description="What the key is for.")
-    access: Access = Field(description="`read` or `write`; it cannot be changed later.")
+    access: Access = Field(description="What may be done with it; this cannot be changed later.")
     # Kept answers to forms must not hold a key: the office hands in one that it can derive again.
     key: Annotated[SecretStr, AfterValidator(_could_be_a_key), NOT_ASKED] | None = Field(
         default=None, description="The key, where it is derived; without it, a new one is made and answered."
@@ -182,6 +182,7 @@ def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
     open_when_lapsed=True,
     on=KEYS,
     unless=Key.not_revocable,
+    grave=True,
     done="The API key is revoked. The next request with it is refused.",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:

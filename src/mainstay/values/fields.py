@@ -176,7 +176,9 @@ def _time_zone(name: str) -> str:
     return name
 
 
-TimeZone = Annotated[str, AfterValidator(_time_zone), Field(description="IANA name, such as Europe/Berlin.")]
+TimeZone = Annotated[
+    str, AfterValidator(_time_zone), Field(description="Where its clocks are, such as Europe/Berlin."), As("zone")
+]
 
 
 def omittable(**details: Any) -> Any:

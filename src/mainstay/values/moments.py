@@ -37,7 +37,7 @@ def parse_moment(text: str) -> datetime:
 
 def is_time_zone(name: str) -> bool:
     """Tell whether this is the name of an IANA time zone, such as Europe/Berlin."""
-    return name in _time_zones()
+    return name in time_zones()
 
 
 def local_date(moment: datetime, zone: str) -> date:
@@ -117,7 +117,8 @@ def _place(zone: str) -> ZoneInfo:
 
 
 @cache
-def _time_zones() -> frozenset[str]:
+def time_zones() -> frozenset[str]:
+    """Every name of a time zone."""
     # These two stand in the folder of zones but name no place.
     return frozenset(available_timezones() - {"Factory", "localtime"})
 

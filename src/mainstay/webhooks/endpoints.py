@@ -17,6 +17,7 @@ from mainstay.webhooks.model import EventKinds, Webhook, WebhookOut, check_kinds
 from mainstay.webhooks.store import WEBHOOKS
 
 MOST = 10
+_KINDS = "Which kinds of events are sent there; all, unless some are chosen."
 
 
 class CreateWebhook(Input):
@@ -26,7 +27,7 @@ class CreateWebhook(Input):
         title="Address", description="Where events are sent: https, and an address that the internet can reach."
     )
     description: Line | None = Field(None, description="What it is for.")
-    events: EventKinds | None = Field(None, description="The kinds to send, such as `person.joined`. Without it, all.")
+    events: EventKinds | None = Field(None, description=_KINDS)
 
 
 class ListWebhooks(ListInput):
@@ -49,7 +50,7 @@ class UpdateWebhook(Input):
         title="Address", description="Where events are sent: https, and an address that the internet can reach."
     )
     description: Line | None = Field(None, description="What it is for.")
-    events: EventKinds | None = Field(None, description="The kinds to send; null for all.")
+    events: EventKinds | None = Field(None, description=_KINDS)
 
 
 class PauseWebhook(Input):
@@ -179,7 +180,7 @@ def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Web
     return _set_status(ctx, webhook, "active")
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS)
+@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, grave=True)
 def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
     """Give a webhook a new secret.
 

@@ -17,10 +17,10 @@ from mainstay.kernel.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Phone, Price, id_of, omittable
 
 # What an invitation tells of a person and a change changes.
-_Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as `gas` or `roofing`.")]
+_Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing.")]
 _Phone = Annotated[Phone | None, Field(description="Where they can be called.")]
 _Shade = Annotated[
-    Colour | None, Field(title="Colour on the schedule", description="The colour on the schedule, such as #3366cc.")
+    Colour | None, Field(title="Colour on the schedule", description="What marks them there, such as #3366cc.")
 ]
 _Firm = Annotated[Line | None, Field(title="Company", description="The firm of a subcontractor.")]
 _CostRate = Annotated[Price | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
@@ -54,7 +54,7 @@ class InvitePerson(Input):
 
     name: Line = Field(description="The person's full name.")
     email: Email = Field(title="E-mail address", description="Where the invitation goes, and how they will sign in.")
-    role: AssignableRole = Field(description="What they may do. Owners are named in the office only.")
+    role: AssignableRole = Field(description="What they may do. Owners are named by owners, in the office.")
     phone: _Phone = None
     skills: _Skills = Field(default_factory=list)
     colour: _Shade = None

@@ -21,7 +21,7 @@ class ChangeRole(Irrevocable):
     """Whose role, and what it becomes."""
 
     person_id: str = Field(description="The person's id.")
-    role: AssignableRole = Field(description="What they may do from now on. Owners are named in the office only.")
+    role: AssignableRole = Field(description="What they may do from now on. Owners are named by owners, in the office.")
 
 
 class NameOwner(Input):
@@ -74,6 +74,7 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     offered=frozenset({Door.OFFICE}),
     on=PEOPLE,
     unless=Person.not_nameable,
+    grave=True,
     done="The person is an owner now.",
 )
 def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:

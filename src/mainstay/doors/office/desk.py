@@ -22,6 +22,7 @@ from mainstay.identity.signing_in import DeadLink, NotSignedIn
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.catalogue import Catalogue, is_admitted
 from mainstay.kernel.context import Envelope
+from mainstay.kernel.listing import COUNTED
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 
@@ -78,7 +79,11 @@ class Guest:
 
     def of_use(self, areas: Sequence[Area]) -> list[Area]:
         """Those of these areas that are of any use to them."""
-        return [area for area in areas if area.operation is None or self.may(area.operation)]
+        return [
+            area
+            for area in areas
+            if (area.operation is None or self.may(area.operation)) and (not area.within or self.of_use(area.within))
+        ]
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,8 @@ class Desk:
 
     def refused(self, guest: Guest, refusal: Refusal, text: str, back: str = "") -> Response:
         """A page that says why not, in the frame."""
-        return self.page("refused.html", guest, status_of(refusal), text=text, back=back, area="")
+        title = "Nothing here" if isinstance(refusal, NotFound) else "That is not possible"
+        return self.page("refused.html", guest, status_of(refusal), title=title, text=text, back=back, area="")
 
     def notice(self, guest: Guest) -> str | None:
         """What was just done, said on the page after it."""
@@ -192,6 +198,11 @@ _SENT_BEFORE = (
     "This form was sent before with something else in it, so nothing was done now. Look at it once more, then send it."
 )
 _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
+
+
+def told(count: int) -> str:
+    """How many records there are: `99+` where counting has stopped."""
+    return str(count) if count < COUNTED else f"{COUNTED - 1}+"
 
 
 def wrong(refusal: Refusal | None) -> dict[str, Any]:

@@ -19,6 +19,8 @@ class Area(NamedTuple):
     icon: str = ""
     # What one must be able to do for it to be of any use.
     operation: Operation | None = None
+    # What is below it; of these, too, one must be of use.
+    within: tuple["Area", ...] = ()
 
 
 # Areas in groups, as they stand in the sidebar one below the other; on a phone, the first four are its tabs.
@@ -39,15 +41,15 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
         ),
     ),
 )
-SETTINGS = (
-    Area("Organisation", "/settings"),
-    Area("Your account", "/settings/account"),
-    Area("Developer", "/settings/developer"),
-)
 DEVELOPER = (
     Area("API Keys", "/settings/developer/keys", operation=list_keys),
     Area("MCP", "/settings/developer/mcp", operation=list_connections),
     Area("Webhooks", "/settings/developer/webhooks", operation=list_webhooks),
+)
+SETTINGS = (
+    Area("Organisation", "/settings"),
+    Area("Your account", "/settings/account"),
+    Area("Developer", "/settings/developer", within=DEVELOPER),
 )
 # What the button "New" offers.
 NEW: Sequence[Area] = (

@@ -10,7 +10,7 @@ from mainstay.backing.database import EVERY
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.people.operations import list_people
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.identity import sessions
@@ -41,11 +41,15 @@ class Home:
         organisation = await self.desk.perform(guest, get_organisation)
         people, waiting = None, None
         if guest.may(list_people):
-            people = await self.desk.perform(guest, list_people, {"limit": 100})
-            waiting = await self.desk.perform(guest, list_people, {"limit": 100, "status": "invited"})
+            people = await self._count(guest, {})
+            waiting = await self._count(guest, {"status": "invited"})
         return self.desk.page(
             "home.html", guest, area="Home", organisation=organisation, people=people, waiting=waiting
         )
+
+    async def _count(self, guest: Guest, asked: Mapping[str, object]) -> str:
+        """How many people there are of these, as people are told it."""
+        return told((await self.desk.list(guest, list_people, {"limit": 1, **asked}))["count"])
 
     async def choose(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Work in another organisation of this account."""

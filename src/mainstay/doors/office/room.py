@@ -11,18 +11,22 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
-from mainstay.doors.pages.asking import Asked, Choices, asked_of, filled, given
+from mainstay.doors.office.address import ListAddress
+from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, told, wrong
+from mainstay.doors.pages.asking import Asked, Choices, asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
-from mainstay.doors.pages.showing import cells, state_of
+from mainstay.doors.pages.showing import cells, known, labels, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import NotFound, Refusal
 from mainstay.values.words import words_of
 
 Record = dict[str, Any]
+
+# What a list is narrowed by in other ways than by its filters: tabs, and an order.
+_BESIDE = {"status", "order"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Arrangement:
     choices: Mapping[str, Choices] = field(default_factory=dict)
     empty: str = "There is nothing to show."
     frame: str = "shell.html"
+    # Where there is no list of its own: the path of the list of what it belongs to.
+    under: str = ""
     # Templates with what only this kind of record has: above its list, and below its facts.
     above: str | None = None
     more: str | None = None
@@ -87,38 +93,47 @@ class Room:
 
     async def index(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The list; what is shown is in the address."""
-        of, words = self.of, query_words(guest.request)
-        lists = self._lists()
-        asked = {name: words[name] for name in ("status", "order", "startingAfter") if words.get(name)}
-        if of.order:
-            asked.setdefault("order", of.order)
-        page = await self.desk.list(guest, lists, asked)
-        model, zone = lists.output, guest.time_zone
-        rows = [
-            {
-                "record": record,
-                "called": of.called(record),
-                "below": of.below(record),
-                "path": self._path(record["id"]),
-                "cells": cells(model, of.columns, record, zone),
-                "actions": self._actions(record),
-            }
-            for record in page["data"]
-        ]
-        behind = asked | {"startingAfter": page["data"][-1]["id"]} if page["hasMore"] else None
-        labels = cells(model, of.columns, dict.fromkeys(of.columns), zone)
+        of, lists = self.of, self._lists()
+        choices = {one.name: one for one in asked_of(lists, guest.actor.rights) if one.choices}
+        at = ListAddress.read(of.path, query_words(guest.request), frozenset(choices))
+        order = at.chosen.get("order", of.order)
+        page = await self.desk.list(guest, lists, ({"order": order} if order else {}) | at.asked)
         return self.desk.page(
             "index.html",
             guest,
             of=of,
-            labels=labels,
-            rows=rows,
-            chosen=asked.get("status", ""),
-            behind=behind and urlencode(behind),
+            at=at,
+            count=told(page["count"]),
+            heads=self._heads(choices, at, order),
+            filters=[one for name, one in choices.items() if name not in _BESIDE],
+            orders=choices.get("order"),
+            order=order,
+            rows=[self._row(record, guest.time_zone) for record in page["data"]],
+            next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
             creates=self._creating(guest),
             notice=self.desk.notice(guest),
             **await self._own(guest, None),
         )
+
+    def _row(self, record: Record, zone: str) -> dict[str, Any]:
+        of = self.of
+        return {
+            "record": record,
+            "called": of.called(record),
+            "below": of.below(record),
+            "path": self._path(record["id"]),
+            "cells": cells(self._lists().output, of.columns, record, zone),
+            "actions": self._actions(record),
+        }
+
+    def _heads(self, choices: Mapping[str, Asked], at: ListAddress, order: str | None) -> list[dict[str, Any]]:
+        """What stands above the columns; where the list can be ordered by one, with the address of that."""
+        orders = dict(choices["order"].choices) if "order" in choices else {}
+        columns = {"name": "Name"} | labels(self._lists().output, self.of.columns)
+        return [
+            {"label": label, "to": at.with_(order=name) if name in orders else None, "leads": name == order}
+            for name, label in columns.items()
+        ]
 
     async def record(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """One record: what it is, and what can be done with it."""
@@ -151,7 +166,7 @@ class Room:
 
     async def ask(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What is asked before something is done to a record; where it cannot be undone, what would happen."""
-        operation = self._doing(at["verb"])
+        operation = self._doing(guest, at["verb"])
         admit(operation, guest.actor)
         found = await self._fetch(guest, at)
         asked = self._asked(operation, guest)
@@ -161,7 +176,7 @@ class Room:
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
-        operation = self._doing(at["verb"])
+        operation = self._doing(guest, at["verb"])
         fields = await self.desk.form(guest)
         found = await self._fetch(guest, at)
         guest = guest.sending(fields)
@@ -200,19 +215,15 @@ class Room:
 
     async def _page(self, guest: Guest, record: Record, **shown: Any) -> Response:
         of, model = self.of, self.of.gets.output
-        return self.desk.page(
-            "record.html",
-            guest,
-            of=of,
-            record=record,
-            called=of.called(record),
-            below=of.below(record),
-            state=state_of(model, record["status"]) if model.states else None,
-            facts=cells(model, of.facts, record, guest.time_zone),
-            actions=self._actions(record),
-            **await self._own(guest, record),
-            **shown,
-        )
+        shown |= {
+            "called": of.called(record),
+            "below": of.below(record),
+            "state": state_of(model, record["status"]) if model.states else None,
+            "facts": known(cells(model, of.facts, record, guest.time_zone, of.choices)),
+            "actions": self._actions(record),
+            "within": {"path": of.path, "name": of.title} if of.lists else None,
+        }
+        return self.desk.page("record.html", guest, of=of, record=record, **shown | await self._own(guest, record))
 
     def _form(
         self,
@@ -222,20 +233,21 @@ class Room:
         refusal: Refusal | None = None,
         record: Record | None = None,
     ) -> Response:
+        asked, shown = self._asked(operation, guest), wrong(refusal)
         return self.desk.page(
             "operation.html",
             guest,
             status_of(refusal),
             of=self.of,
             operation=operation,
-            deed=_label(operation),
             called=self.of.called(record) if record else None,
             submits=_submits(operation),
             path=self._path(record["id"]) if record else self.of.path,
             version=fields.get("version", record.get("version") if record else None),
-            asked=self._asked(operation, guest),
+            asked=asked,
             fields=defaultdict(str, fields),
-            **wrong(refusal),
+            ways=ways_to(asked, shown.get("faults", {})),
+            **shown,
         )
 
     def _done(self, guest: Guest, operation: Operation, answer: Record, path: str) -> Response:
@@ -248,13 +260,14 @@ class Room:
         actions = []
         for name in record["availableActions"]:
             operation = self.desk.operations[name]
-            plain = not operation.is_irreversible and not _asks(operation)
+            grave = operation.is_irreversible or operation.grave
+            plain = not grave and not _asks(operation)
             actions.append(
                 {
                     "label": _label(operation),
                     "path": f"{self._path(record['id'])}/{_verb(operation)}",
                     "plain": plain,
-                    "danger": operation.is_irreversible,
+                    "grave": grave,
                 }
             )
         return actions
@@ -263,7 +276,7 @@ class Room:
         creates = self.of.creates
         if creates is None or not guest.may(creates):
             return None
-        return {"label": creates.title, "path": f"{self.of.path}/{self.of.create_path}"}
+        return {"label": _label(creates), "path": f"{self.of.path}/{self.of.create_path}"}
 
     def _lists(self) -> Operation:
         if self.of.lists is None:
@@ -275,9 +288,9 @@ class Room:
             raise NotFound("page")
         return self.of.creates
 
-    def _doing(self, verb: str) -> Operation:
+    def _doing(self, guest: Guest, verb: str) -> Operation:
         for operation in self.desk.catalogue.on(self.of.gets.output):
-            if operation.changes and _verb(operation) == verb:
+            if operation.changes and guest.actor.door in operation.offered and _verb(operation) == verb:
                 return operation
         raise NotFound("page")
 
@@ -313,8 +326,8 @@ def _verb(operation: Operation) -> str:
 
 
 def _label(operation: Operation) -> str:
-    """What a button says: `Rotate secret` for `rotate_webhook_secret`."""
-    return operation.title if operation.on is None else words_of(_short(operation))
+    """What a button says: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
+    return words_of(_short(operation) if operation.on else operation.name)
 
 
 def _submits(operation: Operation) -> str:

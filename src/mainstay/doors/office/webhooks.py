@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import orjson
 
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.address import ListAddress
+from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.developer import Snippet
 from mainstay.doors.office.room import Arrangement, Record, Room
 from mainstay.doors.pages.door import Route
@@ -20,7 +20,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
 from mainstay.webhooks.endpoints import MOST, create_webhook, get_webhook, list_webhooks, rotate_webhook_secret
-from mainstay.webhooks.model import DeliveryOut
+from mainstay.webhooks.model import TEST, DeliveryOut
 from mainstay.webhooks.signature import Signer, old_secret_until
 
 WEBHOOKS = Arrangement(
@@ -33,8 +33,8 @@ WEBHOOKS = Arrangement(
     lists=list_webhooks,
     creates=create_webhook,
     called=lambda webhook: str(webhook["description"] or webhook["url"]),
-    below=lambda webhook: str(webhook["url"]),
-    columns=("status", "events", "failingSince"),
+    below=lambda webhook: str(webhook["url"] if webhook["description"] else ""),
+    columns=("status", "failingSince"),
     facts=("url", "events", "failingSince", "disabledReason", "rotatedAt"),
     choices={"events": [(event.name, event.__doc__ or "") for event in CATALOGUE.events]},
     more="webhook.html",
@@ -47,12 +47,21 @@ DELIVERIES = Arrangement(
     area="Settings",
     frame="developer.html",
     gets=get_delivery,
-    called=lambda delivery: str(delivery["eventType"]),
-    below=lambda delivery: str(delivery["eventId"]),
+    called=lambda delivery: _happened(delivery["eventType"]),
+    below=lambda delivery: str(delivery["eventType"]),
     columns=(),
-    facts=("createdAt", "attempts", "dueAt"),
+    facts=("createdAt", "eventId"),
+    under=WEBHOOKS.path,
     more="delivery.html",
 )
+
+
+def _happened(kind: str) -> str:
+    """An event as people are told of it."""
+    return _EVENTS.get(kind, kind).rstrip(".")
+
+
+_EVENTS = {event.name: event.__doc__ or event.name for event in CATALOGUE.events} | {TEST: "A test event"}
 
 _PYTHON = """\
 # pip install standardwebhooks
@@ -105,14 +114,14 @@ class Webhooks:
     async def show_attempts(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What became of a delivery until now, without the page around it."""
         found = await self.desk.perform(guest, get_delivery, {"deliveryId": at["id"]})
-        return self.desk.page("attempts.html", guest, record=found, state=state_of(DeliveryOut, found["status"]))
+        return self.desk.page("attempts.html", guest, record=found, became=state_of(DeliveryOut, found["status"]))
 
     async def _show_webhook(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         if record is None:
             return {}
         until = old_secret_until(record["rotatedAt"], self.desk.visitors.stage.clock())
-        told = moment(moment_text(until), guest.time_zone) if until else None
-        return {"old_secret_until": told, "snippets": _SNIPPETS, **await self._listed(guest, record["id"])}
+        signs = moment(moment_text(until), guest.time_zone) if until else None
+        return {"old_secret_until": signs, "snippets": _SNIPPETS, **await self._listed(guest, record["id"])}
 
     async def _show_delivery(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         if record is None:
@@ -120,21 +129,27 @@ class Webhooks:
         webhook = await self.desk.perform(guest, get_webhook, {"webhookId": record["webhookId"]})
         body = record["body"]
         laid_out = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2).decode() if body else None
-        return {"webhook": webhook, "body": laid_out}
+        return {
+            "within": {"path": f"{WEBHOOKS.path}/{webhook['id']}", "name": WEBHOOKS.called(webhook)},
+            # What becomes of it is told below, where it keeps itself current.
+            "state": None,
+            "became": state_of(DeliveryOut, record["status"]),
+            "body": laid_out,
+        }
 
     async def _listed(self, guest: Guest, webhook: str) -> dict[str, Any]:
         """The deliveries to a webhook; which ones is in the address."""
-        words = query_words(guest.request)
-        asked = {name: words[name] for name in ("status", "startingAfter") if words.get(name)}
-        page = await self.desk.perform(guest, list_deliveries, asked | {"webhookId": webhook})
-        behind = asked | {"startingAfter": page["data"][-1]["id"]} if page["hasMore"] else None
+        at = ListAddress.read(f"{WEBHOOKS.path}/{webhook}", query_words(guest.request), frozenset({"status"}))
+        page = await self.desk.list(guest, list_deliveries, at.asked | {"webhookId": webhook})
         return {
-            "deliveries": [one | {"state": state_of(DeliveryOut, one["status"])} for one in page["data"]],
+            "deliveries": [
+                one | {"state": state_of(DeliveryOut, one["status"]), "called": _happened(one["eventType"])}
+                for one in page["data"]
+            ],
+            "count": told(page["count"]),
             "filters": {"": "All", **{name: state.word for name, state in DeliveryOut.states.items()}},
-            "chosen": asked.get("status", ""),
-            # The same again, and what lies behind it.
-            "query": urlencode(asked),
-            "behind": behind and urlencode(behind),
+            "at": at,
+            "next": at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
         }
 
     def _reveal(self, _guest: Guest, operation: Operation, webhook: Record) -> Record | None:

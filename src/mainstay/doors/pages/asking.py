@@ -1,10 +1,11 @@
 """What people are asked for: the fields of a form, read off the input of an operation, and what they answered."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from operator import itemgetter
 from typing import Annotated, Any, Literal, get_args, get_origin
 from zoneinfo import ZoneInfo
 
@@ -14,9 +15,9 @@ from pydantic.fields import FieldInfo
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.rights import Needs, Rights
 from mainstay.values.fields import As
-from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.moments import moment_text, parse_moment, time_zones
 from mainstay.values.money import CURRENCIES
-from mainstay.values.places import COUNTRIES
+from mainstay.values.places import country_names
 from mainstay.values.words import Word, words_of
 
 Choices = Sequence[tuple[str, str]]
@@ -24,9 +25,12 @@ Choices = Sequence[tuple[str, str]]
 _WALL_TIME = "%Y-%m-%dT%H:%M"
 # What a form carries beside the fields of its operation.
 _NOT_ASKED = {"confirmed"}
-_LISTED: dict[str, Choices] = {
-    "country": [(code, code) for code in sorted(COUNTRIES)],
-    "currency": [(code, code) for code in sorted(CURRENCIES)],
+# Kinds of value of which there is a list: what is chosen, and how people know it.
+_LISTED: dict[str, Callable[[], Choices]] = {
+    "country": lambda: sorted(country_names().items(), key=itemgetter(1)),
+    "currency": lambda: [(code, code) for code in sorted(CURRENCIES)],
+    # Names of a place: the others are there for machines.
+    "zone": lambda: [(zone, zone) for zone in sorted(time_zones()) if "/" in zone and not zone.startswith("Etc/")],
 }
 
 
@@ -104,13 +108,21 @@ def filled(asked: Sequence[Asked], record: Mapping[str, Any], zone: str) -> dict
     return shown
 
 
+def ways_to(asked: Sequence[Asked], faults: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What is wrong, in the order of the form: each with the field it is about, if that is on the form."""
+    fields = {one.name: one.label for field in asked for one in (field, *field.parts)}
+    told = [(name, f"{label} {faults[name]}") for name, label in fields.items() if name in faults]
+    return told + [("", f"{name} {problem}") for name, problem in faults.items() if name not in fields]
+
+
 def _asked(name: str, field: FieldInfo, within: str) -> Asked:
     kind, choices, parts = _kind(field)
     alias = within + (field.alias or name)
     return Asked(
         name=alias,
         label=field.title or words_of(name),
-        help=field.description,
+        # How a code is written, nobody needs to know who picks it from a list.
+        help=None if kind in {"country", "currency"} else field.description,
         kind=kind,
         required=kind != "list" and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
@@ -123,7 +135,7 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
     plain, metadata = _plain(field.annotation)
     for mark in (*field.metadata, *metadata):
         if isinstance(mark, As):
-            return mark.kind, _LISTED.get(mark.kind, ()), {}
+            return mark.kind, _LISTED[mark.kind]() if mark.kind in _LISTED else (), {}
     if isinstance(plain, type) and issubclass(plain, BaseModel):
         return "parts", (), plain.model_fields
     if choices := _choices(plain):

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin
 
 from mainstay.doors.pages.words import moment
 from mainstay.kernel.shapes import Shown, State
 from mainstay.kernel.wire import PriceText
+from mainstay.values.places import country_names
 from mainstay.values.words import Word, words_of
 
 # What stands where there is nothing to tell: a dash as wide as an n.
@@ -24,9 +26,36 @@ class Cell(NamedTuple):
     tone: str = ""
 
 
-def cells(model: type[Shown], names: Sequence[str], record: Mapping[str, Any], zone: str) -> list[Cell]:
-    """These fields of a record, by the names they have in JSON."""
-    return [_cell(model, name, record[name], zone) for name in names]
+def cells(
+    model: type[Shown],
+    names: Sequence[str],
+    record: Mapping[str, Any],
+    zone: str,
+    choices: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
+) -> list[Cell]:
+    """These fields of a record, by the names they have in JSON; what is one of some choices by the words for it."""
+    return [
+        _chosen(model, name, record[name], dict(choices[name]))
+        if name in choices
+        else _cell(model, name, record[name], zone)
+        for name in names
+    ]
+
+
+def known(shown: Sequence[Cell]) -> list[Cell]:
+    """Those in which there is something to tell."""
+    return [cell for cell in shown if cell.text != NOTHING]
+
+
+def labels(model: type[Shown], names: Sequence[str]) -> dict[str, str]:
+    """What people call these fields."""
+    return {name: _told(model)[name][0] for name in names}
+
+
+def _chosen(model: type[Shown], name: str, value: Sequence[str] | None, words: Mapping[str, str]) -> Cell:
+    """Which of some choices a record has, where none means all."""
+    text = "All" if value is None else "\n".join(words.get(one, one) for one in value)
+    return Cell(name, _told(model)[name][0], text)
 
 
 def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
@@ -40,10 +69,13 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
         return Cell(name, label, kind(value).words)
     if name.endswith(_MOMENTS):
         return Cell(name, label, moment(value, zone), "number")
+    if name == _COUNTRY:
+        return Cell(name, label, _country(value))
     return Cell(name, label, _text(value), "number" if kind is PriceText else name if name == "colour" else "text")
 
 
 _MOMENTS = ("At", "Since")
+_COUNTRY = "country"
 
 
 def state_of(model: type[Shown], status: str) -> State:
@@ -57,8 +89,13 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
-        return "\n".join(str(part) for part in value.values() if part)
+        parts = {name: _country(part) if name == _COUNTRY else part for name, part in value.items() if part}
+        return "\n".join(map(str, parts.values()))
     return str(value)
+
+
+def _country(code: str) -> str:
+    return country_names().get(code, code)
 
 
 @cache

@@ -28,7 +28,7 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-const menus = document.querySelectorAll("details.menu, details.confirm");
+const menus = document.querySelectorAll("details.menu");
 document.addEventListener("click", (event) => {
   for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
 });
