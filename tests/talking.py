@@ -1,5 +1,6 @@
 """Speaking HTTP: what every refusal looks like, and requests put together by hand where a client would mend them."""
 
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,11 @@ def refused(answer: httpx2.Response, status: int) -> str:
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/json"
     return sentence(answer.content)
+
+
+def without_known(text: str) -> str:
+    """What a refusal says, but for the names that are known where one is not."""
+    return re.sub(r" \(known: [^)]*\)", "", text)
 
 
 def sentence(body: bytes) -> str:

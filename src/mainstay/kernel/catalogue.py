@@ -10,7 +10,7 @@ from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.reaction import Reaction, Timer
 from mainstay.kernel.refusal import Forbidden, Lapsed, Refusal
-from mainstay.kernel.rights import Access
+from mainstay.kernel.rights import Access, Right
 from mainstay.kernel.shapes import Kept, Shown
 
 
@@ -57,9 +57,11 @@ def admit(operation: Operation, actor: Actor) -> None:
     """Whether the actor may do this at all; a door asks before it reads a body."""
     may = actor.may(operation.right)
     if operation.changes and actor.access is not Access.WRITE:
-        if may:
-            raise Forbidden("This credential is read only. Use one with read and write access to change records.")
-        raise Forbidden(f"This credential is read only, and the role {actor.role} may not do this with any. {_ASK}")
+        if not may:
+            raise Forbidden(f"This credential is read only, and the role {actor.role} may not do this with any. {_ASK}")
+        if not actor.may(Right.CONNECTIONS_WRITE):
+            raise Forbidden(f"This credential is read only, and the role {actor.role} may have no other. {_IN_OFFICE}")
+        raise Forbidden("This credential is read only. Use one with read and write access to change records.")
     if not may:
         raise Forbidden(f"The role {actor.role} may not do this. {_ASK}")
     if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
@@ -78,3 +80,4 @@ def is_admitted(operation: Operation, actor: Actor) -> bool:
 
 
 _ASK = "Ask an owner or admin."
+_IN_OFFICE = "What the role may change can be changed in the office."

@@ -10,10 +10,12 @@ from mainstay.kernel.shapes import Input
 # A door hands over JSON that has passed the strict decoder, or the words of a query.
 Raw = bytes | Mapping[str, str]
 
+UNKNOWN = "is not known here"
+
 # What people are told for each kind of fault that Pydantic finds; `{…}` are its own details.
 _PROBLEMS = {
     "missing": "is required",
-    "extra_forbidden": "is not known here",
+    "extra_forbidden": UNKNOWN,
     "string_type": "is not text",
     "string_too_short": "is empty",
     "string_too_long": "is longer than {max_length} characters",
@@ -23,7 +25,7 @@ _PROBLEMS = {
     "int_parsing_size": "is too large",
     "greater_than_equal": "is below {ge}",
     "less_than_equal": "is above {le}",
-    "bool_type": "is not true or false",
+    "bool_type": "is not true or false (send the JSON boolean true, not text)",
     "bool_parsing": "is not true or false",
     "list_type": "is not a list",
     "too_long": "has more than {max_length} entries",

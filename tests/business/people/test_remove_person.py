@@ -147,7 +147,7 @@ def test_an_unknown_and_a_foreign_person_are_not_found_in_the_same_words(
 
 @pytest.mark.parametrize("confirmed", ["true", 1, None, "yes"])
 def test_only_true_confirms(cast: Cast, confirmed: object) -> None:
-    with pytest.raises(Invalid, match=r"^confirmed: is not true or false$"):
+    with pytest.raises(Invalid, match=r"^confirmed: is not true or false \(send the JSON boolean true, not text\)$"):
         cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=confirmed)
 
 

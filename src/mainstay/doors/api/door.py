@@ -8,11 +8,13 @@ from mainstay.doors.api.inputs import body_input, no_parameters, query_input
 from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Headers, Interrupted, Request, Response, error
+from mainstay.doors.known import naming_known
 from mainstay.doors.paths import Paths
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import NotFound, Refusal
+from mainstay.kernel.faults import Raw
+from mainstay.kernel.refusal import Invalid, NotFound, Refusal
 from mainstay.ledger.replay import Answer
 
 PREFIX = "/api/v1"
@@ -61,18 +63,25 @@ class ApiDoor:
         endpoint = found.methods.get(request.method)
         if endpoint is None:
             raise _not_allowed(found.methods)
-        operation, stage, runner = endpoint.operation, self.entrance.stage, self.entrance.runner
+        operation = endpoint.operation
+        raw: Raw
         try:
             admit(operation, actor)
             if operation.changes:
                 raw, envelope = await body_input(request, found.values, operation.input)
-                answer = await runner.perform(stage, operation, actor, raw, envelope)
             else:
-                words = query_input(request, found.values, operation.input)
-                answer = await runner.perform(stage, operation, actor, words, Envelope(request.id))
+                raw, envelope = query_input(request, found.values, operation.input), Envelope(request.id)
+            answer = await self._perform(endpoint, actor, raw, envelope)
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
         return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)
+
+    async def _perform(self, endpoint: Endpoint, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
+        stage, operation = self.entrance.stage, endpoint.operation
+        try:
+            return await self.entrance.runner.perform(stage, operation, actor, raw, envelope)
+        except Invalid as invalid:
+            raise naming_known(invalid.faults, operation.input, endpoint.parameters) from None
 
     def _describe(self, request: Request) -> Response:
         if request.method not in _READS:

@@ -6,8 +6,9 @@ from urllib.parse import unquote_to_bytes
 
 from mainstay.doors.http import Interrupted, Request
 from mainstay.doors.json import NotJson, decode, encode
+from mainstay.doors.known import naming_known
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.faults import Raw, accept
+from mainstay.kernel.faults import UNKNOWN, Raw, accept
 from mainstay.kernel.refusal import Fault, Invalid
 from mainstay.kernel.shapes import Input
 
@@ -16,14 +17,13 @@ LONGEST_KEY = 255
 
 _JSON = re.compile(r'application/json *(; *charset="?utf-8"? *)?', re.IGNORECASE)
 _VERSION = re.compile(r' *"([1-9][0-9]{0,14})" *')
-_UNKNOWN = "is not known here"
 
 
 def query_input(request: Request, path_values: Mapping[str, str], model: type[Input]) -> dict[str, str]:
     """The words of a read: its query, each parameter at most once, and what stands in the path."""
     words, faults = _query(request, path_values)
     if faults:
-        raise _all_faults(faults, model, words)
+        raise _all_faults([], faults, path_values, model, words)
     return words
 
 
@@ -50,10 +50,10 @@ async def body_input(request: Request, path_values: Mapping[str, str], model: ty
         faults.append(Fault("Idempotency-Key", f"is not 1 to {LONGEST_KEY} printable characters"))
     if not isinstance(given, dict):
         raise Invalid([Fault("body", "is not an object"), *faults])
-    faults += [Fault(name, _UNKNOWN) for name in path_values if name in given]
+    misplaced = [Fault(name, UNKNOWN) for name in path_values if name in given]
     raw = encode({**given, **path_values})
-    if faults:
-        raise _all_faults(faults, model, raw)
+    if faults or misplaced:
+        raise _all_faults(faults, misplaced, path_values, model, raw)
     return raw, Envelope(request.id, _versions(request), key)
 
 
@@ -74,7 +74,7 @@ def _query(request: Request, path_values: Mapping[str, str]) -> tuple[dict[str, 
         elif not name:
             faults.append(Fault("query", "has a parameter without a name"))
         elif name in path_values:
-            faults.append(Fault(name, _UNKNOWN))
+            faults.append(Fault(name, UNKNOWN))
         elif name in words:
             faults.append(Fault(name, "is given twice"))
         else:
@@ -85,16 +85,20 @@ def _query(request: Request, path_values: Mapping[str, str]) -> tuple[dict[str, 
 def _strangers(request: Request) -> list[Fault]:
     """Every parameter of a query, where none is known."""
     words, faults = _query(request, {})
-    return _with_others(faults, [Fault(name, _UNKNOWN) for name in words])
+    return _with_others(faults, [Fault(name, UNKNOWN) for name in words])
 
 
-def _all_faults(faults: list[Fault], model: type[Input], raw: Raw) -> Invalid:
-    """What is wrong here, and what the operation itself would find wrong."""
+def _all_faults(
+    around: list[Fault], faults: list[Fault], path_values: Mapping[str, str], model: type[Input], raw: Raw
+) -> Invalid:
+    """What is wrong around the input and with it, and what the operation itself would find wrong."""
+    others: tuple[Fault, ...] = ()
     try:
         accept(model, raw)
     except Invalid as invalid:
-        return Invalid(_with_others(faults, invalid.faults))
-    return Invalid(faults)
+        others = invalid.faults
+    named = naming_known(_with_others(faults, others), model, path_values)
+    return Invalid(_with_others(around, named.faults))
 
 
 def _with_others(faults: list[Fault], others: Iterable[Fault]) -> list[Fault]:

@@ -9,12 +9,13 @@ from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Interrupted, Request, Response, log_fault
 from mainstay.doors.json import encode
+from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import Result, Tools, answered
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Refusal, Unauthenticated
+from mainstay.kernel.refusal import Invalid, Refusal, Unauthenticated
 
 BODY_LIMIT = 1_048_576
 # How long a client may keep what says nothing about the one who asks.
@@ -109,8 +110,10 @@ class McpDoor:
             result = answered(operation, answer)
         except Unauthenticated:
             raise
+        except Invalid as invalid:
+            result = Result((naming_known(invalid.faults, operation.input).text,), None, is_error=True)
         except Refusal as refusal:
-            result = Result((refusal.text + self.tools.way_out(operation, refusal),), None, is_error=True)
+            result = Result((refusal.text + self.tools.way_out(operation, refusal, actor),), None, is_error=True)
         return call.result(result.wire() | (self._modern() if call.modern else {}), changed=operation.changes)
 
     def _initialized(self, call: Call) -> dict[str, Any]:

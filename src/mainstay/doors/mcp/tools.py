@@ -8,8 +8,9 @@ import orjson
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.operation import Effect, Operation
-from mainstay.kernel.refusal import Blocked, NotFound, Refusal
+from mainstay.kernel.refusal import Blocked, Conflict, Forbidden, NotFound, Refusal
 from mainstay.kernel.rights import Access, Rights
+from mainstay.kernel.shapes import Shown
 from mainstay.ledger.replay import Answer
 
 
@@ -37,6 +38,11 @@ class Tools:
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.offered}
         self._listers = {operation.output: operation.name for operation in self._operations.values() if operation.lists}
+        self._getters = {
+            operation.output: operation.name
+            for operation in self._operations.values()
+            if operation.on and not operation.changes
+        }
         # By what decides it: a handful of sets of rights are in use, and each offer is made once.
         self._offers: dict[tuple[Rights, Access], orjson.Fragment] = {}
 
@@ -44,14 +50,22 @@ class Tools:
         """The operation behind a tool."""
         return self._operations.get(name)
 
-    def way_out(self, operation: Operation, refusal: Refusal) -> str:
-        """A word to an agent that was refused: the tool that shows what there is, or clears a reason out of the way."""
+    def way_out(self, operation: Operation, refusal: Refusal, actor: Actor) -> str:
+        """A word to an agent that was refused: what it may call next, where there is something."""
+        offered = self.names(actor.rights, actor.access)
+        if isinstance(refusal, Forbidden):
+            return _look(offered, "get_me", "shows what you may do")
         if isinstance(refusal, NotFound):
-            lister = self._listers.get(operation.on.shown if operation.on else operation.output)
-            return f" {lister} shows those there are." if lister else ""
+            return _look(offered, self._listers.get(_about(operation)), "shows those there are")
+        if not isinstance(refusal, Conflict):
+            return ""
         reasons = refusal.reasons if isinstance(refusal, Blocked) else ()
-        helping = [reason.unblock for reason in reasons if reason.unblock in self._operations]
-        return f" Call {' or '.join(helping)} first." if helping else ""
+        helping = [reason.unblock for reason in reasons if reason.unblock in offered]
+        if helping:
+            return f" Call {' or '.join(helping)} first."
+        if operation.on is None:
+            return _look(offered, self._listers.get(_about(operation)), "shows those there are")
+        return _look(offered, self._getters.get(_about(operation)), "shows it as it is now")
 
     def offer(self, actor: Actor) -> orjson.Fragment:
         """The descriptions of the tools that this actor may use."""
@@ -72,6 +86,15 @@ class Tools:
             for operation in self._operations.values()
             if operation.right in rights and (access is Access.WRITE or not operation.changes)
         ]
+
+
+def _about(operation: Operation) -> type[Shown]:
+    """The records that an operation is about."""
+    return operation.on.shown if operation.on else operation.output
+
+
+def _look(offered: Sequence[str], name: str | None, shows: str) -> str:
+    return f" {name} {shows}." if name in offered else ""
 
 
 def answered(operation: Operation, answer: Answer) -> Result:

@@ -1,0 +1,141 @@
+"""Refusals say what to do next: which fields are known, how a boolean is sent, what to call, whom to ask."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from agents import call_tool
+from cast import EMAILS, Cast
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.people.operations import get_me, update_person
+from mainstay.business.people.standing import remove_person
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.mcp.tools import Tools
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.refusal import Forbidden, NotFound
+from mainstay.kernel.rights import Access, Role
+from running import RunningServer
+from talking import ORGANISATION, PEOPLE, refused
+
+LISTED = "limit, startingAfter, status, role, order"
+
+
+def said(server: RunningServer, key: str, tool: str, /, **arguments: Any) -> str:
+    result = call_tool(server, key, tool, **arguments)
+    assert result["isError"] is True
+    text: str = result["content"][0]["text"]
+    return text
+
+
+def test_an_unknown_argument_is_told_the_known_ones_once(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    told = said(server, key, "list_people", page=2, sort="name")
+    assert told.startswith(f"page: is not known here (known: {LISTED}")
+    assert told.endswith("); sort: is not known here")
+    assert said(server, key, "get_me", x=1) == "x: is not known here"
+    assert said(server, key, "get_person", personId="x", id="y") == "id: is not known here (known: personId)"
+
+
+def test_the_http_api_names_what_belongs_into_the_query_or_the_body(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
+    assert refused(server.request("GET", f"{PEOPLE}?sort=name", key), 422).startswith(
+        f"sort: is not known here (known: {LISTED}"
+    )
+    # Twice wrong, and still named.
+    told = refused(server.request("GET", f"{PEOPLE}?limit=1&limit=2&sort=name", key), 422)
+    assert told.startswith(f"limit: is given twice; sort: is not known here (known: {LISTED}")
+    # What stands in the path is no field of the body, and a write takes nothing in its query.
+    changed = refused(server.request("PATCH", path, key, json={"personId": "x"}), 422)
+    assert changed.startswith("personId: is not known here (known: name, email, phone, ")
+    assert "personId," not in changed
+    assert refused(server.request("PATCH", f"{path}?name=x", key, json={}), 422) == "name: is not known here"
+    assert refused(server.request("GET", f"{path}?x=1", key), 422) == "x: is not known here"
+
+
+def test_what_is_not_known_within_a_field_is_told_what_is_known_there(server: RunningServer, cast: Cast) -> None:
+    told = refused(server.request("PATCH", ORGANISATION, cast.key(), json={"address": {"town": "Halifax"}}), 422)
+    assert told == "address.town: is not known here (known: line1, line2, city, region, postalCode, country)"
+
+
+def test_a_boolean_as_text_is_told_how_it_is_sent(server: RunningServer, cast: Cast) -> None:
+    told = said(server, cast.key(), "remove_person", personId=cast.people[Role.MEMBER], confirmed="true")
+    assert told == "confirmed: is not true or false (send the JSON boolean true, not text)"
+
+
+@pytest.mark.parametrize(
+    ("role", "operation", "told"),
+    [
+        (Role.OFFICE, update_person, "Use one with read and write access"),
+        (Role.MEMBER, update_person, "the role member may have no other. What the role may change can be changed"),
+        (Role.MEMBER, update_organisation, "the role member may not do this with any. Ask an owner or admin."),
+        (Role.OFFICE, update_organisation, "the role office may not do this with any. Ask an owner or admin."),
+    ],
+)
+def test_a_read_only_credential_is_told_whether_another_would_help(
+    cast: Cast, role: Role, operation: Operation, told: str
+) -> None:
+    given = {"personId": cast.people[role]} if operation is update_person else {}
+    with pytest.raises(Forbidden, match=r"^This credential is read only") as refusal:
+        cast.stage.perform(
+            operation, cast.actor(role, Access.READ, Door.AGENT), orjson.dumps(given | {"phone": "1"}), Envelope("r")
+        )
+    assert told in refusal.value.text
+
+
+def test_who_may_not_is_told_where_to_see_what_they_may(server: RunningServer, cast: Cast) -> None:
+    told = said(server, cast.key(Access.READ), "update_organisation", name="Changed")
+    assert told.endswith(" get_me shows what you may do.")
+
+
+def test_the_last_owner_is_told_where_another_is_named(server: RunningServer, cast: Cast) -> None:
+    told = call_tool(server, cast.key(), "remove_person", personId=cast.people[Role.OWNER])
+    blockers = told["structuredContent"]["preview"]["blockers"]
+    assert blockers == ["Olivia Owner is the only owner. Name another owner first, in the office under People."]
+
+
+def test_a_state_that_is_in_the_way_names_the_tool_that_clears_it(server: RunningServer, cast: Cast) -> None:
+    key, member = cast.key(), cast.people[Role.MEMBER]
+    cast.perform(remove_person, personId=member, confirmed=True)
+    assert said(server, key, "update_person", personId=member, phone="1").endswith(" Call invite_person first.")
+    # Where nothing clears it, there is something to look at.
+    assert said(server, key, "invite_again", personId=member).endswith(" get_person shows it as it is now.")
+    taken = said(server, key, "invite_person", name="A", email=EMAILS[Role.ADMIN], role="member")
+    assert taken.endswith(" list_people shows those there are.")
+
+
+def test_nobody_is_sent_to_a_tool_that_they_may_not_call(cast: Cast) -> None:
+    tools = Tools(CATALOGUE.operations)
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        actor = cast.actor(role, door=Door.AGENT)
+        with pytest.raises(NotFound) as refusal:
+            cast.stage.perform(update_person, actor, b'{"personId":"nobody","phone":"1"}', Envelope("req_1"))
+        told = tools.way_out(update_person, refusal.value, actor)
+        assert told == (" list_people shows those there are." if role is Role.MEMBER else "")
+
+
+def test_one_who_asks_who_they_are_is_told_what_they_can_do_now(cast: Cast) -> None:
+    reading = cast.actor(Role.OWNER, Access.READ)
+    assert {right.split(":")[1] for right in cast.perform(get_me, reading)["rights"]} == {"read"}
+    assert "people:change" in cast.perform(get_me, Role.OWNER)["rights"]
+    cast.lapse()
+    assert "people:change" not in cast.perform(get_me, Role.OWNER)["rights"]
+
+
+def test_every_tool_tells_a_way_on_where_a_record_is_not_found(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    tools = [one for one in CATALOGUE.operations if Door.AGENT in one.offered and one.on and one.on.id_field]
+    assert len(tools) >= 5
+    for tool in tools:
+        given = {"role": "member"} if tool.name == "change_role" else {}
+        told = said(server, key, tool.name, personId="person_01M7FEP0578J3HG4TG3KEGCVB7", **given)
+        assert told.endswith(" list_people shows those there are.")
+
+
+def test_a_refusal_of_a_lapsed_organisation_stays_what_it_is(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    cast.lapse()
+    assert said(server, key, "invite_person", name="A", email="a@x.example", role="member").endswith("it is renewed.")
