@@ -1,0 +1,24 @@
+"""How an engine would run a statement, as it says itself."""
+
+import re
+
+from mainstay.backing.database import EVERY, Database
+from recording import Statement
+
+# Of a named parameter; a cast has two colons.
+_PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
+# What a small table invites to and a large one would not bear.
+_SMALL = ("seqscan", "sort", "bitmapscan", "hashagg", "hashjoin", "mergejoin")
+
+
+def plan(database: Database, statement: Statement) -> list[str]:
+    """The steps; on PostgreSQL those of a prepared statement, whatever it is given, in tables too large to be read."""
+    with database.reading(EVERY) as rows:
+        if database.engine == "sqlite":
+            given = {name: value for name, value in statement.given.items() if name not in {"organisation", "me"}}
+            return [str(row[3]) for row in rows.all(f"EXPLAIN QUERY PLAN {statement.sql}", **given)]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(_PARAMETER.findall(statement.sql)), 1)}
+        sql = _PARAMETER.sub(lambda found: f"${numbers[found[1]]}", statement.sql)
+        for way in _SMALL:
+            rows.run(f"SET LOCAL enable_{way} = off")
+        return [str(step) for (step,) in rows.all(f"EXPLAIN (GENERIC_PLAN) {sql}")]
