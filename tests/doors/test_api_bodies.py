@@ -160,7 +160,7 @@ def test_all_wrong_fields_are_named_at_once_with_semicolons_between(server: Runn
         "name": "is not text",
         "email": "is required",
         "role": "is not one of 'admin', 'office', 'member' or 'subcontractor'",
-        "colour": "is not a colour such as #3366cc, in lower case",
+        "colour": "is not a colour such as #3366cc",
         "nonsense": "is not known here",
     }
     assert refused(posted(server, key, b"{}"), 422) == "name: is required; email: is required; role: is required"

@@ -135,10 +135,10 @@ def test_the_pattern_of_addresses_refuses_nothing_valid_and_is_read_by_plain_eng
         assert plain.validate_python(text) == read("email", text)
 
 
-@pytest.mark.parametrize("text", ["#3366c", "#3366ccc", "3366cc", "#3366CC", "#3366cg", " #3366cc", "#3366cc\n", ""])
+@pytest.mark.parametrize("text", ["#3366c", "#3366ccc", "3366cc", "#3366cg", " #3366cc", "#3366cc\n", ""])
 def test_a_colour_has_one_form(text: str) -> None:
-    assert read("colour", "#3366cc") == "#3366cc"
-    assert problem("colour", text) == "is not a colour such as #3366cc, in lower case"
+    assert read("colour", "#3366cc") == read("colour", "#3366Cc") == "#3366cc"
+    assert problem("colour", text) == "is not a colour such as #3366cc"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ _NO_CONTROL = rf"^[^\x00-\x1f\x7f-\x9f{_SEPARATORS}]*$"
 _NO_CONTROL_BUT_LINES = rf"^[^\x00-\x09\x0b-\x1f\x7f-\x9f{_SEPARATORS}]*$"
 # What every address matches, not what makes one: `mailbox` says that.
 _EMAIL = r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
-_COLOUR = r"^#[0-9a-f]{6}$"
+_COLOUR = r"^#[0-9A-Fa-f]{6}$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,13 @@ Email = Annotated[
     _shown(_EMAIL, format="email"),
     As("email"),
 ]
+# Kept in lower case, so that a colour has one form.
 Colour = Annotated[
-    str, _matching(_COLOUR, "is not a colour such as #3366cc, in lower case"), _shown(_COLOUR), As("colour")
+    str,
+    _matching(_COLOUR, "is not a colour such as #3366cc"),
+    AfterValidator(str.lower),
+    _shown(_COLOUR),
+    As("colour"),
 ]
 
 

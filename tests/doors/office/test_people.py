@@ -251,3 +251,19 @@ def test_times_are_shown_where_the_organisation_is(server: RunningServer, cast: 
     person = cast.perform(get_person, personId=cast.people[Role.MEMBER])
     hour = (int(person["createdAt"][11:13]) + 14) % 24
     assert f", {hour:02}:{person['createdAt'][14:16]}" in visiting.get(details(person["id"])).text
+
+
+def test_prices_and_colours_are_taken_as_people_write_them(server: RunningServer, cast: Cast) -> None:
+    mia = cast.people[Role.MEMBER]
+    fields = {"name": "Mia", "email": "mia@cast.example", "role": "member", "costRate": "1 250"}
+    visiting = visit(server, cast)
+    sent = fields | {"billRate": "12,50", "colour": "#3366CC"}
+    assert visiting.submit(f"/people/{mia}", **sent).status_code == 303
+    kept = cast.perform(get_person, personId=mia)
+    assert (kept["costRate"], kept["billRate"], kept["colour"]) == ("1250.00", "12.50", "#3366cc")
+
+    # A thousand to some, a little more than one to others: nothing is guessed, and what was typed stays.
+    wrong = visiting.submit(f"/people/{mia}", **fields | {"costRate": "1,250"})
+    assert wrong.status_code == 422
+    assert "Cost per hour is not a decimal such as 85.50" in words(wrong.text)
+    assert 'value="1,250"' in wrong.text

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from mainstay.doors.pages.written import plain_price
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.rights import Needs, Rights
 from mainstay.values.fields import As
@@ -61,6 +62,8 @@ class Asked:
             return [word for part in text.split(",") if (word := part.strip())]
         if not text:
             return "" if self.required else None
+        if self.kind == "decimal":
+            return plain_price(text)
         return _moment(text, zone) if self.kind == "moment" else text
 
     def filled(self, value: Any, zone: str) -> dict[str, str]:

@@ -1,0 +1,48 @@
+"""What people write in a form, as operations take it."""
+
+import pytest
+
+from mainstay.doors.pages.written import plain_price
+
+
+@pytest.mark.parametrize(
+    ("written", "taken"),
+    [
+        ("12.50", "12.50"),
+        ("12,50", "12.50"),
+        (" 12,5 ", "12.5"),
+        ("12,5000", "12.5000"),
+        ("1 250", "1250"),
+        ("1\u00a0250,50", "1250.50"),
+        ("1\u202f250.505", "1250.505"),
+        ("1'250.50", "1250.50"),
+        ("1\u2019250", "1250"),
+        ("1.250,50", "1250.50"),
+        ("1,250.50", "1250.50"),
+        ("1 250 000", "1250000"),
+        ("1250", "1250"),
+    ],
+)
+def test_a_price_is_taken_as_people_write_it(written: str, taken: str) -> None:
+    assert plain_price(written) == taken
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1,250",
+        "12 50",
+        "1 2500",
+        "1.250.50",
+        "1,25,50",
+        ",50",
+        "12,",
+        "-5",
+        "ten",
+        "",
+        "\u0661\u0662,\u0665",
+        "12,50 €",
+    ],
+)
+def test_what_could_mean_something_else_goes_on_as_it_is(written: str) -> None:
+    assert plain_price(written) == written
