@@ -1,4 +1,7 @@
-"""Return tickets: where someone wanted to go before signing in, kept here so that no address travels with them."""
+"""Return tickets: where someone wanted to go before signing in, kept here so that no address travels with them.
+
+And what they had typed there, sealed, for one account.
+"""
 
 import secrets
 from datetime import datetime, timedelta
@@ -37,6 +40,31 @@ def redeem(rows: Handle, ticket: str, now: datetime) -> str | None:
     path = find(rows, ticket, now)
     gone = rows.run("DELETE FROM return_ticket WHERE hash = :hash", hash=secret_hash(ticket))
     return path if gone else None
+
+
+def keep_typed(rows: Handle, account: str, sealed: str, now: datetime) -> str:
+    """A ticket to what someone typed; it leads to no path."""
+    ticket = secrets.token_urlsafe(32)
+    rows.run(
+        "INSERT INTO return_ticket (hash, path, expires_at, typed, account_id)"
+        " VALUES (:hash, '/', :until, :typed, :account)",
+        hash=secret_hash(ticket),
+        until=moment_text(now + LIFE),
+        typed=sealed,
+        account=account,
+    )
+    return ticket
+
+
+def find_typed(rows: Handle, ticket: str, account: str, now: datetime) -> str | None:
+    """What this account typed, sealed, while it is kept."""
+    row = rows.one(
+        "SELECT typed FROM return_ticket WHERE hash = :hash AND account_id = :account AND expires_at > :now",
+        hash=secret_hash(ticket),
+        account=account,
+        now=moment_text(now),
+    )
+    return str(row[0]) if row else None
 
 
 def forget_old(rows: Handle, now: datetime) -> None:

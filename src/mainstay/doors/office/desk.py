@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ from mainstay.doors.office.frame import Area
 from mainstay.doors.pages.door import View
 from mainstay.doors.pages.forms import query_words, take_once
 from mainstay.doors.pages.render import render
-from mainstay.doors.pages.session import Visitor, Visitors
+from mainstay.doors.pages.session import TYPED, Visitor, Visitors
 from mainstay.doors.pages.shown_once import ShownOnce
 from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
@@ -63,6 +63,8 @@ class Guest:
     actor: Actor
     # The token of the form that they sent, under which what it does is done once.
     once: str | None = None
+    # What they had typed on this page when their sign-in ended.
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     def sending(self, fields: dict[str, str]) -> "Guest":
         """The same, sending this form; takes its token out of the fields."""
@@ -116,7 +118,8 @@ class Desk:
                 return await self.visitors.sign_in_first(request)
             if visitor.actor is None:
                 return render("no_organisation.html", 403, visitor=visitor, csrf=visitor.csrf)
-            guest = Guest(request, visitor, visitor.actor)
+            typed = await self.visitors.late_forms.find(query_words(request).get(TYPED, ""), visitor.account)
+            guest = Guest(request, visitor, visitor.actor, typed=typed)
             try:
                 return await view(guest, at)
             except Stale as stale:
@@ -197,6 +200,7 @@ class Desk:
 _SENT_BEFORE = (
     "This form was sent before with something else in it, so nothing was done now. Look at it once more, then send it."
 )
+AS_LEFT = "You are signed in again, and the form is as you left it. Nothing was sent yet."
 _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
-from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, told, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, told, wrong
 from mainstay.doors.pages.asking import Asked, Choices, asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -234,6 +234,8 @@ class Room:
         record: Record | None = None,
     ) -> Response:
         asked, shown = self._asked(operation, guest), wrong(refusal)
+        if guest.typed and not refusal:
+            fields, shown = guest.typed, {"notice": AS_LEFT}
         return self.desk.page(
             "operation.html",
             guest,

@@ -60,11 +60,9 @@ class Asked:
         text = fields.get(self.name, "").strip()
         if self.kind == "list":
             return [word for part in text.split(",") if (word := part.strip())]
-        if not text:
-            return "" if self.required else None
-        if self.kind == "decimal":
-            return plain_price(text)
-        return _moment(text, zone) if self.kind == "moment" else text
+        if not text and not self.required:
+            return None
+        return plain_price(text) if self.kind == "decimal" else _moment(text, zone) if self.kind == "moment" else text
 
     def filled(self, value: Any, zone: str) -> dict[str, str]:
         """What the field shows of a value of a record."""

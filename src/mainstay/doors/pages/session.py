@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from mainstay.backing.database import EVERY
 from mainstay.backing.limits import Limits
@@ -11,6 +11,7 @@ from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.pages.door import apology
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
+from mainstay.doors.pages.late import LateForms
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.running import Runner
 from mainstay.identity import devices, sessions, tickets
@@ -24,6 +25,8 @@ from mainstay.kernel.refusal import NotFound
 # A path longer than this is not remembered over a sign-in.
 LONGEST_PATH = 8_000
 TICKETS_A_MINUTE = 120
+# Stands in a page's address before the ticket to what was typed there.
+TYPED = "typed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,26 @@ class Visitors:
         if not verdict.accepted:
             return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
         lost = request.method not in {"GET", "HEAD"}
-        path = (form_at or self._page_before(request)) if lost else whole_path(request)
+        path = form_at or (await self._form_as_left(request) if lost else whole_path(request))
         words = {"late": "yes"} if lost else {}
         if path != "/" and len(path) <= LONGEST_PATH and _is_local(path):
             words["ticket"] = await self.runner.change(self._issue, path)
         return see_other("/sign-in" + (f"?{urlencode(words)}" if words else ""))
+
+    async def _form_as_left(self, request: Request) -> str:
+        """The page of a form that was sent too late, with a ticket to what was typed into it, where it is kept."""
+        page = self._page_before(request)
+        typed = await self.late_forms.keep(request, self.base_url, self.devices(request)) if page != "/" else None
+        if typed is None:
+            return page
+        path, _, query = page.partition("?")
+        words = [(name, word) for name, word in parse_qsl(query, keep_blank_values=True) if name != TYPED]
+        return f"{path}?{urlencode([*words, (TYPED, typed)])}"
+
+    @property
+    def late_forms(self) -> LateForms:
+        """What keeps a form that was sent too late."""
+        return LateForms(self.stage, self.runner, self.limits, self.sealer)
 
     def _page_before(self, request: Request) -> str:
         referer = request.headers.get("referer", "")

@@ -1,0 +1,151 @@
+"""A form that is sent after the sign-in has ended comes back as it was left, to whoever sent it."""
+
+import re
+
+import httpx2
+import orjson
+import pytest
+
+from apps import hidden
+from cast import PASSWORD, Cast
+from evidence import contents
+from mainstay.backing.database import EVERY
+from mainstay.business.people.operations import get_person, list_people
+from mainstay.identity import devices
+from mainstay.identity.sealing import Sealer
+from mainstay.kernel.rights import Role
+from mainstay.main import _secret
+from mainstay.values.ids import new_id
+from running import RunningServer
+from visiting import Somebody, Visit, somebody, words
+
+INVITE = "/people/invite"
+NORA = {"name": "Nora <New>", "email": "nora@new.example", "role": "office", "phone": "+44 1"}
+
+
+def leave(visiting: Visit) -> None:
+    """Let the sign-in end; the browser is known on."""
+    del visiting.cookies["mainstay"]
+
+
+def send_late(visiting: Visit, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
+    """Send the form of a page after the sign-in has ended."""
+    page = visiting.get(path).text
+    leave(visiting)
+    known = {name: hidden(page, name) for name in ("csrf", "once", "version")}
+    sent = {name: value for name, value in known.items() if value} | fields
+    return visiting.post(path, sent, **{"Referer": f"{visiting.server.url}{path}"} | headers)
+
+
+def sign_in_again(visiting: Visit, answer: httpx2.Response, person: Somebody) -> httpx2.Response:
+    """Sign in on the page that an answer leads to; the page that this leads to."""
+    page = visiting.follow(answer)
+    assert "Your sign-in had ended" in page.text
+    return visiting.follow(visiting.answer(page.text, "/sign-in", email=person.email, password=PASSWORD))
+
+
+@pytest.fixture
+def person(cast: Cast) -> Somebody:
+    return somebody(cast)
+
+
+@pytest.fixture
+def visiting(server: RunningServer, person: Somebody) -> Visit:
+    visiting = Visit(server)
+    visiting.sign_in(person)
+    return visiting
+
+
+def test_what_was_typed_is_there_again_and_is_sent_by_one_click(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    back = sign_in_again(visiting, send_late(visiting, INVITE, NORA), person)
+    assert "the form is as you left it" in words(back.text)
+    for value in ("Nora &lt;New&gt;", "nora@new.example", "+44 1"):
+        assert f'value="{value}"' in back.text
+    assert '<option value="office" selected>' in back.text
+    assert [someone["email"] for someone in cast.perform(list_people)["data"]].count("nora@new.example") == 0
+
+    assert visiting.answer(back.text, INVITE, **NORA).status_code == 303
+    (nora,) = (someone for someone in cast.perform(list_people)["data"] if someone["email"] == "nora@new.example")
+    assert nora["role"] == "office"
+
+
+def test_a_record_that_changed_meanwhile_is_not_overwritten(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    path = f"/people/{cast.people[Role.MEMBER]}"
+    typed = {"name": "Mia Renamed", "email": "mia@cast.example", "role": "member"}
+    version = hidden(visiting.get(path).text, "version")
+    answer = send_late(visiting, path, typed)
+    back = sign_in_again(visiting, answer, person)
+    assert 'value="Mia Renamed"' in back.text
+    assert f'name="version" value="{version}"' in back.text
+    assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["name"] == "Mia Member"
+
+
+def test_it_is_shown_to_nobody_else(cast: Cast, visiting: Visit, server: RunningServer) -> None:
+    answer = send_late(visiting, INVITE, NORA)
+    other = somebody(cast)
+    # Someone who takes over the machine, and someone who got hold of the address.
+    back = sign_in_again(visiting, answer, other)
+    assert "nora@new.example" not in back.text
+    elsewhere = Visit(server)
+    elsewhere.sign_in(other)
+    assert "nora@new.example" not in elsewhere.get(str(back.url).removeprefix(server.url)).text
+
+
+def test_nothing_is_kept_for_a_browser_that_nobody_is_known_by(visiting: Visit, person: Somebody) -> None:
+    del visiting.cookies["mainstay-device"]
+    back = sign_in_again(visiting, send_late(visiting, INVITE, NORA), person)
+    assert "nora@new.example" not in back.text
+
+
+@pytest.mark.parametrize("header", [{"Origin": "http://127.0.0.1:1"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_words_that_another_site_sends_are_not_kept(visiting: Visit, person: Somebody, header: dict[str, str]) -> None:
+    back = sign_in_again(visiting, send_late(visiting, INVITE, NORA, **header), person)
+    assert "nora@new.example" not in back.text
+
+
+def test_passwords_are_never_kept_and_nothing_lies_open(cast: Cast, visiting: Visit) -> None:
+    number = new_id("n")
+    send_late(visiting, INVITE, NORA | {"phone": number, "password": "hunter2", "newPassword": "hunter3"})
+    database, now = cast.stage.database, cast.stage.clock()
+    everything = contents(database)
+    with database.reading(EVERY) as rows:
+        account = devices.account_of(rows, visiting.cookies["mainstay-device"], now)
+        (typed,) = rows.all("SELECT typed FROM return_ticket WHERE account_id = :account", account=account)
+    opened = Sealer(_secret(visiting.server.settings)).open(f"typed by {account}", str(typed[0]), now)
+    assert orjson.loads(opened or "") == NORA | {"phone": number}
+    for text in (number, "hunter"):
+        assert text not in repr(everything)
+        assert text not in visiting.server.log.read_text()
+
+
+def test_ticks_are_as_they_were_left(visiting: Visit, person: Somebody) -> None:
+    path = "/settings/developer/webhooks"
+    typed = {"url": "https://1.1.1.1/", "which": "chosen", "kind person.left": "on"}
+    back = sign_in_again(visiting, send_late(visiting, path, typed), person)
+    assert re.findall(r'name="kind ([\w.]+)" checked', back.text) == ["person.left"]
+    assert 'value="https://1.1.1.1/"' in back.text
+
+
+def test_who_is_late_twice_finds_what_was_typed_last(visiting: Visit, person: Somebody) -> None:
+    back = sign_in_again(visiting, send_late(visiting, INVITE, NORA), person)
+    path = str(back.url).removeprefix(visiting.server.url)
+    leave(visiting)
+    sent = {"csrf": hidden(back.text, "csrf")} | NORA | {"name": "Nina"}
+    answer = visiting.post(INVITE, sent, Referer=f"{visiting.server.url}{path}")
+    again = sign_in_again(visiting, answer, person)
+    assert 'value="Nina"' in again.text
+    assert str(again.url).count("typed=") == 1
+
+
+@pytest.mark.parametrize("size", [20_000, 70_000])
+def test_a_form_that_is_too_long_comes_back_empty(visiting: Visit, person: Somebody, size: int) -> None:
+    back = sign_in_again(visiting, send_late(visiting, INVITE, NORA | {"phone": "1" * size}), person)
+    assert back.status_code == 200
+    assert "nora@new.example" not in back.text
+
+
+@pytest.mark.parametrize("ticket", ["", "x", "x" * 43, "%00", "%ff"])
+def test_a_ticket_that_was_never_given_shows_the_page_as_always(visiting: Visit, ticket: str) -> None:
+    page = visiting.get(f"{INVITE}?typed={ticket}")
+    assert page.status_code == 200
+    assert "as you left it" not in page.text
