@@ -90,7 +90,7 @@ OPEN_WHEN_LAPSED = {
     "change_password",
     "reset_password",
 }
-# Let in like the others, and refused then for a reason of their own: this organisation exists, this is no invitation, this no link.
+# Let in like the others, and refused then for a reason of their own: this organisation exists, this is no link.
 REFUSED_LATER = {"create_organisation", "accept_invitation", "reset_password"}
 
 OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
