@@ -56,13 +56,14 @@ _PARTICULAR: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def documents() -> dict[Path, str]:
     """Every generated document by its place."""
     return {
-        ROOT / "docs" / "operations.md": _OPERATIONS + "".join(map(_row, CATALOGUE.operations)),
+        ROOT / "docs" / "operations.md": _OPERATIONS + "".join(map(row, CATALOGUE.operations)),
         ROOT / "docs" / "events.md": _events(),
         ROOT / "docs" / "openapi.json": describe(CATALOGUE.operations, BASE_URL).decode() + "\n",
     }
 
 
-def _row(operation: Operation) -> str:
+def row(operation: Operation) -> str:
+    """An operation in the table of operations."""
     route = f"`{operation.rest}`" if operation.rest else ""
     doors = ", ".join(sorted(operation.offered))
     words = f"**{operation.title}.** {operation.description}".replace("|", "\\|")

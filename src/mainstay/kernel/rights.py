@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from mainstay.values.words import Word
 
@@ -19,6 +20,10 @@ class Role(Word):
         """Whether this role ranks above another."""
         ranks = list(Role)
         return ranks.index(self) < ranks.index(other)
+
+
+# The highest are named in the office and by the operator, never by a key or an agent.
+AssignableRole = Literal["admin", "office", "member", "subcontractor"]
 
 
 class Access(Word):

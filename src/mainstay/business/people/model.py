@@ -12,8 +12,6 @@ from mainstay.kernel.shapes import Kept, Record, Shown, states
 from mainstay.kernel.wire import PriceText
 
 Status = Literal["invited", "active", "left"]
-# Owners are named in the office and by the operator, never by a key or an agent.
-AssignableRole = Literal["admin", "office", "member", "subcontractor"]
 
 
 class PersonOut(Record):
