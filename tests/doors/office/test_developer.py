@@ -4,14 +4,14 @@ import pytest
 
 from apps import Person, register
 from cast import Cast
-from mainstay.business.organisation.operations import get_organisation
-from mainstay.business.people.operations import update_person
+from mainstay.business.people.standing import change_role
 from mainstay.identity.keys import list_keys
 from mainstay.kernel.rights import Role
 from running import RunningServer
 from visiting import Visit, somebody, visit, words
 
 KEYS, MCP = "/settings/developer/keys", "/settings/developer/mcp"
+NEW = f"{KEYS}/new"
 ORGANISATION = "/api/v1/organisation"
 
 
@@ -23,7 +23,7 @@ def made_key(page: str) -> str:
 
 def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast)
-    answer = visiting.submit(KEYS, name="Website", access="read")
+    answer = visiting.submit(NEW, name="Website", access="read")
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
     key = made_key(answer.text)
     assert server.request("GET", ORGANISATION, key).status_code == 200
@@ -32,25 +32,31 @@ def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: 
     page = visiting.get(KEYS).text
     assert key not in page
     assert key[-4:] in page
-    assert "Website … " in words(page)
-    assert "Read only" in words(page)
+    assert f"Website Read only · … {key[-4:]} Active Sara Someone" in words(page)
 
     (kept,) = cast.perform(list_keys)["data"]
-    answer = visiting.submit(KEYS, f"{KEYS}/{kept['id']}/revoke")
-    assert answer.headers["Location"] == f"{KEYS}?done=revoked"
+    one = f"{KEYS}/{kept['id']}"
+    # It is asked once more, in the list and on its page.
+    for path in (KEYS, one):
+        assert f'href="{one}/revoke"' in visiting.get(path).text
+        assert f'action="{one}/revoke"' not in visiting.get(path).text
+    assert "This cannot be undone" in visiting.get(f"{one}/revoke").text
+    answer = visiting.submit(f"{one}/revoke")
+    assert answer.headers["Location"] == f"{one}?done=revoke_key"
     assert server.request("GET", ORGANISATION, key).status_code == 401
-    assert "The API key is revoked." in visiting.get(f"{KEYS}?done=revoked").text
+    page = visiting.get(answer.headers["Location"]).text
+    assert "The API key is revoked." in page
+    assert f"{one}/revoke" not in page
 
 
 def test_a_key_for_writing_writes(server: RunningServer, cast: Cast) -> None:
-    answer = visit(server, cast, Role.ADMIN).submit(KEYS, name="Sync", access="write")
-    assert "Read and write" in words(answer.text)
+    answer = visit(server, cast, Role.ADMIN).submit(NEW, name="Sync", access="write")
     changed = server.request("PATCH", ORGANISATION, made_key(answer.text), json={"name": "Changed by key"})
     assert changed.json()["name"] == "Changed by key"
 
 
 def test_what_is_wrong_with_a_key_is_said_beside_the_field(server: RunningServer, cast: Cast) -> None:
-    answer = visit(server, cast).submit(KEYS, name="", access="everything")
+    answer = visit(server, cast).submit(NEW, name="", access="everything")
     assert answer.status_code == 422
     assert "Name is empty." in words(answer.text)
     assert "Access is not one of" in words(answer.text)
@@ -61,11 +67,13 @@ def test_what_is_wrong_with_a_key_is_said_beside_the_field(server: RunningServer
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 def test_keys_are_for_owners_and_admins_only(server: RunningServer, cast: Cast, role: Role) -> None:
     visiting = visit(server, cast, role)
-    assert visiting.get("/settings/developer").headers["Location"] == MCP
-    page = visiting.get(KEYS)
-    assert page.status_code == 403
-    assert f"The role {role} may not do this" in page.text
-    assert visiting.submit("/", KEYS, name="Mine", access="read").status_code == 403
+    for path in (KEYS, NEW):
+        page = visiting.get(path)
+        assert page.status_code == 403
+        assert f"The role {role} may not do this" in page.text
+    home = visiting.get("/").text
+    assert KEYS not in home
+    assert visiting.answer(home, NEW, name="Mine", access="read").status_code == 403
     assert cast.perform(list_keys)["data"] == []
 
 
@@ -74,7 +82,9 @@ def test_a_key_of_another_organisation_is_not_there(server: RunningServer, cast:
     (foreign,) = stranger.perform(list_keys)["data"]
     visiting = visit(server, cast)
     assert foreign["id"] not in visiting.get(KEYS).text
-    assert visiting.submit(KEYS, f"{KEYS}/{foreign['id']}/revoke").status_code == 404
+    one = f"{KEYS}/{foreign['id']}"
+    assert [visiting.get(path).status_code for path in (one, f"{one}/revoke")] == [404, 404]
+    assert visiting.submit(NEW, f"{one}/revoke").status_code == 404
     assert stranger.perform(list_keys)["data"][0]["revokedAt"] is None
 
 
@@ -86,10 +96,11 @@ def test_while_lapsed_keys_are_revoked_but_not_made(server: RunningServer, cast:
     visiting.sign_in(person)
     page = visiting.get(KEYS).text
     assert "The subscription is inactive." in page
-    assert "Create the key" not in page
-    assert visiting.submit(KEYS, name="New", access="read").status_code == 402
+    assert NEW not in page
+    assert visiting.get(NEW).status_code == 402
+    assert visiting.answer(page, NEW, name="New", access="read").status_code == 402
     (kept,) = cast.perform(list_keys)["data"]
-    assert visiting.submit(KEYS, f"{KEYS}/{kept['id']}/revoke").status_code == 303
+    assert visiting.submit(f"{KEYS}/{kept['id']}/revoke").status_code == 303
     assert server.request("GET", ORGANISATION, key).status_code == 401
 
 
@@ -109,16 +120,27 @@ def connect(server: RunningServer, cast: Cast, visiting: Visit, access: str, nam
     return str(tokens["access_token"])
 
 
+def page_of(visiting: Visit) -> str:
+    """The address of the only connected app that a visitor sees."""
+    (path,) = set(re.findall(rf'href="({MCP}/connection_\w+)"', visiting.get(MCP).text))
+    return str(path)
+
+
 def test_connected_apps_are_listed_with_what_they_may_do_and_disconnected(server: RunningServer, cast: Cast) -> None:
     owner, office = visit(server, cast), visit(server, cast, Role.OFFICE)
     token = connect(server, cast, office, "write", "Helpful Agent")
     for visiting in (owner, office):
-        page = words(visiting.get(MCP).text)
-        for said in ("Helpful Agent", "Sara Someone", "Office", "Read and write", "tools offered", "get_organisation"):
+        assert "Helpful Agent Read and write · approved by Sara Someone Active" in words(visiting.get(MCP).text)
+        page = words(visiting.get(page_of(visiting)).text)
+        for said in ("Approved by Sara Someone", "Their role Office", "Access Read and write", "tools offered"):
             assert said in page
-    revoke = re.search(rf'"({MCP}/connection_\w+/revoke)"', owner.get(MCP).text)
-    assert revoke
-    assert owner.submit(MCP, revoke[1]).headers["Location"] == f"{MCP}?done=disconnected"
+        assert "get_organisation" in page
+        assert "create_key" not in page
+    one = page_of(owner)
+    assert f'action="{one}/revoke"' not in owner.get(MCP).text
+    answer = owner.submit(f"{one}/revoke")
+    assert answer.headers["Location"] == f"{one}?done=revoke_connection"
+    assert "The app's access is revoked." in words(owner.get(answer.headers["Location"]).text)
     assert server.request("POST", "/mcp", token, json={}).status_code == 401
     assert "No apps connected" in owner.get(MCP).text
 
@@ -128,29 +150,34 @@ def test_a_role_that_no_longer_writes_is_said_beside_the_access(server: RunningS
     visiting = Visit(server)
     visiting.sign_in(person)
     connect(server, cast, visiting, "write", "Helpful Agent")
-    cast.perform(update_person, personId=person.id, role="member")
-    page = words(visiting.get(MCP).text)
-    assert "Read only approved as Read and write, but the role allows reading only" in page
-    assert "invite_person" not in page
+    assert "update_person" in visiting.get(page_of(visiting)).text
+    cast.perform(change_role, personId=person.id, role="member", confirmed=True)
+    page = words(visiting.get(page_of(visiting)).text)
+    assert "Approved access Read and write Access Read only" in page
+    assert "update_person" not in page
 
 
 def test_only_owners_and_admins_see_the_apps_of_others(server: RunningServer, cast: Cast) -> None:
     office = visit(server, cast, Role.OFFICE)
     connect(server, cast, office, "read", "Private Agent")
-    revoke = re.search(rf'"({MCP}/connection_\w+/revoke)"', office.get(MCP).text)
-    assert revoke
+    one = page_of(office)
     for role in (Role.OFFICE, Role.MEMBER):
         other = visit(server, cast, role)
         assert "Private Agent" not in other.get(MCP).text
-        assert other.submit(MCP, revoke[1]).status_code == 404
-    seen = words(visit(server, cast, Role.ADMIN).get(MCP).text)
-    assert "Private Agent" in seen
-    assert f"Office of {cast.perform(get_organisation)['name']}" in seen
-    assert office.submit(MCP, revoke[1]).status_code == 303
+        assert [other.get(path).status_code for path in (one, f"{one}/revoke")] == [404, 404]
+        assert other.submit(MCP, f"{one}/revoke").status_code == 404
+    assert "Private Agent" in words(visit(server, cast, Role.ADMIN).get(MCP).text)
+    assert office.submit(f"{one}/revoke").status_code == 303
 
 
-def test_a_subcontractor_is_told_that_they_connect_no_apps(server: RunningServer, cast: Cast) -> None:
-    page = visit(server, cast, Role.SUBCONTRACTOR).get(MCP)
-    assert page.status_code == 200
-    assert "Your role does not connect apps." in page.text
-    assert "Server address" not in page.text
+def test_a_subcontractor_is_shown_no_way_to_connect_apps(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.SUBCONTRACTOR)
+    for path in ("/", "/settings", "/settings/account"):
+        assert "/settings/developer" not in visiting.get(path).text
+    assert "does not connect apps" in visiting.get("/settings/developer").text
+    assert visiting.get(MCP).status_code == 403
+
+
+def test_developer_leads_to_the_first_page_that_is_of_use(server: RunningServer, cast: Cast) -> None:
+    for role, first in ((Role.OWNER, KEYS), (Role.OFFICE, MCP), (Role.MEMBER, MCP)):
+        assert visit(server, cast, role).get("/settings/developer").headers["Location"] == first

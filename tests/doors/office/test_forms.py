@@ -13,11 +13,11 @@ KEYS = "/settings/developer/keys"
 
 def create(visiting: Visit, csrf: str | None, **headers: str) -> httpx2.Response:
     fields = {"name": "Forged", "access": "write"} | ({} if csrf is None else {"csrf": csrf})
-    return visiting.post(KEYS, fields, **headers)
+    return visiting.post(f"{KEYS}/new", fields, **headers)
 
 
 def token(visiting: Visit) -> str:
-    return hidden(visiting.get(KEYS).text, "csrf")
+    return hidden(visiting.get(f"{KEYS}/new").text, "csrf")
 
 
 def nothing_was_made(visiting: Visit) -> bool:

@@ -77,9 +77,12 @@ def test_an_invitation_is_sent_again_from_the_person_s_page(server: RunningServe
     email = new_address()
     person = invite(cast, email)
     visiting = visit(server, cast)
-    assert "Not here yet" in visiting.get(f"/people/{person}").text
-    answer = visiting.submit(f"/people/{person}", f"/people/{person}/invite-again")
-    assert answer.headers["Location"] == f"/people/{person}?done=invited"
+    page = visiting.get(f"/people/{person}").text
+    assert "Invited Admin" in words(page)
+    assert f'action="/people/{person}/invite-again"' in page
+    answer = visiting.answer(page, f"/people/{person}/invite-again")
+    assert answer.headers["Location"] == f"/people/{person}?done=invite_again"
+    assert "on its way by mail" in visiting.get(answer.headers["Location"]).text
     link_for(server, email, count=2)
 
 

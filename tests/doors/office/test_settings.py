@@ -1,5 +1,7 @@
 import re
 
+import pytest
+
 from cast import PASSWORD, Cast
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.kernel.rights import Role
@@ -13,39 +15,79 @@ DETAILS = {"country": "DE", "currency": "EUR", "timeZone": "Europe/Berlin"}
 
 def test_the_organisation_s_details_are_changed(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast)
-    answer = visiting.submit("/settings", name="Beam", address="Yard 4\r\nHill", legalName="", **DETAILS)
-    assert answer.headers["Location"] == "/settings?done=saved"
+    address = {"address.line1": "Yard 4", "address.city": "Hill", "address.country": "DE"}
+    answer = visiting.submit("/settings/edit", name="Beam", legalName="", **address, **DETAILS)
+    assert answer.headers["Location"] == "/settings?done=update_organisation"
     kept = cast.perform(get_organisation)
-    assert (kept["name"], kept["address"], kept["legalName"]) == ("Beam", "Yard 4\nHill", None)
+    assert (kept["name"], kept["legalName"]) == ("Beam", None)
+    assert (kept["address"]["line1"], kept["address"]["line2"], kept["address"]["city"]) == ("Yard 4", None, "Hill")
     assert (kept["country"], kept["currency"], kept["timeZone"]) == ("DE", "EUR", "Europe/Berlin")
-    assert "Your changes are saved." in visiting.get("/settings?done=saved").text
+    page = words(visiting.get(answer.headers["Location"]).text)
+    assert "Your changes are saved." in page
+    # Countries by their names.
+    assert "Address Yard 4 Hill Germany Country Germany Currency EUR" in page
+
+
+def test_an_address_without_a_word_in_it_is_none(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    cast.perform(update_organisation, address={"line1": "Yard 4"})
+    assert 'value="Yard 4"' in visiting.get("/settings/edit").text
+    visiting.submit("/settings/edit", name="Beam", **DETAILS, **{"address.line1": " "})
+    assert cast.perform(get_organisation)["address"] is None
+
+
+def test_countries_and_time_zones_are_chosen_by_name(server: RunningServer, cast: Cast) -> None:
+    page = visit(server, cast).get("/settings/edit").text
+    assert '<option value="NZ">New Zealand</option>' in page
+    assert re.search(r'<input id="timeZone" [^>]*list="timeZone-list"', page)
+    assert '<option value="Europe/Berlin">' in page
+    assert "ISO " not in page
 
 
 def test_what_someone_else_changed_meanwhile_is_not_overwritten(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast)
-    page = visiting.get("/settings").text
+    page = visiting.get("/settings/edit").text
     cast.perform(update_organisation, phone="0123")
     given = {"name": "Beam", "country": "GB", "currency": "GBP", "timeZone": "Europe/London"}
-    answer = visiting.answer(page, "/settings", **given)
+    answer = visiting.answer(page, "/settings/edit", **given)
     assert (answer.status_code, "Someone has changed this since you opened it" in answer.text) == (409, True)
     assert cast.perform(get_organisation)["phone"] == "0123"
-    assert visiting.answer(answer.text, "/settings", **given).status_code == 303
+    assert visiting.answer(answer.text, "/settings/edit", **given).status_code == 303
     assert cast.perform(get_organisation)["phone"] is None
 
 
 def test_what_is_wrong_is_said_beside_the_fields(server: RunningServer, cast: Cast) -> None:
-    answer = visit(server, cast).submit("/settings", name="", **DETAILS | {"timeZone": "Mars/Base"})
+    fields = DETAILS | {"timeZone": "Mars/Base", "address.postalCode": "x" * 30, "address.line1": "Yard 4"}
+    answer = visit(server, cast).submit("/settings/edit", name="", **fields)
     assert answer.status_code == 422
-    assert "Name is empty." in words(answer.text)
-    assert "Time zone is not a time zone such as Europe/Berlin." in words(answer.text)
-    assert 'value="Mars/Base"' in answer.text
+    told = words(answer.text)
+    for said in ("Name is empty.", "Time zone is not a time zone such as Europe/Berlin.", "Postcode has more than 20"):
+        assert told.count(said) == 2
+    for field in ("name", "timeZone", "address.postalCode"):
+        assert f'href="#{field}"' in answer.text
+        assert f'id="{field}"' in answer.text
+    for kept in ("Mars/Base", "Yard 4"):
+        assert f'value="{kept}"' in answer.text
 
 
-def test_others_see_the_details_without_a_form(server: RunningServer, cast: Cast) -> None:
-    visiting = visit(server, cast, Role.OFFICE)
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_others_see_the_details_and_nothing_to_do_with_them(server: RunningServer, cast: Cast, role: Role) -> None:
+    visiting = visit(server, cast, role)
     page = visiting.get("/settings").text
-    assert "Owners and admins can change this." in page
-    assert visiting.answer(page, "/settings", name="Mine", **DETAILS).status_code == 403
+    assert "/settings/edit" not in page
+    assert visiting.get("/settings/edit").status_code == 403
+    assert visiting.answer(page, "/settings/edit", name="Mine", **DETAILS).status_code == 403
+
+
+def test_nobody_renews_their_own_subscription(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    cast.lapse()
+    page = visiting.get("/settings").text
+    assert "change-subscription" not in page
+    assert visiting.get("/settings/change-subscription").status_code == 404
+    assert visiting.answer(page, "/settings/change-subscription", status="active").status_code == 404
+    assert cast.perform(get_organisation)["subscription"]["status"] == "inactive"
+    cast.renew()
 
 
 def test_a_notice_that_nobody_wrote_is_not_shown(server: RunningServer, cast: Cast) -> None:
@@ -127,7 +169,10 @@ def test_while_lapsed_the_office_reads_and_says_so(server: RunningServer, cast: 
         page = visiting.get(path)
         assert page.status_code == 200
         assert "The subscription is inactive." in page.text
-    assert visiting.submit("/settings", name="New", **DETAILS).status_code == 402
+    assert visiting.get("/settings/edit").status_code == 402
+    page = visiting.get("/settings").text
+    assert "/settings/edit" not in page
+    assert visiting.answer(page, "/settings/edit", name="New", **DETAILS).status_code == 402
     answer = visiting.submit(ACCOUNT, f"{ACCOUNT}/password", password=PASSWORD, newPassword=NEW)
     assert answer.status_code == 303
     cast.renew()

@@ -1,0 +1,156 @@
+"""The list of one kind of record: counted, ordered, narrowed and paged, all of it by its address."""
+
+import re
+from html import unescape
+from urllib.parse import parse_qsl
+
+import pytest
+
+from cast import Cast
+from mainstay.backing.database import Handle
+from mainstay.doors.office.address import ListAddress
+from mainstay.kernel.rights import Role
+from mainstay.values.ids import new_id
+from running import RunningServer
+from visiting import Visit, visit, words
+
+NAMES = frozenset({"status", "order"})
+
+
+def many_people(cast: Cast, numbers: range) -> None:
+    """Members who are called by their number, the oldest with the highest."""
+
+    def put(rows: Handle, number: int) -> None:
+        rows.run(
+            "INSERT INTO person (organisation_id, id, name, name_folded, email, email_folded, role, status, skills,"
+            " created_at, created_by, updated_at, updated_by, version)"
+            " SELECT organisation_id, :id, :name, :folded, :email, :email, 'member', 'invited', skills,"
+            " created_at, created_by, updated_at, updated_by, version FROM person"
+            " WHERE organisation_id = :organisation AND id = :like",
+            id=new_id("person"),
+            name=f"Number {number:03}",
+            folded=f"number {number:03}",
+            email=f"{number}@many.example",
+            like=cast.people[Role.MEMBER],
+        )
+
+    with cast.stage.database.changing(cast.organisation) as rows:
+        for number in reversed(numbers):
+            put(rows, number)
+
+
+def shown(visiting: Visit, path: str) -> list[str]:
+    return re.findall(r"Number \d+", words(visiting.get(path).text))
+
+
+def way(visiting: Visit, path: str, which: str) -> str | None:
+    found = re.search(rf'id="{which}-page" href="([^"]+)"', visiting.get(path).text)
+    return unescape(found[1]) if found else None
+
+
+def count(visiting: Visit, path: str) -> str:
+    found = re.search(r'<h1>[^<]*<span class="count">([^<]*)<', visiting.get(path).text)
+    assert found
+    return found[1]
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_a_list_goes_on_and_back_page_by_page(server: RunningServer, cast: Cast) -> None:
+    many_people(cast, range(60))
+    visiting = visit(server, cast)
+    first = "/people?status=invited"
+    second = way(visiting, first, "next")
+    assert second
+    third = way(visiting, second, "next")
+    assert third
+    pages = [shown(visiting, path) for path in (first, second, third)]
+    assert [len(page) for page in pages] == [25, 25, 10]
+    assert [name for page in pages for name in page] == [f"Number {number:03}" for number in range(60)]
+    assert [way(visiting, first, which) for which in ("first", "previous")] == [None, None]
+    assert way(visiting, third, "next") is None
+    for page, before in ((third, pages[1]), (second, pages[0])):
+        back = way(visiting, page, "previous")
+        assert back
+        assert shown(visiting, back) == before
+    # Whoever was sent the address without the way there finds the beginning.
+    sent = re.sub(r"&trail=[^&]*", "", second)
+    assert way(visiting, sent, "previous") is None
+    assert shown(visiting, way(visiting, sent, "first") or "") == pages[0]
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_behind_the_title_stands_how_many_there_are(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    assert count(visiting, "/people") == "6"
+    many_people(cast, range(30))
+    assert (count(visiting, "/people"), count(visiting, "/people?role=office")) == ("36", "1")
+    assert count(visiting, "/people?status=invited") == "30"
+    second = way(visiting, "/people?status=invited", "next")
+    assert second
+    assert count(visiting, second) == "30", "only what lies behind the page before was counted"
+    many_people(cast, range(30, 93))
+    assert count(visiting, "/people") == "99"
+    many_people(cast, range(93, 94))
+    assert count(visiting, "/people") == "99+"
+    assert "99+" in words(visiting.get("/").text)
+
+
+def test_the_order_is_chosen_by_a_column_or_from_a_list(server: RunningServer, cast: Cast) -> None:
+    many_people(cast, range(3))
+    visiting = visit(server, cast)
+    page = visiting.get("/people").text
+    assert re.search(r'<th scope="col" aria-sort="ascending">Name', page)
+    assert '<option value="name" selected>' in page
+    assert shown(visiting, "/people?order=newest") == shown(visiting, "/people"), "the lowest number is the newest"
+    page = words(visiting.get("/people?order=newest").text)
+    assert page.index("Subcontractor · sam@") < page.index("Adam Admin")
+    newest = visiting.get("/people?order=newest&role=member").text
+    by_name = re.search(r'<th scope="col"><a href="([^"]+)">Name</a>', newest)
+    assert by_name
+    assert unescape(by_name[1]) == "/people?order=name&role=member"
+
+
+def test_a_filter_is_a_plain_form_and_keeps_what_else_was_chosen(server: RunningServer, cast: Cast) -> None:
+    many_people(cast, range(30))
+    visiting = visit(server, cast)
+    page = visiting.get("/people?status=invited&role=member").text
+    form = re.search(r'<form method="get" action="/people">(.*?)</form>', page, re.DOTALL)
+    assert form
+    assert 'name="status" value="invited"' in form[1]
+    assert '<option value="member" selected>Member</option>' in form[1]
+    tab = re.search(r'href="([^"]+)">Left</a>', page)
+    assert tab
+    assert unescape(tab[1]) == "/people?status=left&role=member"
+    behind = way(visiting, "/people?status=invited&role=member", "next")
+    assert behind
+    assert "role=member" in behind
+    assert "Mia Member" not in visiting.get("/people?role=office").text
+    assert "Orla Office" in visiting.get("/people?role=office").text
+
+
+@pytest.mark.parametrize("query", ["status=asleep", "role=boss", "order=colour", "startingAfter=nobody"])
+def test_what_cannot_be_chosen_is_refused(server: RunningServer, cast: Cast, query: str) -> None:
+    assert visit(server, cast).get(f"/people?{query}").status_code == 422
+
+
+def test_what_no_list_knows_is_left_out_of_its_addresses() -> None:
+    at = ListAddress.read("/people", {"status": "left", "done": "x", "limit": "3", "order": ""}, NAMES)
+    assert str(at) == "/people?status=left"
+    assert at.asked == {"status": "left"}
+    assert at.with_(status="", order="name") == "/people?order=name"
+
+
+def test_only_the_last_pages_are_remembered() -> None:
+    at = ListAddress("/people", {})
+    for number in range(30):
+        at = read(at.next(f"p{number}"))
+    assert at.previous
+    steps = 0
+    while at.previous:
+        at, steps = read(at.previous), steps + 1
+    assert (steps, at.after, at.first) == (20, "p9", "/people")
+
+
+def read(address: str) -> ListAddress:
+    path, _, query = address.partition("?")
+    return ListAddress.read(path, dict(parse_qsl(query)), NAMES)
