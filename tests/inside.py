@@ -9,7 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import unquote
 
@@ -18,7 +18,9 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.wakeups import Bell, Wakeups
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.http import Front
+from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.perform import Stage
 from mainstay.main import open_front
 from mainstay.serving import prepare
@@ -45,12 +47,12 @@ class Inside(RunningServer):
 
 
 @contextmanager
-def open_inside(settings: Settings, clock: Clock = system_clock) -> Iterator[Inside]:
-    """Serve these settings within this process until the block ends."""
+def open_inside(settings: Settings, clock: Clock = system_clock, catalogue: Catalogue = CATALOGUE) -> Iterator[Inside]:
+    """Serve these settings within this process until the block ends, perhaps with more that its pages can do."""
     prepare(settings)
     with _loop_in_a_thread() as loop, _working(settings, open_stage(settings, clock)):
         # The front closes its stage at its end.
-        front = open_front(settings, open_stage(settings, clock), row=0)
+        front = open_front(settings, replace(open_stage(settings, clock), catalogue=catalogue), row=0)
         _wait_for(front.start(), loop)
         try:
             yield Inside(settings, front, loop)

@@ -1,11 +1,13 @@
 """What every page has: an address, headers, a calm answer where there is nothing."""
 
 import re
+from html import unescape
 
 import httpx2
 import pytest
 
 from cast import Cast
+from mainstay.kernel.rights import Role
 from running import RunningServer
 from visiting import Visit, visit
 
@@ -15,10 +17,13 @@ OFFICE = [
     "/people",
     "/people/invite",
     "/settings",
+    "/settings/edit",
     "/settings/account",
     "/settings/developer/keys",
+    "/settings/developer/keys/new",
     "/settings/developer/mcp",
     "/settings/developer/webhooks",
+    "/settings/developer/webhooks/new",
 ]
 STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
@@ -109,3 +114,21 @@ def test_only_areas_that_exist_are_in_the_navigation(server: RunningServer, cast
     links = re.findall(r'href="([^"]+)"', navigation[1])
     assert links == ["/", "/people", "/settings"]
     assert {visiting.get(link).status_code for link in links} == {200}
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("lapsed", [False, True])
+def test_no_page_leads_to_a_place_that_refuses(server: RunningServer, cast: Cast, role: Role, *, lapsed: bool) -> None:
+    visiting = visit(server, cast, role)
+    if lapsed:
+        cast.lapse()
+    seen, ahead = {"/static", "/sign-out"}, ["/"]
+    while ahead:
+        path = ahead.pop()
+        page = visiting.get(path)
+        assert page.status_code in {200, 303}, f"{path}: {page.status_code}"
+        found = {unescape(link) for link in re.findall(r'<a [^>]*href="(/[^"#]*)"', page.text)}
+        ahead += sorted(found - seen)
+        seen |= found
+    assert len(seen) > 5, "only a few pages were looked at"
+    cast.renew()
