@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast
 from urllib.parse import unquote
 
@@ -180,3 +181,11 @@ class _Exchange:
         """Answer with a body."""
         length = [] if status == httpx2.codes.NO_CONTENT else [("content-length", str(len(body)))]
         self.answer = httpx2.Response(status, headers=[*headers, *length], content=body)
+
+    def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
+        """Answer with what is in a file; where there is none, the server says so in words of its own."""
+        path = Path(file)
+        if path.is_file():
+            self.answer = httpx2.Response(status, headers=headers, content=path.read_bytes())
+        else:
+            self.answer = httpx2.Response(httpx2.codes.NOT_FOUND, content=b"Not found")

@@ -8,6 +8,7 @@ from multiprocessing import parent_process
 
 from mainstay.backing.callers import Callers, open_bounds
 from mainstay.backing.exposition import Meters, meter_names
+from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import Limits, MachineLimits
 from mainstay.backing.migrations.apply import is_current
@@ -43,6 +44,7 @@ from mainstay.settings import Settings, read_settings
 from mainstay.staging import open_key_maker, open_link_maker, open_sealer, open_signer, open_stage
 
 THREADS = 8
+LONG_THREADS = 2
 
 
 def application() -> Front:
@@ -69,14 +71,16 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     if settings.redis:
         limits = late("mainstay.backing.redis_limits").RedisLimits(settings.redis, machine)
     last_used = LastUsed(stage.database)
-    threads = ThreadPoolExecutor(THREADS)
+    threads, long_threads = ThreadPoolExecutor(THREADS), ThreadPoolExecutor(LONG_THREADS)
     writing = Repeated(last_used.write, EVERY_SECONDS, threads)
-    runner = Runner(stage.database.reads_inline, threads)
+    runner = Runner(stage.database.reads_inline, threads, long_threads)
     entrance = Entrance(stage, limits, last_used, runner)
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
     operations = CATALOGUE.operations
     tools = Tools(operations)
-    visitors = Visitors(stage, runner, limits, addresses, settings.base_url, open_sealer(settings))
+    files, passing = Files(folder.files), PassingFiles(folder.passing)
+    sealer = open_sealer(settings)
+    visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing)
     callers = Callers(settings.port, addresses.holder, open_bounds())
 
     async def start() -> None:
@@ -87,6 +91,8 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
         callers.stop()
         await writing.stop()
         threads.shutdown()
+        long_threads.shutdown(cancel_futures=True)
+        passing.close()
         stage.database.close()
 
     return Front(

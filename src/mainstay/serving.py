@@ -17,6 +17,7 @@ from granian.server import MPServer
 
 from mainstay.backing.callers import open_bounds
 from mainstay.backing.exposition import meter_names
+from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
@@ -114,6 +115,8 @@ def prepare(settings: Settings) -> None:
     """Make what the server processes share."""
     folder = DataFolder(settings.data)
     open_stage(settings).database.close()
+    Files(folder.files).tidy()
+    PassingFiles(folder.passing).prepare()
     MachineLimits.create(folder.limits)
     Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
     read_templates()

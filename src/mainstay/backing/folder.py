@@ -41,6 +41,16 @@ class DataFolder:
         return self.path / "outbox"
 
     @property
+    def files(self) -> Path:
+        """What people have handed in."""
+        return self.path / "files"
+
+    @property
+    def passing(self) -> Path:
+        """What is there for the length of a request."""
+        return self.path / "run" / "passing"
+
+    @property
     def secret(self) -> Path:
         """The installation's secret, when no setting gives one."""
         return self.path / "secret"

@@ -6,8 +6,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from itertools import count
+from pathlib import Path
 from typing import Protocol, cast, overload
 
 import orjson
@@ -25,7 +27,22 @@ BODY_SECONDS = 10.0
 # What is read away of a body that is refused: as much as the widest door takes, and for so long.
 READ_AWAY_BYTES = 1_048_576
 READ_AWAY_SECONDS = 1.0
+# A file for one answer stays so long after it: the server opens it by itself, soon, and does not tell when.
+PASSING_SECONDS = 10.0
 OUR_FAULT = "Something went wrong on our side; it is safe to try again."
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """A body that the server reads from a file, piece by piece, as fast as it is taken."""
+
+    path: Path
+    size: int
+    # Whether the file is there for this answer only.
+    passing: bool = False
+
+    def __len__(self) -> int:
+        return self.size
 
 
 @dataclass(slots=True)
@@ -33,7 +50,7 @@ class Response:
     """What a door answers. `route` says what was asked for, for the meters."""
 
     status: int
-    body: bytes
+    body: bytes | FromFile
     headers: Headers = ()
     route: int = 0
     content_type: str = "application/json"
@@ -79,7 +96,18 @@ _NOT_ASCII = "\0"
 class Request:
     """One request as a door sees it."""
 
-    __slots__ = ("_parts", "_patience", "_protocol", "_scope", "_unread", "headers", "id", "method", "path", "query")
+    __slots__ = (
+        "_parts",
+        "_patience",
+        "_protocol",
+        "_scope",
+        "_unread",
+        "headers",
+        "id",
+        "method",
+        "path",
+        "query",
+    )
 
     def __init__(self, scope: Scope, protocol: HTTPProtocol, patience: Patience, identity: str) -> None:
         self._protocol = protocol
@@ -119,12 +147,12 @@ class Request:
 
     async def read_away(self) -> None:
         """Take what is left of the body of a refused request, within bounds: who is still sending hears no answer."""
+        left = READ_AWAY_BYTES
         length = int(self.headers.get("content-length", "0"))
         coming = length > 0 or self.headers.get("transfer-encoding") is not None
         # Who asks before sending a body has not sent it.
-        if not (self._unread and coming) or length > READ_AWAY_BYTES or self.headers.get("expect") is not None:
+        if not (self._unread and coming) or length > left or self.headers.get("expect") is not None:
             return
-        left = READ_AWAY_BYTES
         with suppress(TimeoutError, ProtocolClosed):
             async with asyncio.timeout(READ_AWAY_SECONDS):
                 async for part in self._pieces():
@@ -179,6 +207,7 @@ class Front:
     stop: Starting
     # Paths that answer whatever the Host: a load balancer's probe knows no name.
     nameless: frozenset[str] = frozenset({"/healthz"})
+    passing_seconds: float = PASSING_SECONDS
     # Requests are named after the process, and numbered.
     _name: str = field(default_factory=lambda: "req_" + secrets.token_hex(6))
     _numbers: Iterator[int] = field(default_factory=count)
@@ -220,7 +249,9 @@ class Front:
             )
         if response.status >= HTTPStatus.BAD_REQUEST:
             await request.read_away()
-        _send(request, response, protocol)
+        body = _send(request, response, protocol)
+        if body is not None and body.passing:
+            asyncio.get_running_loop().call_later(self.passing_seconds, partial(body.path.unlink, missing_ok=True))
 
     def _unwelcome(self, request: Request) -> Response | None:
         headers = request.headers
@@ -254,7 +285,9 @@ def error(status: int, text: str, headers: Headers = (), route: int = 0) -> Resp
     return Response(status, orjson.dumps({"error": text}), headers, route)
 
 
-def _send(request: Request, response: Response, protocol: HTTPProtocol) -> None:
+def _send(request: Request, response: Response, protocol: HTTPProtocol) -> FromFile | None:
+    """Answer; the file that is answered from, if one is."""
+    body = response.body
     headers = [
         ("content-type", response.content_type),
         ("x-request-id", request.id),
@@ -262,7 +295,11 @@ def _send(request: Request, response: Response, protocol: HTTPProtocol) -> None:
         *response.headers,
     ]
     if request.method == "HEAD":
-        headers.append(("content-length", str(len(response.body))))
+        headers.append(("content-length", str(len(body))))
         protocol.response_empty(response.status, headers)
+    elif isinstance(body, bytes):
+        protocol.response_bytes(response.status, headers, body)
     else:
-        protocol.response_bytes(response.status, headers, response.body)
+        headers.append(("content-length", str(len(body))))
+        protocol.response_file(response.status, headers, str(body.path))
+    return None if isinstance(body, bytes) else body

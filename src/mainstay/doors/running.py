@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, TypeVar
 
-from mainstay.backing.deadline import deadline, under
+from mainstay.backing.deadline import WAIT_SECONDS, deadline, under
 from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.faults import Raw
@@ -23,6 +24,8 @@ class Runner:
 
     reads_inline: bool
     threads: Executor
+    # A few of their own for what takes long: however many ask for it, those who are quick find a thread.
+    long_threads: Executor
 
     async def read(self, function: Callable[..., T], *given: Any) -> T:
         """Run a bounded read."""
@@ -32,13 +35,25 @@ class Runner:
 
     async def perform(self, stage: Stage, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
         """Perform an operation: what changes records, or reads very many, never on the event loop."""
-        run = self.change if operation.changes or operation.takes_long else self.read
+        if operation.takes_long:
+            return await self.take_long(stage.perform, operation, actor, raw, envelope)
+        run = self.change if operation.changes else self.read
         return await run(stage.perform, operation, actor, raw, envelope)
 
+    async def take_long(self, function: Callable[..., T], *given: Any) -> T:
+        """Run what takes long, in its turn; how long it waits for others begins with it."""
+        return await asyncio.get_running_loop().run_in_executor(self.long_threads, _begin, function, *given)
+
     async def change(self, function: Callable[..., T], *given: Any) -> T:
-        """Run what may wait: a change, or long work."""
+        """Run what may wait: a change."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.threads, _run, deadline(), function, *given)
+
+
+def _begin(function: Callable[..., T], *given: Any) -> T:
+    """Run it under a deadline of its own."""
+    with under(monotonic() + WAIT_SECONDS):
+        return function(*given)
 
 
 def _run(until: float, function: Callable[..., T], *given: Any) -> T:

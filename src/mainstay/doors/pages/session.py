@@ -6,6 +6,7 @@ from datetime import timedelta
 from urllib.parse import parse_qsl, urlencode
 
 from mainstay.backing.database import EVERY
+from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.limits import Limits
 from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.http import Headers, Request, Response
@@ -54,6 +55,8 @@ class Visitors:
     addresses: Addresses
     base_url: str
     sealer: Sealer
+    files: Files
+    passing: PassingFiles
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Whoever is signed in, as they stand now."""

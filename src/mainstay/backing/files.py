@@ -1,0 +1,93 @@
+"""Files: those that are kept, each under the hash of its content, and those that only pass through."""
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+from typing import BinaryIO
+
+# What was begun so long ago and is not done is left over from a process that died.
+_ABANDONED_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What people handed in, outside of everything that is served by itself; never changed, and never overwritten."""
+
+    folder: Path
+
+    def keep(self, content: bytes) -> str:
+        """Keep this content; its name. What is kept already is kept once."""
+        name = hashlib.sha256(content).hexdigest()
+        path = self.path(name)
+        if not path.exists():
+            # One by one: what is made on the way to a folder has not its mode.
+            for folder in (self.folder, self._unfinished, path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            fresh, file = _create(self._unfinished, name)
+            with file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            # Whole or not there at all, also after a power cut: whoever knows its name finds it.
+            fresh.replace(path)
+            _sync_folder(path.parent)
+        return name
+
+    def path(self, name: str) -> Path:
+        """Where a file is that is kept under this name."""
+        return self.folder / name[:2] / name[2:]
+
+    def tidy(self) -> None:
+        """Remove what a process that died has left unfinished; other servers may be writing here."""
+        for path in self._unfinished.glob("*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time() - _ABANDONED_SECONDS:
+                    path.unlink()
+
+    @property
+    def _unfinished(self) -> Path:
+        return self.folder / "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class PassingFiles:
+    """Files for the length of a request: what is handed in, until it is looked at, and what is made to be sent."""
+
+    folder: Path
+
+    def new(self) -> tuple[Path, BinaryIO]:
+        """A new file that only this process may read, and its path."""
+        return _create(self.folder, str(os.getpid()))
+
+    def prepare(self) -> None:
+        """Make the folder, with nothing left over in it; before any server process begins."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        _remove(self.folder, "*")
+
+    def close(self) -> None:
+        """Remove what this process has made."""
+        _remove(self.folder, f"{os.getpid()}.*")
+
+
+def _create(folder: Path, name: str) -> tuple[Path, BinaryIO]:
+    path = folder / f"{name}.{secrets.token_hex(8)}"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return path, os.fdopen(descriptor, "wb")
+
+
+def _remove(folder: Path, pattern: str) -> None:
+    for path in folder.glob(pattern):
+        path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the disk know of a new name in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,81 @@
+"""Files that are kept under their hash, and files that pass."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from mainstay.backing.files import Files, PassingFiles
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_file_is_kept_under_its_hash_for_the_operator_s_eyes_only(tmp_path: Path) -> None:
+    files = Files(tmp_path / "files")
+    name = files.keep(b"a logo")
+    assert name == hashlib.sha256(b"a logo").hexdigest()
+    path = tmp_path / "files" / name[:2] / name[2:]
+    assert files.path(name) == path
+    assert path.read_bytes() == b"a logo"
+    assert (mode(path), mode(path.parent), mode(tmp_path / "files")) == (0o600, 0o700, 0o700)
+    assert [found for found in (tmp_path / "files").rglob("*") if found.is_file()] == [path]
+
+
+def test_what_is_kept_already_is_not_written_again(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    first = files.path(files.keep(b"a logo")).stat()
+    again = files.path(files.keep(b"a logo")).stat()
+    assert (again.st_ino, again.st_mtime_ns) == (first.st_ino, first.st_mtime_ns)
+
+
+def test_a_name_is_there_only_once_the_disk_has_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = Files(tmp_path)
+    path = files.path(hashlib.sha256(b"a logo").hexdigest())
+    synced = []
+
+    def noting(descriptor: int) -> None:
+        synced.append((Path(f"/proc/self/fd/{descriptor}").readlink(), path.exists()))
+
+    monkeypatch.setattr(os, "fsync", noting)
+    files.keep(b"a logo")
+    (content, there), (folder, there_then) = synced
+    # The content first, under another name; then the folder, which has the name by now.
+    assert (content.parent, there) == (tmp_path / "unfinished", False)
+    assert (folder, there_then) == (path.parent, True)
+
+
+def test_only_what_was_left_unfinished_long_ago_is_tidied_away(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    kept = files.path(files.keep(b"a logo"))
+    old, fresh = tmp_path / "unfinished" / "old", tmp_path / "unfinished" / "fresh"
+    for path in (old, fresh):
+        path.write_bytes(b"half")
+    for path in (old, kept):
+        os.utime(path, (0, 0))
+    files.tidy()
+    assert (old.exists(), fresh.exists(), kept.exists()) == (False, True, True)
+
+
+def test_tidying_where_nothing_was_ever_kept_is_fine(tmp_path: Path) -> None:
+    Files(tmp_path / "files").tidy()
+    assert not (tmp_path / "files").exists()
+
+
+def test_a_passing_file_goes_with_its_process_or_when_the_server_begins_anew(tmp_path: Path) -> None:
+    passing = PassingFiles(tmp_path / "passing")
+    passing.prepare()
+    path, file = passing.new()
+    with file:
+        file.write(b"for a moment")
+    another_s = passing.folder / "1.of-another-process"
+    another_s.touch()
+    assert mode(path) == 0o600
+    assert mode(passing.folder) == 0o700
+
+    passing.close()
+    assert [*passing.folder.iterdir()] == [another_s]
+    passing.prepare()
+    assert [*passing.folder.iterdir()] == []
