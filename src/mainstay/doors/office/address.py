@@ -55,6 +55,11 @@ class ListAddress:
         return self.with_() if self.after and not self.trail else None
 
     @property
+    def export(self) -> str:
+        """All of the list as a file."""
+        return str(ListAddress(f"{self.path}/export.csv", self.chosen))
+
+    @property
     def query(self) -> str:
         """What stands behind the path."""
         words = {**self.asked, "trail": " ".join(self.trail)}

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, told, wrong
+from mainstay.doors.office.export import Export
 from mainstay.doors.pages.asking import Asked, Choices, asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -86,6 +87,7 @@ class Room:
         ]
         if self.of.lists:
             routes.append(Route("GET", path, enter(self.index)))
+            routes.append(Route("GET", f"{path}/export.csv", enter(self.export)))
         if self.of.creates:
             routes.append(Route("GET", f"{path}/{self.of.create_path}", enter(self.ask_new)))
             routes.append(Route("POST", f"{path}/{self.of.create_path}", enter(self.create)))
@@ -94,8 +96,7 @@ class Room:
     async def index(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The list; what is shown is in the address."""
         of, lists = self.of, self._lists()
-        choices = {one.name: one for one in asked_of(lists, guest.actor.rights) if one.choices}
-        at = ListAddress.read(of.path, query_words(guest.request), frozenset(choices))
+        choices, at = self._address(guest)
         order = at.chosen.get("order", of.order)
         page = await self.desk.list(guest, lists, ({"order": order} if order else {}) | at.asked)
         return self.desk.page(
@@ -134,6 +135,18 @@ class Room:
             {"label": label, "to": at.with_(order=name) if name in orders else None, "leads": name == order}
             for name, label in columns.items()
         ]
+
+    def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress]:
+        """What the list can be narrowed to, and what it is narrowed to."""
+        choices = {one.name: one for one in asked_of(self._lists(), guest.actor.rights) if one.choices}
+        return choices, ListAddress.read(self.of.path, query_words(guest.request), frozenset(choices))
+
+    async def export(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """The whole list as a file, narrowed and ordered like its page."""
+        visitors, (_choices, at) = self.desk.visitors, self._address(guest)
+        asked = ({"order": self.of.order} if self.of.order else {}) | dict(at.chosen)
+        listed = Export(visitors.stage, guest.actor, self._lists(), asked, guest.time_zone, guest.request.id)
+        return await visitors.runner.take_long(listed.answer, visitors.passing, self.of.title)
 
     async def record(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """One record: what it is, and what can be done with it."""

@@ -49,17 +49,17 @@ def known(shown: Sequence[Cell]) -> list[Cell]:
 
 def labels(model: type[Shown], names: Sequence[str]) -> dict[str, str]:
     """What people call these fields."""
-    return {name: _told(model)[name][0] for name in names}
+    return {name: told(model)[name][0] for name in names}
 
 
 def _chosen(model: type[Shown], name: str, value: Sequence[str] | None, words: Mapping[str, str]) -> Cell:
     """Which of some choices a record has, where none means all."""
     text = "All" if value is None else "\n".join(words.get(one, one) for one in value)
-    return Cell(name, _told(model)[name][0], text)
+    return Cell(name, told(model)[name][0], text)
 
 
 def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
-    label, kind = _told(model)[name]
+    label, kind = told(model)[name]
     if value is None or value in ([], ""):
         return Cell(name, label, NOTHING)
     if name == "status" and model.states:
@@ -67,14 +67,15 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
         return Cell(name, label, state.word, "state", state.tone)
     if isinstance(kind, type) and issubclass(kind, Word):
         return Cell(name, label, kind(value).words)
-    if name.endswith(_MOMENTS):
+    if name.endswith(MOMENTS):
         return Cell(name, label, moment(value, zone), "number")
     if name == _COUNTRY:
         return Cell(name, label, _country(value))
     return Cell(name, label, _text(value), "number" if kind is PriceText else name if name == "colour" else "text")
 
 
-_MOMENTS = ("At", "Since")
+# How the names of moments end.
+MOMENTS = ("At", "Since")
 _COUNTRY = "country"
 
 
@@ -99,7 +100,7 @@ def _country(code: str) -> str:
 
 
 @cache
-def _told(model: type[Shown]) -> dict[str, tuple[str, Any]]:
+def told(model: type[Shown]) -> dict[str, tuple[str, Any]]:
     """The label and the type of each field."""
     return {
         field.alias or name: (field.title or words_of(name.removesuffix("_at")), _plain(field.annotation))

@@ -1,0 +1,242 @@
+"""Every list as CSV: exactly what is listed, for whoever asks, safe to open."""
+
+import csv
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from io import BytesIO, StringIO
+from pathlib import Path
+from threading import Event
+from typing import cast as typed
+
+import httpx2
+import pytest
+
+from cast import Cast
+from inside import Inside
+from mainstay.backing.files import Files, PassingFiles
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.limits import MachineLimits
+from mainstay.business.organisation.model import OrganisationOut
+from mainstay.business.people.model import PersonOut
+from mainstay.business.people.operations import ListPeople, invite_person, list_people, update_person
+from mainstay.business.people.standing import remove_person
+from mainstay.business.people.store import PEOPLE as KEPT
+from mainstay.doors.http import Door
+from mainstay.doors.office.desk import Desk
+from mainstay.doors.office.export import Export, _cell, columns
+from mainstay.doors.office.people import PEOPLE
+from mainstay.doors.office.room import Room
+from mainstay.doors.pages.door import PagesDoor
+from mainstay.doors.pages.session import Visitors
+from mainstay.doors.running import Runner
+from mainstay.identity.keys import KeyOut
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.rights import Right, Role
+from mainstay.kernel.shapes import Page
+from mainstay.staging import open_sealer
+from running import RunningServer
+from telling import make_webhook
+from visiting import Visit, visit
+
+LISTS = ["/people", "/settings/developer/keys", "/settings/developer/mcp", "/settings/developer/webhooks"]
+
+
+def lines(answer: httpx2.Response) -> list[dict[str, str]]:
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.content.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(StringIO(answer.content.decode("utf-8-sig"), newline=""), strict=True))
+
+
+def names(answer: httpx2.Response) -> list[str]:
+    return [line["Name"] for line in lines(answer)]
+
+
+def left_over(server: RunningServer) -> list[Path]:
+    return [*DataFolder(server.settings.data).passing.iterdir()]
+
+
+def listed(cast: Cast, role: Role = Role.OWNER, **more: int) -> str:
+    """The people as this person gets them."""
+    kept = _Kept()
+    Export(cast.stage, cast.actor(role), list_people, {"order": "name"}, "UTC", "req_1", **more).write(kept)
+    return kept.content.decode("utf-8-sig")
+
+
+class _Kept(BytesIO):
+    content = b""
+
+    def close(self) -> None:
+        self.content = self.getvalue()
+        super().close()
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_every_list_has_a_link_to_its_csv_which_is_a_file_to_save(server: RunningServer, cast: Cast, path: str) -> None:
+    cast.key()
+    make_webhook(cast)
+    olivia = visit(server, cast)
+    page = olivia.get(path)
+    assert f'href="{path}/export.csv' in page.text
+    answer = olivia.get(f"{path}/export.csv")
+    assert len(lines(answer)) == page.text.count('<th scope="row">')
+    assert answer.headers["content-disposition"].startswith("attachment; ")
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_the_same_filter_and_order_are_in_the_link_and_in_the_file(server: RunningServer, cast: Cast) -> None:
+    cast.perform(invite_person, name="Ian Invited", email="ian@cast.example", role="office")
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    olivia = visit(server, cast)
+    by_name = ["Adam Admin", "Ian Invited", "Olivia Owner", "Orla Office", "Sam Subcontractor", "Sara Someone"]
+
+    assert 'href="/people/export.csv"' in olivia.get("/people").text
+    assert names(olivia.get("/people/export.csv")) == by_name
+    assert names(olivia.get("/people/export.csv?order=newest"))[:2] == ["Sara Someone", "Ian Invited"]
+    assert (
+        'href="/people/export.csv?status=left&amp;order=newest"' in olivia.get("/people?status=left&order=newest").text
+    )
+    assert names(olivia.get("/people/export.csv?order=name&status=left")) == ["Mia Member"]
+    # Where in the list the page stands that links to it makes no difference.
+    behind = f"startingAfter={cast.people[Role.ADMIN]}"
+    assert names(olivia.get(f"/people/export.csv?order=name&{behind}")) == by_name
+
+
+def test_all_pages_of_the_list_are_in_it(server: RunningServer, cast: Cast) -> None:
+    for number in range(205):
+        cast.perform(invite_person, name=f"Person {number:03}", email=f"p{number}@cast.example", role="member")
+    found = names(visit(server, cast).get("/people/export.csv?order=name&status=invited"))
+    assert found == [f"Person {number:03}" for number in range(205)]
+
+
+def test_a_line_reads_as_people_read(server: RunningServer, cast: Cast) -> None:
+    cast.perform(
+        update_person,
+        personId=cast.people[Role.MEMBER],
+        skills=["gas", "roofing, flat"],
+        costRate="24.5",
+        companyName="Ünal \"und\" Söhne, 'Bau'",
+        colour="#3366cc",
+    )
+    mia = next(line for line in lines(visit(server, cast).get("/people/export.csv")) if line["Name"] == "Mia Member")
+    assert list(mia)[:6] == ["Name", "E-mail address", "Phone", "Role", "Status", "Skills"]
+    assert (mia["Role"], mia["Status"], mia["Skills"]) == ("Member", "Active", "gas, roofing, flat")
+    assert (mia["Cost per hour"], mia["Billed per hour"], mia["Phone"]) == ("24.50", "", "")
+    assert mia["Company"] == "Ünal \"und\" Söhne, 'Bau'"
+    assert mia["Updated by"] == "Olivia Owner"
+    assert not {"Id", "Object", "Version"} & mia.keys()
+
+
+def test_whoever_may_not_see_costs_finds_none(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], costRate="24.5")
+    for role, shown in ((Role.OFFICE, "24.50"), (Role.MEMBER, "")):
+        found = lines(visit(server, cast, role).get("/people/export.csv"))
+        assert next(line for line in found if line["Name"] == "Mia Member")["Cost per hour"] == shown
+
+
+@pytest.mark.parametrize("begins", ["=1+1", "+1", "-1", "@SUM(A1)", "\N{FULLWIDTH EQUALS SIGN}1"])
+def test_no_cell_is_taken_for_a_formula(server: RunningServer, cast: Cast, begins: str) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], name=begins, skills=[begins, "gas"])
+    found = lines(visit(server, cast).get("/people/export.csv"))
+    [line] = [line for line in found if line["E-mail address"] == "mia@cast.example"]
+    assert (line["Name"], line["Skills"]) == (f"'{begins}", f"'{begins}, gas")
+
+
+def test_it_is_bounded_and_says_so(cast: Cast) -> None:
+    everyone = list(csv.reader(StringIO(listed(cast))))
+    assert [line[0] for line in everyone[1:]] == [
+        "Adam Admin", "Mia Member", "Olivia Owner", "Orla Office", "Sam Subcontractor",
+    ]  # fmt: skip
+    assert list(csv.reader(StringIO(listed(cast, most=5)))) == everyone
+    cut = list(csv.reader(StringIO(listed(cast, most=2))))
+    assert cut == [*everyone[:3], ["Only the first 2 are here. Narrow the list to get the others."]]
+
+
+def test_an_address_is_told_in_lines_and_a_number_stays_one() -> None:
+    record = {"address": {"line1": "Hauptstr. 5", "line2": None, "city": "Bonn"}, "costRate": "-4.50", "name": "-4.50"}
+    assert _cell(OrganisationOut, "address", record, "UTC") == "Hauptstr. 5\nBonn"
+    assert _cell(PersonOut, "costRate", record, "UTC") == "-4.50"
+    assert _cell(PersonOut, "name", record, "UTC") == "'-4.50"
+
+
+def test_who_made_it_comes_last_and_identifiers_not_at_all() -> None:
+    assert columns(PersonOut)[-4:] == ["createdAt", "createdBy", "updatedAt", "updatedBy"]
+    assert not {"id", "personId", "version", "object"} & {*columns(KeyOut), *columns(PersonOut)}
+
+
+def test_it_is_there_while_the_subscription_is_inactive(server: RunningServer, cast: Cast) -> None:
+    olivia = visit(server, cast)
+    cast.lapse()
+    assert "Mia Member" in names(olivia.get("/people/export.csv"))
+
+
+def test_another_organisation_s_people_are_not_in_it(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    stranger.perform(invite_person, name="Ina Elsewhere", email="ina@else.example", role="office")
+    assert "Ina Elsewhere" not in names(visit(server, cast).get("/people/export.csv"))
+
+
+def test_it_is_for_those_who_see_the_list_and_leaves_nothing_behind(server: RunningServer, cast: Cast) -> None:
+    before = left_over(server)
+    assert Visit(server).get("/people/export.csv").status_code == 303
+    assert visit(server, cast, Role.SUBCONTRACTOR).get("/people/export.csv").status_code == 403
+    assert visit(server, cast, Role.MEMBER).get("/settings/developer/keys/export.csv").status_code == 403
+    assert visit(server, cast).get("/people/export.csv?status=asleep").status_code == 422
+    assert set(left_over(server)) <= set(before)
+
+
+def test_what_was_written_for_the_answer_is_removed(server: RunningServer, cast: Cast) -> None:
+    inside = typed("Inside", server)
+    olivia = visit(server, cast)
+    before = set(left_over(server))
+    olivia.get("/people/export.csv")
+    [made] = set(left_over(server)) - before
+    assert made.stat().st_mode & 0o777 == 0o600
+    # Kept for the server, which opens it in its own time, but no longer than the process.
+    PassingFiles(DataFolder(inside.settings.data).passing).close()
+    assert not made.exists()
+
+
+@pytest.fixture
+def event() -> Event:
+    return Event()
+
+
+@pytest.fixture
+def slow(server: RunningServer, cast: Cast, event: Event) -> Iterator[Inside]:
+    """The doors, and a list of people that waits for an event."""
+    inside, settings = typed("Inside", server), server.settings
+
+    @operation(right=Right.PEOPLE_READ, effect=Effect.READ)
+    def list_slowly(ctx: Context, given: ListPeople) -> Page[PersonOut]:
+        """List people slowly."""
+        assert event.wait(20)
+        return KEPT.page(ctx, given)
+
+    folder = DataFolder(settings.data)
+    with ThreadPoolExecutor(1) as threads, ThreadPoolExecutor(1) as long_threads:
+        visitors = Visitors(
+            cast.stage,
+            Runner(reads_inline=True, threads=threads, long_threads=long_threads),
+            MachineLimits(folder.limits),
+            inside.front.addresses,
+            settings.base_url,
+            open_sealer(settings),
+            Files(folder.files),
+            PassingFiles(folder.passing),
+        )
+        room = Room(Desk(visitors), replace(PEOPLE, path="/slow", lists=list_slowly))
+        door = PagesDoor(room.routes(), Desk(visitors).signed_in(room.record))
+        doors: dict[str, Door] = {**inside.front.doors, "/slow/export.csv": door}
+        yield replace(inside, front=replace(inside.front, doors=doors))
+
+
+def test_others_are_answered_while_it_is_written(slow: Inside, cast: Cast, event: Event) -> None:
+    olivia = visit(slow, cast)
+    with ThreadPoolExecutor(1) as thread:
+        writing = thread.submit(olivia.get, "/slow/export.csv")
+        # The event is set by who was answered meanwhile.
+        assert olivia.get("/people").status_code == 200
+        event.set()
+        assert "Mia Member" in names(writing.result(30))
