@@ -49,6 +49,7 @@ class RunningServer(ABC):
         content: bytes | Iterator[bytes] | None = None,
         form: Mapping[str, str] | None = None,
         auth: tuple[str, str] | None = None,
+        files: Mapping[str, tuple[str, bytes]] | None = None,
     ) -> httpx2.Response:
         """One request for a path, or for a whole address here, as a client without a memory would send it."""
         sent = dict(headers or {})
@@ -56,7 +57,9 @@ class RunningServer(ABC):
             sent.setdefault("Authorization", f"Bearer {key}")
         address = self.url + path if path.startswith("/") else path
         with self.client() as client:
-            return client.request(method, address, headers=sent, json=json, content=content, data=form, auth=auth)
+            return client.request(
+                method, address, headers=sent, json=json, content=content, data=form, auth=auth, files=files
+            )
 
     @abstractmethod
     def client(self) -> httpx2.Client:

@@ -1,6 +1,7 @@
 """Someone with a browser, over plain HTTP: keeps cookies, and fills in forms as the pages show them."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.policy import default
@@ -45,11 +46,28 @@ class Visit:
         """Send a form, as a page of the server would."""
         return self._request("POST", path, {"Origin": self.server.url} | headers, fields)
 
+    def upload(self, path: str, fields: dict[str, str], **files: tuple[str, bytes]) -> httpx2.Response:
+        """Send a form with files: by field, what a file is called and what is in it."""
+        return self._request("POST", path, {"Origin": self.server.url}, fields, files)
+
+    def send(self, path: str, body: bytes | Iterator[bytes], **headers: str) -> httpx2.Response:
+        """Send whatever body, as if a page of the server did."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self._request("POST", path, {"Origin": self.server.url} | named, None, content=body)
+
     def _request(
-        self, method: str, path: str, headers: dict[str, str], fields: dict[str, str] | None
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        fields: dict[str, str] | None,
+        files: dict[str, tuple[str, bytes]] | None = None,
+        content: bytes | Iterator[bytes] | None = None,
     ) -> httpx2.Response:
         cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
-        answer = self.server.request(method, path, headers=self._headers | cookie | headers, form=fields)
+        answer = self.server.request(
+            method, path, headers=self._headers | cookie | headers, form=fields, files=files, content=content
+        )
         for name, value in set_cookies(answer).items():
             self.cookies[name] = value.partition(";")[0]
         return answer

@@ -19,6 +19,11 @@ def deadline() -> float:
     return until
 
 
+def begin_anew() -> None:
+    """Begin when it is next asked for: until now someone outside was waited for, who was slow to send."""
+    _deadline.set(None)
+
+
 @contextmanager
 def under(until: float) -> Iterator[None]:
     """Let what happens here, perhaps in another thread, be under this deadline."""

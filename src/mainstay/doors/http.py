@@ -27,6 +27,10 @@ BODY_SECONDS = 10.0
 # What is read away of a body that is refused: as much as the widest door takes, and for so long.
 READ_AWAY_BYTES = 1_048_576
 READ_AWAY_SECONDS = 1.0
+# The same for a large body, such as a photograph for which a smaller picture was asked.
+LARGE_BODY_SECONDS = 60.0
+LARGE_READ_AWAY_BYTES = 33_554_432
+LARGE_READ_AWAY_SECONDS = 10.0
 # A file for one answer stays so long after it: the server opens it by itself, soon, and does not tell when.
 PASSING_SECONDS = 10.0
 OUR_FAULT = "Something went wrong on our side; it is safe to try again."
@@ -97,6 +101,7 @@ class Request:
     """One request as a door sees it."""
 
     __slots__ = (
+        "_is_large",
         "_parts",
         "_patience",
         "_protocol",
@@ -115,6 +120,7 @@ class Request:
         # What comes of the body piece by piece, of which there may be only one, and whether there may be more of it.
         self._parts: AsyncIterator[bytes] | None = None
         self._unread = True
+        self._is_large = False
         self.id = identity
         self.method = scope.method
         self.path = scope.path
@@ -145,16 +151,41 @@ class Request:
             raise Interrupted(400, "The body ended before it was whole.")
         return body
 
+    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
+        """The body of a large request piece by piece, counted while it arrives, which it must within the deadline."""
+        self._is_large = True
+        announced = self.headers.get("content-length")
+        length = None if announced is None else int(announced)
+        received, until = 0, asyncio.get_running_loop().time() + LARGE_BODY_SECONDS
+        while length is None or length <= limit:
+            try:
+                async with asyncio.timeout_at(until):
+                    piece = await anext(self._pieces(), None)
+            except TimeoutError:
+                raise Interrupted(408, "The body did not arrive in time. Send it again.") from None
+            except ProtocolClosed:
+                piece = None
+            if piece is None:
+                self._unread = False
+                if length is not None and length != received:
+                    raise Interrupted(400, "The body ended before it was whole.")
+                return
+            received += len(piece)
+            if received > limit:
+                break
+            yield piece
+        raise Interrupted(413, f"The body is larger than {limit} bytes.")
+
     async def read_away(self) -> None:
         """Take what is left of the body of a refused request, within bounds: who is still sending hears no answer."""
-        left = READ_AWAY_BYTES
+        left = LARGE_READ_AWAY_BYTES if self._is_large else READ_AWAY_BYTES
         length = int(self.headers.get("content-length", "0"))
         coming = length > 0 or self.headers.get("transfer-encoding") is not None
         # Who asks before sending a body has not sent it.
         if not (self._unread and coming) or length > left or self.headers.get("expect") is not None:
             return
         with suppress(TimeoutError, ProtocolClosed):
-            async with asyncio.timeout(READ_AWAY_SECONDS):
+            async with asyncio.timeout(LARGE_READ_AWAY_SECONDS if self._is_large else READ_AWAY_SECONDS):
                 async for part in self._pieces():
                     left -= len(part)
                     if left < 0:

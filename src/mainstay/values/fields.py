@@ -1,7 +1,9 @@
 """The kinds of value that input fields are made of, with their rules and the words for what is wrong."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
@@ -29,8 +31,24 @@ class As:
     kind: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload(As):
+    """Beside the name of a file that is kept: people are asked for the file."""
+
+    kind: str = "file"
+    # How many bytes are received at most, and what a browser offers to choose from.
+    most: int
+    accepts: tuple[str, ...]
+    # Makes what is kept of what was handed in, or refuses it: by its content, never by its name.
+    made: Callable[[Path], bytes]
+
+
 # Beside a value that no person is asked for.
 NOT_ASKED = As("")
+
+
+# The name of a file that is kept: the SHA-256 of its content.
+_KEPT_NAME = r"^[0-9a-f]{64}$"
 
 
 def _matching(pattern: str, problem: str) -> AfterValidator:
@@ -55,6 +73,7 @@ Line = Annotated[
 PostalCode = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), _ONE_LINE, _shown(_NO_CONTROL)
 ]
+KeptName = Annotated[str, _matching(_KEPT_NAME, "is not the name of a file"), _shown(_KEPT_NAME)]
 Paragraph = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),

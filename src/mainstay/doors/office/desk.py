@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,7 @@ import orjson
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office import frame
 from mainstay.doors.office.frame import Area
+from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import View
 from mainstay.doors.pages.forms import query_words, take_once
 from mainstay.doors.pages.render import render
@@ -25,8 +27,11 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.listing import COUNTED
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
+from mainstay.values.fields import Upload
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
+# What an organisation hands in stays: documents that were sent may show it.
+FILES_AN_HOUR = 60
 
 # A page for someone signed in: who asks for it, and what stands in the `{…}` of its path.
 OfficeView = Callable[["Guest", Mapping[str, str]], Awaitable[Response]]
@@ -65,6 +70,8 @@ class Guest:
     once: str | None = None
     # What they had typed on this page when their sign-in ended.
     typed: Mapping[str, str] = field(default_factory=dict)
+    # The files that they sent with it, by field, which are there until the request ends.
+    received: dict[str, Path] = field(default_factory=dict)
 
     def sending(self, fields: dict[str, str]) -> "Guest":
         """The same, sending this form; takes its token out of the fields."""
@@ -127,6 +134,9 @@ class Desk:
                 return self.refused(guest, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
             except Refusal as refusal:
                 return self.refused(guest, refusal, refusal.text)
+            finally:
+                for path in guest.received.values():
+                    path.unlink(missing_ok=True)
 
         return guarded
 
@@ -162,9 +172,26 @@ class Desk:
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
-    async def form(self, guest: Guest) -> dict[str, str]:
-        """The fields of a form that this person sent."""
+    async def form(self, guest: Guest, asked: Sequence[Asked] = ()) -> dict[str, str]:
+        """The fields of a form that this person sent; the files among what it asks for are received beside them."""
+        limits = {one.name: one.upload.most for one in asked if one.upload}
+        if limits:
+            return await self.visitors.form_with_files(guest.request, guest.visitor, limits, guest.received)
         return await self.visitors.form(guest.request, guest.visitor)
+
+    async def keep_files(self, guest: Guest, asked: Sequence[Asked]) -> dict[str, object]:
+        """Keep the files that were received; by field, the names under which they are kept."""
+        kept: dict[str, object] = {}
+        for one in asked:
+            if one.upload and one.name in guest.received:
+                limit = f"files of {guest.actor.organisation}"
+                if not (await self.visitors.limits.take(limit, FILES_AN_HOUR, 3600.0)).accepted:
+                    raise TooMany("There were too many files within an hour. Wait a while, then try again.")
+                kept[one.name] = await self.visitors.runner.take_long(self._keep, one.upload, guest.received[one.name])
+        return kept
+
+    def _keep(self, upload: Upload, path: Path) -> str:
+        return self.visitors.files.keep(upload.made(path))
 
     def page(self, template: str, guest: Guest, status: int = 200, *, headers: Headers = (), **shown: Any) -> Response:
         """A page in the office's frame."""

@@ -169,7 +169,7 @@ class Room:
     async def create(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Make one."""
         creates = self._creates()
-        fields = await self.desk.form(guest)
+        fields = await self._filled_in(guest, creates)
         guest = guest.sending(fields)
         try:
             made = await self._perform(guest, creates, fields, {})
@@ -190,7 +190,7 @@ class Room:
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
         operation = self._doing(guest, at["verb"])
-        fields = await self.desk.form(guest)
+        fields = await self._filled_in(guest, operation)
         found = await self._fetch(guest, at)
         guest = guest.sending(fields)
         irreversible = operation.is_irreversible
@@ -203,10 +203,18 @@ class Room:
             return self._form(guest, operation, once_more(fields, refusal, found.get("version")), refusal, found)
         return self._done(guest, operation, done, self.of.path if operation.ends else self._path(found["id"]))
 
+    async def _filled_in(self, guest: Guest, operation: Operation) -> dict[str, str]:
+        """The fields of its form; a file is received only from those who may hand one in."""
+        asked = self._asked(operation, guest)
+        if any(one.upload for one in asked):
+            admit(operation, guest.actor)
+        return await self.desk.form(guest, asked)
+
     async def _perform(
         self, guest: Guest, operation: Operation, fields: dict[str, str], sent: dict[str, object]
     ) -> Record:
-        answers = given(self._asked(operation, guest), fields, guest.time_zone)
+        asked = self._asked(operation, guest)
+        answers = given(asked, fields, guest.time_zone) | await self.desk.keep_files(guest, asked)
         added = self.adds(guest, operation) if self.adds else {}
         return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from mainstay.doors.pages.written import plain_price
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.rights import Needs, Rights
-from mainstay.values.fields import As
+from mainstay.values.fields import As, Upload
 from mainstay.values.moments import moment_text, parse_moment, time_zones
 from mainstay.values.money import CURRENCIES
 from mainstay.values.places import country_names
@@ -47,6 +47,8 @@ class Asked:
     choices: Choices = ()
     # The fields of an address and the like, each with a name of its own.
     parts: tuple["Asked", ...] = ()
+    # Which file is asked for, if one is.
+    upload: Upload | None = None
 
     def answer(self, fields: Mapping[str, str], zone: str) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
@@ -97,8 +99,8 @@ def asked_of(operation: Operation, rights: Rights) -> tuple[Asked, ...]:
 
 
 def given(asked: Sequence[Asked], fields: Mapping[str, str], zone: str) -> dict[str, object]:
-    """A form's fields as its operation takes them."""
-    return {field.name: field.answer(fields, zone) for field in asked}
+    """A form's fields as its operation takes them; files are not among them."""
+    return {field.name: field.answer(fields, zone) for field in asked if not field.upload}
 
 
 def filled(asked: Sequence[Asked], record: Mapping[str, Any], zone: str) -> dict[str, str]:
@@ -128,6 +130,7 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         required=kind != "list" and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
         parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
+        upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
     )
 
 

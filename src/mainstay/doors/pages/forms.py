@@ -28,7 +28,7 @@ class WrongForm(Exception):
 
 async def read_form(request: Request, base_url: str) -> dict[str, str]:
     """The fields of a form that a page of this server sent; who may send it is for `check_csrf`."""
-    _check_origin(request, base_url)
+    check_origin(request, base_url)
     if not _FORM.fullmatch(request.headers.get("content-type", "")):
         raise WrongForm(415, "This address takes forms only.")
     body = await request.body(LIMIT)
@@ -79,7 +79,8 @@ _ONCE_BYTES = 16
 _ONCE = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
-def _check_origin(request: Request, base_url: str) -> None:
+def check_origin(request: Request, base_url: str) -> None:
+    """Go on only with what a page of this server sent."""
     headers = request.headers
     origin = headers.get("origin")
     ours = {base_url}
@@ -91,8 +92,13 @@ def _check_origin(request: Request, base_url: str) -> None:
 
 
 def _text(encoded: bytes) -> str:
+    return clean_text(unquote_to_bytes(encoded))
+
+
+def clean_text(sent: bytes) -> str:
+    """What was filled in, as text."""
     try:
-        text = unquote_to_bytes(encoded).decode()
+        text = sent.decode()
     except UnicodeDecodeError:
         raise WrongForm(400, "The form is not valid text.") from None
     if "\0" in text:

@@ -1,8 +1,10 @@
 """Who looks at a page: the session in the cookie, the person behind it, and the way through sign-in and back."""
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from mainstay.backing.database import EVERY
@@ -14,6 +16,7 @@ from mainstay.doors.pages.door import apology
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
 from mainstay.doors.pages.late import LateForms
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.uploads import Uploads
 from mainstay.doors.running import Runner
 from mainstay.identity import devices, sessions, tickets
 from mainstay.identity.authenticate import actor_of_person
@@ -73,6 +76,14 @@ class Visitors:
     async def form(self, request: Request, visitor: Visitor) -> dict[str, str]:
         """The fields of a form that this visitor sent from a page of ours."""
         fields = await read_form(request, self.base_url)
+        check_csrf(fields, visitor.csrf)
+        return fields
+
+    async def form_with_files(
+        self, request: Request, visitor: Visitor, limits: Mapping[str, int], received: dict[str, Path]
+    ) -> dict[str, str]:
+        """The same of a form with files, each of at most so many bytes, which are put where `received` says then."""
+        fields = await Uploads(self.base_url, self.passing, self.runner).read(request, limits, received)
         check_csrf(fields, visitor.csrf)
         return fields
 
