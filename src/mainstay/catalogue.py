@@ -1,5 +1,6 @@
 """Everything the product can do, in the order in which doors show it."""
 
+from mainstay.business.organisation import logo
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
@@ -13,6 +14,7 @@ from mainstay.webhooks.disabling import disable_webhook
 CATALOGUE = Catalogue(
     operations=(
         *organisation.OPERATIONS,
+        *logo.OPERATIONS,
         *people.OPERATIONS,
         *standing.OPERATIONS,
         *joining.OPERATIONS,

@@ -177,7 +177,7 @@ class Request:
         raise Interrupted(413, f"The body is larger than {limit} bytes.")
 
     async def read_away(self) -> None:
-        """Take what is left of the body of a refused request, within bounds: who is still sending hears no answer."""
+        """Take what is left of a body that nobody wanted, within bounds: who is still sending hears no answer."""
         left = LARGE_READ_AWAY_BYTES if self._is_large else READ_AWAY_BYTES
         length = int(self.headers.get("content-length", "0"))
         coming = length > 0 or self.headers.get("transfer-encoding") is not None
@@ -278,7 +278,7 @@ class Front:
                 ms=round(seconds * 1000, 1),
                 address=self.addresses.of_client(request.peer, request.headers),
             )
-        if response.status >= HTTPStatus.BAD_REQUEST:
+        if response.status >= HTTPStatus.MULTIPLE_CHOICES:
             await request.read_away()
         body = _send(request, response, protocol)
         if body is not None and body.passing:

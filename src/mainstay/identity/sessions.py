@@ -50,6 +50,8 @@ class Membership:
     role: Role
     subscribed: bool
     time_zone: str
+    # The name of the file, where there is one.
+    logo: str
 
 
 _SELECT = """
@@ -94,14 +96,14 @@ def of_account(rows: Handle, account: str, now: datetime) -> list[Session]:
 def memberships(rows: Handle, account: str) -> list[Membership]:
     """Where the account is an active person, by the organisations' names."""
     found = rows.all(
-        "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone"
+        "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, coalesce(o.logo, '')"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.account_id = :account AND p.status = 'active' ORDER BY o.name, o.id LIMIT 1000",
         account=account,
     )
     return [
-        Membership(organisation, name, person, person_name, Role(role), subscription == "active", zone)
-        for organisation, name, person, person_name, role, subscription, zone in (map(str, row) for row in found)
+        Membership(organisation, name, person, person_name, Role(role), subscription == "active", zone, logo)
+        for organisation, name, person, person_name, role, subscription, zone, logo in (map(str, row) for row in found)
     ]
 
 

@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mainstay.kernel.actor import Actor
+from mainstay.kernel.refusal import Reason
 from mainstay.kernel.shapes import Kept, Record
 from mainstay.values.address import Address
 
@@ -43,8 +45,14 @@ class Organisation(Kept):
     shown = OrganisationOut
 
     name: str
+    # The name of the file, which nobody is shown.
+    logo: str | None
 
     @property
     def called(self) -> str:
         """Its name."""
         return self.name
+
+    def without_logo(self, _by: Actor) -> list[Reason]:
+        """Why there is no logo to remove."""
+        return [] if self.logo else [Reason("There is no logo.", unblock="set_logo")]

@@ -14,6 +14,7 @@ ORGANISATION = Listing(
     id_field=None,
     tenant="id",
     columns={"subscription": """'{"status":"' || organisation.subscription || '"}'"""},
+    facts={"logo": "organisation.logo"},
 )
 
 

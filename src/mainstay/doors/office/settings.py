@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mainstay.backing.database import EVERY
+from mainstay.backing.images import kind_of
 from mainstay.business.organisation.operations import get_organisation
+from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.room import Arrangement, Room
@@ -17,7 +20,7 @@ from mainstay.identity.entering import change_password
 from mainstay.identity.passwords import check_new_password
 from mainstay.identity.sessions import Session
 from mainstay.identity.signing_in import NotSignedIn
-from mainstay.kernel.refusal import Fault, Invalid, Refusal
+from mainstay.kernel.refusal import Fault, Invalid, NotFound, Refusal
 
 ORGANISATION = Arrangement(
     title="Organisation",
@@ -40,6 +43,7 @@ ORGANISATION = Arrangement(
         "currency",
         "timeZone",
     ),
+    more="logo.html",
 )
 
 
@@ -55,11 +59,19 @@ class SettingsPages:
         enter = self.desk.signed_in
         return [
             *Room(self.desk, ORGANISATION).routes(),
+            Route("GET", "/logo/{name}", enter(self.show_logo)),
             Route("GET", "/settings/account", enter(self.show_account)),
             Route("POST", "/settings/account/password", enter(self.change_password)),
             Route("POST", "/settings/account/sessions/end-others", enter(self.end_other_sessions)),
             Route("POST", "/settings/account/sessions/{id}/end", enter(self.end_session)),
         ]
+
+    async def show_logo(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """The organisation's logo, for its people; its address changes when it does."""
+        here, visitors = guest.visitor.membership, self.desk.visitors
+        if here is None or not here.logo or here.logo != at["name"]:
+            raise NotFound("page")
+        return await visitors.runner.change(_picture, visitors.files.path(here.logo))
 
     async def show_account(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """One's own sign-in."""
@@ -110,3 +122,11 @@ class SettingsPages:
     def _end_others(self, account: str, session: str) -> None:
         with self.desk.visitors.stage.database.changing(EVERY) as rows:
             sessions.end_all(rows, account, but=session)
+
+
+def _picture(path: Path) -> Response:
+    try:
+        return picture(path, "logo", kind_of(path))
+    except FileNotFoundError:
+        # The folder of files was not brought along with the database.
+        raise NotFound("page") from None

@@ -1,0 +1,61 @@
+"""Pictures that people hand in: taken apart and made anew, so that nothing but the picture is left of them."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from mainstay.late import late
+
+# What is read, and what each is made into again.
+_KINDS = {"PNG": "image/png", "JPEG": "image/jpeg"}
+ACCEPTED = tuple(_KINDS.values())
+# A few bytes can say that they are a picture as large as a house. What is larger than this is not even begun.
+_MOST_PIXELS = 16_000_000
+_PNG_BEGINS = b"\x89PNG"
+
+
+class NotAPicture(Exception):
+    """What was handed in is no picture that we take; the text says why, behind the name of the field."""
+
+
+def redrawn(path: Path, side: int) -> bytes:
+    """The picture of a file, drawn anew with no side longer than this; nothing else that was in the file is in it."""
+    try:
+        return _redrawn(path, side)
+    except NotAPicture:
+        raise
+    except Exception:
+        # Whatever its reader stumbles over, it is not a picture that others could show.
+        raise NotAPicture("is not a PNG or JPEG picture") from None
+
+
+def kind_of(path: Path) -> str:
+    """The media type of a picture that was drawn anew."""
+    with path.open("rb") as file:
+        return _KINDS["PNG" if file.read(len(_PNG_BEGINS)) == _PNG_BEGINS else "JPEG"]
+
+
+def _redrawn(path: Path, side: int) -> bytes:
+    library, turning = late("PIL.Image"), late("PIL.ImageOps")
+    # Its own bound only warns; ours is below, before anything is drawn.
+    library.MAX_IMAGE_PIXELS = None
+    with library.open(path, formats=tuple(_KINDS)) as picture:
+        if picture.width * picture.height > _MOST_PIXELS:
+            raise NotAPicture(f"has more than {_MOST_PIXELS // 1_000_000} million dots; make it smaller first")
+        kind: str = picture.format
+        # A large photograph is drawn small at once, where its kind can do that.
+        picture.draft("RGB", (side, side))
+        turned = turning.exif_transpose(picture)
+        mode = "RGBA" if kind == "PNG" and turned.has_transparency_data else "RGB"
+        turned = turned.convert(mode)
+        turned.thumbnail((side, side))
+        return _drawn(library, turned, kind)
+
+
+def _drawn(library: Any, picture: Any, kind: str) -> bytes:
+    """The dots alone: what the file said beside them goes nowhere."""
+    plain = library.new(picture.mode, picture.size)
+    plain.paste(picture)
+    drawn = BytesIO()
+    plain.save(drawn, kind, optimize=True, **({"quality": 88} if kind == "JPEG" else {}))
+    return drawn.getvalue()

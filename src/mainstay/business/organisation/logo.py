@@ -1,0 +1,74 @@
+"""The organisation's logo, as it will stand on what customers are sent."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.backing.images import ACCEPTED, NotAPicture, redrawn
+from mainstay.business.organisation.model import Organisation
+from mainstay.business.organisation.store import ORGANISATION
+from mainstay.kernel.actor import Door
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.refusal import Fault, Invalid
+from mainstay.kernel.rights import Right
+from mainstay.kernel.shapes import Input
+from mainstay.values.fields import KeptName, Upload
+
+MOST_BYTES = 2_000_000
+LONGEST_SIDE = 1000
+
+
+def drawn_logo(path: Path) -> bytes:
+    """A logo out of what someone handed in."""
+    try:
+        return redrawn(path, LONGEST_SIDE)
+    except NotAPicture as fault:
+        raise Invalid([Fault("logo", str(fault))]) from None
+
+
+class SetLogo(Input):
+    """The picture."""
+
+    logo: Annotated[KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, made=drawn_logo)] = Field(
+        description="A PNG or JPEG picture of at most 2 MB. It is made no larger than 1,000 dots a side."
+    )
+
+
+class RemoveLogo(Input):
+    """Nothing: there is only one."""
+
+
+@operation(
+    right=Right.ORGANISATION_CHANGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.OFFICE}),
+    on=ORGANISATION,
+    done="The logo is set.",
+)
+def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
+    """Set the organisation's logo.
+
+    It is shown here in the office, and on what customers are sent.
+    """
+    return ORGANISATION.save(ctx, organisation, {"logo": given.logo})
+
+
+@operation(
+    right=Right.ORGANISATION_CHANGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.OFFICE}),
+    on=ORGANISATION,
+    unless=Organisation.without_logo,
+    done="The logo is removed.",
+)
+def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) -> Organisation:
+    """Remove the organisation's logo.
+
+    What was sent with it stays as it was.
+    """
+    return ORGANISATION.save(ctx, organisation, {"logo": None})
+
+
+OPERATIONS = (set_logo, remove_logo)

@@ -1,0 +1,106 @@
+"""Pictures that are drawn anew: nothing but the picture is left, and what is none is refused."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from PIL import Image
+
+from mainstay.backing.images import NotAPicture, kind_of, redrawn
+from pictures import NOT_PICTURES, drawn, opened
+
+EVIL = b"<script>alert(1)</script>"
+
+
+def anew(folder: Path, content: bytes, side: int = 1000) -> bytes:
+    path = folder / "handed in.exe"
+    path.write_bytes(content)
+    return redrawn(path, side)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_picture_is_known_by_its_content_and_stays_of_its_kind(tmp_path: Path, kind: str) -> None:
+    made = anew(tmp_path, drawn(kind))
+    picture = opened(made)
+    assert (picture.format, picture.size, picture.mode) == (kind, (40, 30), "RGB")
+    assert picture.getpixel((5, 5)) == (0, 0, 0)
+    assert picture.getpixel((35, 5)) == (255, 255, 255)
+    (tmp_path / "made").write_bytes(made)
+    assert kind_of(tmp_path / "made") == f"image/{kind.lower()}"
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGBA", "LA", "I;16", "RGB"])
+def test_a_png_of_any_mode_is_taken(tmp_path: Path, mode: str) -> None:
+    assert opened(anew(tmp_path, drawn("PNG", mode=mode))).mode == ("RGBA" if "A" in mode else "RGB")
+
+
+@pytest.mark.parametrize("mode", ["L", "CMYK", "RGB"])
+def test_a_jpeg_of_any_mode_is_taken(tmp_path: Path, mode: str) -> None:
+    assert opened(anew(tmp_path, drawn("JPEG", mode=mode))).mode == "RGB"
+
+
+def test_what_can_be_seen_through_stays_so(tmp_path: Path) -> None:
+    clear = Image.new("RGBA", (10, 10), (255, 0, 0, 0))
+    clear.save(tmp_path / "clear.png")
+    picture = opened(redrawn(tmp_path / "clear.png", 1000))
+    assert picture.mode == "RGBA"
+    assert picture.getchannel("A").getextrema() == (0, 0)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_no_side_is_longer_than_asked(tmp_path: Path, kind: str) -> None:
+    assert opened(anew(tmp_path, drawn(kind, (2400, 1200)))).size == (1000, 500)
+
+
+def test_a_photograph_stands_upright(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    assert opened(anew(tmp_path, drawn("JPEG", exif=exif))).size == (30, 40)
+
+
+def test_nothing_but_the_dots_is_left(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = EVIL.decode()
+    for kind in ("JPEG", "PNG"):
+        with_more = drawn(kind, exif=exif, icc_profile=EVIL, comment=EVIL) + b"PK\x03\x04" + EVIL
+        assert EVIL in with_more
+        made = anew(tmp_path, with_more)
+        assert EVIL not in made
+        assert b"PK" not in made
+        assert opened(made).info.keys() <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
+
+
+def test_the_same_picture_is_made_the_same_again(tmp_path: Path) -> None:
+    assert anew(tmp_path, drawn("JPEG")) == anew(tmp_path, drawn("JPEG"))
+
+
+@pytest.mark.parametrize("what", NOT_PICTURES)
+def test_what_is_no_picture_is_refused(tmp_path: Path, what: str) -> None:
+    with pytest.raises(NotAPicture):
+        anew(tmp_path, NOT_PICTURES[what])
+
+
+def test_a_picture_with_too_many_dots_is_not_even_begun(tmp_path: Path) -> None:
+    with pytest.raises(NotAPicture, match="million dots"):
+        anew(tmp_path, NOT_PICTURES["PNG as large as a house"])
+
+
+@given(some.binary(max_size=300), some.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0\x00\x10JFIF"]))
+def test_no_bytes_make_a_bug(tmp_path_factory: pytest.TempPathFactory, content: bytes, mark: bytes) -> None:
+    with pytest.raises(NotAPicture):
+        anew(tmp_path_factory.getbasetemp(), mark + content)
+
+
+@given(some.data(), some.sampled_from(["PNG", "JPEG"]))
+def test_a_picture_with_a_flaw_is_drawn_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: some.DataObject, kind: str
+) -> None:
+    content = bytearray(drawn(kind))
+    for _ in range(data.draw(some.integers(1, 4))):
+        content[data.draw(some.integers(0, len(content) - 1))] = data.draw(some.integers(0, 255))
+    try:
+        made = anew(tmp_path_factory.getbasetemp(), bytes(content))
+    except NotAPicture:
+        return
+    assert opened(made).format in {"PNG", "JPEG"}

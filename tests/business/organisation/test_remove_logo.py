@@ -1,0 +1,24 @@
+import pytest
+
+from business.organisation.test_set_logo import NAME, kept
+from cast import Cast
+from mainstay.business.organisation.logo import remove_logo, set_logo
+from mainstay.kernel.refusal import Blocked, Forbidden
+from mainstay.kernel.rights import Role
+
+
+def test_the_logo_is_removed(cast: Cast) -> None:
+    cast.perform(set_logo, logo=NAME)
+    cast.perform(remove_logo)
+    assert kept(cast) is None
+
+
+def test_where_there_is_none_it_says_so(cast: Cast) -> None:
+    with pytest.raises(Blocked, match="There is no logo"):
+        cast.perform(remove_logo)
+
+
+def test_it_is_for_those_who_change_the_organisation(cast: Cast) -> None:
+    cast.perform(set_logo, logo=NAME)
+    with pytest.raises(Forbidden):
+        cast.perform(remove_logo, Role.OFFICE)
