@@ -7,6 +7,7 @@ from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from mainstay.backing.database import EVERY
 from mainstay.backing.guard import Guard
+from mainstay.business.organisation.logo import set_logo
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
 from mainstay.kernel.actor import Actor
@@ -166,6 +167,8 @@ OLIVIA: Given = {"ownerName": "Olivia", "ownerEmail": "olivia@cast.example", "pa
 EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "get_organisation": lambda *_: {},
     "update_organisation": lambda *_: {"phone": "1"},
+    "set_logo": lambda *_: {"logo": "1" * 64},
+    "remove_logo": lambda *_: {},
     "get_me": lambda *_: {},
     "list_people": lambda *_: {},
     "get_person": _member,

@@ -20,7 +20,7 @@ from mainstay.kernel.shapes import Irrevocable, ListInput
 
 VERBS = {
     "accept", "add", "approve", "change", "create", "delete", "disable", "get", "invite", "list", "name", "pause",
-    "redeliver", "remove", "reset", "resume", "revoke", "rotate", "send", "sign", "update",
+    "redeliver", "remove", "reset", "resume", "revoke", "rotate", "send", "set", "sign", "update",
 }  # fmt: skip
 OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", CATALOGUE.events, ids=lambda event: event.name)

@@ -33,6 +33,8 @@ MEMBER = SUBCONTRACTOR | {
 OFFICE = MEMBER
 ADMIN = OFFICE | {
     "update_organisation",
+    "set_logo",
+    "remove_logo",
     "invite_person",
     "invite_again",
     "change_role",
