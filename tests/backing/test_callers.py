@@ -1,7 +1,11 @@
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from fcntl import LOCK_EX, lockf
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -36,8 +40,9 @@ class Lobby:
     def calls(self, address: str, times: int) -> list[socket.socket]:
         return [self.call(address) for _ in range(times)]
 
-    def look(self) -> None:
-        self._callers.look([self.listener.fileno(), *(end.fileno() for end in chain(*self.ends.items()))])
+    def look(self, *files: int) -> None:
+        ends = [end.fileno() for end in chain(*self.ends.items())]
+        self._callers.look([self.listener.fileno(), *ends, *files])
 
     def wait_until_quiet(self, client: socket.socket) -> None:
         """Until a moment has passed since it last said something."""
@@ -122,3 +127,24 @@ def test_connections_to_other_ports_are_let_be(lobby: Lobby) -> None:
         lobby.look()
 
         assert len(lobby.held()) == 6
+
+
+# Whether another process may lock a file.
+_LOCKING = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+"""
+
+
+def test_the_locks_of_files_are_left_alone(lobby: Lobby, tmp_path: Path) -> None:
+    path = tmp_path / "locked"
+    path.touch()
+    with path.open("r+b") as file:
+        lockf(file, LOCK_EX)
+
+        # To look at it as at a connection must not open, copy or close it: closing any copy would drop the lock.
+        lobby.look(file.fileno())
+
+        asked = subprocess.run([sys.executable, "-c", _LOCKING, path], capture_output=True, text=True, check=False)
+    assert "BlockingIOError" in asked.stderr

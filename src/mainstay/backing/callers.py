@@ -119,7 +119,7 @@ class Callers:
     def _lines(self, files: Sequence[int]) -> Iterator["_Line"]:
         for file in files:
             # It may be closed this very moment, or not be connected any more.
-            with suppress(OSError), _opened(file) as found:
+            with suppress(OSError), _lent(file) as found:
                 if found.family not in {socket.AF_INET, socket.AF_INET6} or found.getsockname()[1] != self._port:
                     continue
                 _limit_patience(found)
@@ -139,16 +139,17 @@ class _Line(NamedTuple):
 
 
 @contextmanager
-def _opened(file: int) -> Iterator[socket.socket]:
-    """The socket behind a file, under a number of our own: the server may give its own to another at any moment."""
-    copy = os.dup(file)
+def _lent(file: int) -> Iterator[socket.socket]:
+    """The socket that is this file; OSError when it is none.
+
+    It is the server's, and never closed here. Nor is a copy of it: to close any copy of a file, which a number may have
+    become meanwhile, would drop the locks that this process holds on it, those of SQLite among them.
+    """
+    found = socket.socket(fileno=file)
     try:
-        found = socket.socket(fileno=copy)
-    except OSError:
-        os.close(copy)
-        raise
-    with found:
         yield found
+    finally:
+        found.detach()
 
 
 def _limit_patience(found: socket.socket) -> None:
@@ -169,7 +170,7 @@ def _quiet(found: socket.socket) -> int:
 
 def _end(line: _Line) -> None:
     """Break a connection off, with what it has not taken; the server sees it and closes its file."""
-    with suppress(OSError), _opened(line.file) as found:
+    with suppress(OSError), _lent(line.file) as found:
         if _identity(found) == line.identity:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
             found.shutdown(socket.SHUT_RDWR)
