@@ -343,6 +343,16 @@ def test_the_folder_keeps_each_mail_once_and_private(tmp_path: Path) -> None:
     assert mail.get_content().replace("\r\n", "\n") == MAIL.text
 
 
+def test_the_log_tells_of_each_mail_that_nobody_gets_by_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    FolderPost(tmp_path, SENDER).send(MAIL)
+
+    [line] = capsys.readouterr().err.splitlines()
+    assert '"event":"mail put into the folder"' in line
+    assert '"mail":"msg_1"' in line
+
+
 def test_a_folder_that_cannot_be_written_is_a_mail_not_sent(tmp_path: Path) -> None:
     (tmp_path / "outbox").write_text("a file, not a folder")
 

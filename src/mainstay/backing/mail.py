@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from mainstay.backing.log import log
 from mainstay.values.mailbox import wire_address
 
 
@@ -71,6 +72,8 @@ class FolderPost:
             fresh.replace(self._folder / f"{message.id}.eml")
         except OSError as error:
             raise MailNotSent(f"The mail could not be written to the folder: {error}") from error
+        # Nobody gets it by itself: whoever looks after the server must know.
+        log("mail put into the folder", mail=message.id)
 
 
 class SmtpPost:
