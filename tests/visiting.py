@@ -83,6 +83,11 @@ class Visit:
         known = {name: hidden(page, name) for name in ("csrf", "ticket", "version")}
         return self.post(to, {name: value for name, value in known.items() if value} | fields)
 
+    def follow(self, answer: httpx2.Response) -> httpx2.Response:
+        """Go on to where an answer leads."""
+        assert answer.status_code == httpx2.codes.SEE_OTHER, answer.text
+        return self.get(answer.headers["Location"])
+
     def sign_in(self, somebody: Somebody) -> None:
         """Sign in."""
         answer = self.submit("/sign-in", email=somebody.email, password=somebody.password)

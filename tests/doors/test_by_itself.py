@@ -21,8 +21,8 @@ from mainstay.kernel.perform import Stage
 from mainstay.kernel.reaction import Happening, Reaction, Timer
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import LEASE, RETRIES, Letter
-from mainstay.main import open_stage
 from mainstay.settings import Settings
+from mainstay.staging import open_stage
 from mainstay.values.moments import moment_text
 from mainstay.worker import Worker
 from recording import RecordingDatabase, RecordingHandle

@@ -7,7 +7,6 @@ from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from mainstay.backing.database import EVERY
 from mainstay.backing.guard import Guard
-from mainstay.business.organisation.logo import set_logo
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
 from mainstay.kernel.actor import Actor
@@ -18,7 +17,7 @@ from mainstay.kernel.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks.endpoints import create_webhook, pause_webhook
-from mainstay.webhooks.fan_out import fan_out
+from mainstay.webhooks.fan_out import insert
 from recording import RecordingDatabase
 from telling import set_columns
 
@@ -103,7 +102,7 @@ def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:
         event = rows.one("SELECT id, type, created_at FROM event WHERE organisation_id = :organisation LIMIT 1")
         assert event is not None
         identity, kind, at = map(str, event)
-        fan_out(rows, [(identity, kind)], at)
+        insert(rows, webhook, identity, kind, at)
         # Delivered, so that no worker takes it.
         delivery = rows.one(
             "UPDATE delivery SET status = 'delivered', due_at = NULL, attempts = 1"

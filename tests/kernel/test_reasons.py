@@ -11,7 +11,7 @@ from mainstay.business.people.model import Person
 from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools
-from mainstay.kernel.actor import Actor
+from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.kernel.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
@@ -106,11 +106,11 @@ def test_what_speaks_against_it_keeps_it_from_being_available(cast: Cast) -> Non
     assert not available(praising(RANK))
 
 
-def test_an_agent_is_told_the_tool_that_clears_a_reason_away() -> None:
-    tools = Tools(CATALOGUE.operations)
+def test_an_agent_is_told_the_tool_that_clears_a_reason_away(cast: Cast) -> None:
+    tools, actor = Tools(CATALOGUE.operations), cast.actor(Role.OWNER, door=Door.AGENT)
     praised = praising()
-    assert tools.way_out(praised, Blocked([SUNDAY, RAIN])) == " Call update_person first."
+    assert tools.way_out(praised, Blocked([SUNDAY, RAIN]), actor) == " Call update_person first."
     # What no agent can do is no way out for one.
-    assert tools.way_out(praised, Blocked([Reason("No.", unblock="name_owner")])) == ""
-    assert tools.way_out(praised, Conflict("No.")) == ""
-    assert tools.way_out(praised, NotFound("person")) == " list_people shows those there are."
+    assert tools.way_out(praised, Blocked([Reason("No.", unblock="name_owner")]), actor) == ""
+    assert tools.way_out(praised, Conflict("No."), actor) == ""
+    assert tools.way_out(praised, NotFound("person"), actor) == " list_people shows those there are."

@@ -16,7 +16,7 @@ from mainstay.business.people.operations import get_person
 from mainstay.business.people.standing import remove_person
 from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.office import routes
+from mainstay.doors.office import people, routes
 from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -123,7 +123,7 @@ def server(
     settings = installations.furnished(engine, tmp_path_factory.mktemp("more"))
     more = replace(CATALOGUE, operations=(*CATALOGUE.operations, *ADDED))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(routes, "PEOPLE", replace(routes.PEOPLE, creates=adopt_person, create_path="adopt"))
+        patch.setattr(routes, "PEOPLE", replace(people.PEOPLE, creates=adopt_person, create_path="adopt"))
         with open_inside(settings, catalogue=more) as inside:
             yield inside
 

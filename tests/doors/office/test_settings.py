@@ -170,9 +170,9 @@ def test_while_lapsed_the_office_reads_and_says_so(server: RunningServer, cast: 
         assert page.status_code == 200
         assert "The subscription is inactive." in page.text
     assert visiting.get("/settings/edit").status_code == 402
-    page = visiting.get("/settings").text
-    assert "/settings/edit" not in page
-    assert visiting.answer(page, "/settings/edit", name="New", **DETAILS).status_code == 402
+    shown = visiting.get("/settings").text
+    assert "/settings/edit" not in shown
+    assert visiting.answer(shown, "/settings/edit", name="New", **DETAILS).status_code == 402
     answer = visiting.submit(ACCOUNT, f"{ACCOUNT}/password", password=PASSWORD, newPassword=NEW)
     assert answer.status_code == 303
     cast.renew()
