@@ -20,6 +20,7 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.refusal import Invalid, NotFound
 from mainstay.values.ids import new_id
+from recording import RecordingDatabase
 from visiting import Somebody, somebody
 
 NEW = "another password"
@@ -35,18 +36,21 @@ def known(cast: Cast, email: str) -> Known:
         return look_up(rows, email)
 
 
-def ask(cast: Cast, email: str) -> list[tuple[str, str]]:
-    """Ask for a new password; the waiting letters and the links that there are then."""
-    return ask_as(cast, email, email)
+def ask(cast: Cast, email: str, typed: str | None = None) -> list[tuple[str, str]]:
+    """Ask for a new password; the letters that are left then, and the links there are.
 
-
-def ask_as(cast: Cast, typed: str, email: str) -> list[tuple[str, str]]:
-    """The same, with the address written in another way than it was given."""
-    signing_in.ask_for_reset(cast.stage.database, typed, cast.stage.clock())
+    Seen as they are written: a worker of another test may be at the outbox too.
+    """
+    watched = RecordingDatabase(cast.stage.database)
+    signing_in.ask_for_reset(watched, typed or email, cast.stage.clock())
     with cast.stage.database.reading(EVERY) as rows:
-        letters = rows.all("SELECT payload FROM outbox WHERE payload LIKE :email", email=f"%{email}%")
         links = rows.all("SELECT id FROM one_time_link WHERE email = :email ORDER BY id", email=email)
-    return [("letter", str(payload)) for (payload,) in letters] + [("link", str(link)) for (link,) in links]
+    return [("letter", letter) for letter in letters(watched)] + [("link", str(link)) for (link,) in links]
+
+
+def letters(watched: RecordingDatabase) -> list[str]:
+    """The mails that were left in the outbox."""
+    return [str(statement.given["payload"]) for statement in watched.statements if "INTO outbox" in statement.sql]
 
 
 def reset(cast: Cast, link: str, stage: Stage | None = None) -> None:
@@ -162,21 +166,14 @@ def test_a_reset_and_the_news_of_it_are_mailed_to_the_address_as_it_was_given(ca
     given, other = f"Kim.{number}@straße.example", f"kim.{number}@strasse.example"
     for email in (given, other):
         cast.perform(add_person, operator(cast.organisation), name="Kim", email=email, role="member", password=PASSWORD)
-    ((_, letter), (_, link)) = ask_as(cast, given.lower(), given)
+    ((_, letter), (_, link)) = ask(cast, given, given.lower())
     assert (orjson.loads(letter)["to"], orjson.loads(letter)["link"]) == (given, link)
-    reset(cast, link)
+    watched = RecordingDatabase(cast.stage.database)
+    reset(cast, link, replace(cast.stage, database=watched))
+    assert [orjson.loads(news)["to"] for news in letters(watched)] == [given]
     assert prove(known(cast, given), NEW)
     # Whoever has the other mailbox is someone else, and has lost nothing.
     assert prove(known(cast, other), PASSWORD) != known(cast, given).account
-    with cast.stage.database.reading(EVERY) as rows:
-        told = [
-            orjson.loads(str(payload))["to"]
-            for (payload,) in rows.all(
-                "SELECT payload FROM outbox WHERE kind = 'mail' AND payload LIKE :number ORDER BY id",
-                number=f"%{number}%",
-            )
-        ]
-    assert told == [given, given]
 
 
 def test_a_reset_sets_the_password_and_ends_every_session(cast: Cast, person: Somebody) -> None:
