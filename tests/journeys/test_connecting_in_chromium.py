@@ -66,14 +66,17 @@ def test_an_app_is_connected_seen_and_disconnected(
 
         page.goto(MCP)
         row = page.get_by_role("row").filter(has_text="Kitchen planner")
-        expect(row).to_contain_text("Sara Someone")
-        expect(row).to_contain_text("Read and write")
-        row.get_by_text("tools offered").click()
-        expect(row).to_contain_text("invite_person")
-        row.get_by_label("Revoke Kitchen planner").click()
-        row.get_by_role("button", name="Revoke Kitchen planner").click()
-        expect(page.get_by_text("No apps connected")).to_be_visible()
+        expect(row).to_contain_text("Read and write · approved by Sara Someone")
+        row.get_by_role("link", name="Kitchen planner").click()
+        expect(page.get_by_text("invite_person")).to_be_visible()
+        check_page(page)
+        page.get_by_role("link", name="Revoke").click()
+        check_page(page)
+        page.get_by_role("button", name="Revoke").click()
+        expect(page.get_by_role("status")).to_contain_text("The app's access is revoked.")
         assert post(server, token, legacy("ping")).status_code == 401
+        page.goto(MCP)
+        expect(page.get_by_text("No apps connected")).to_be_visible()
 
 
 def test_denying_leads_back_to_the_app(browser: Browser, server: RunningServer, cast: Cast, callback: Callback) -> None:

@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from apps import Person, register
 from cast import PASSWORD, Cast
-from chromium import NARROW, check_page, open_page, sign_in
+from chromium import NARROW, TINY, WIDE, Scheme, check_page, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
-from mainstay.identity.keys import create_key
+from mainstay.identity.keys import create_key, list_keys
 from mainstay.kernel.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
@@ -28,10 +28,11 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
 
 def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, page: Page) -> None:
     sign_in(page, somebody(cast))
-    page.goto(KEYS)
+    page.goto(f"{KEYS}/new")
     page.get_by_label("Name").fill("Once")
+    page.get_by_label("Access").select_option("Read only")
     # Whoever listens last stops both, and tells which had been stopped before.
-    stopped = page.get_by_role("button", name="Create the key").evaluate("""(button) => {
+    stopped = page.get_by_role("button", name="Create key").evaluate("""(button) => {
         const stopped = [];
         addEventListener("submit", (event) => { stopped.push(event.defaultPrevented); event.preventDefault(); });
         button.click();
@@ -45,9 +46,10 @@ def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: C
     sign_in(page, somebody(cast))
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Developer").click()
+    page.get_by_role("link", name="Create key").click()
     page.get_by_label("Name").fill("Website bookings")
-    page.get_by_label("Read and write").check()
-    page.get_by_role("button", name="Create the key").click()
+    page.get_by_label("Access").select_option("Read and write")
+    page.get_by_role("button", name="Create key").click()
     key = page.locator("#new-key").inner_text()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
@@ -57,8 +59,10 @@ def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: C
 
     page.goto(KEYS)
     assert key not in page.content()
-    page.get_by_label("Revoke Website bookings").click()
-    page.get_by_role("button", name="Revoke Website bookings").click()
+    page.get_by_label("Actions for Website bookings").click()
+    page.get_by_role("link", name="Revoke").click()
+    expect(page.get_by_text("This cannot be undone")).to_be_visible()
+    page.get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("status")).to_contain_text("The API key is revoked.")
     assert server.request("GET", "/api/v1/organisation", key).status_code == 401
 
@@ -69,21 +73,23 @@ def test_someone_invited_comes_in_by_their_mail(
     email = f"{new_id('n').lower()}@new.example"
     sign_in(page, somebody(cast))
     page.get_by_role("link", name="People").first.click()
-    page.get_by_role("link", name="Invite someone").click()
+    page.get_by_role("link", name="Invite person").click()
     page.get_by_label("Name").fill("Nina New")
     page.get_by_label("E-mail address").fill(email)
     page.get_by_label("Role").select_option("Office")
-    page.get_by_role("button", name="Send the invitation").click()
+    page.get_by_role("button", name="Invite person").click()
     expect(page.get_by_role("status")).to_contain_text("on its way by mail")
+    expect(page.get_by_role("heading", name="Nina New")).to_be_visible()
     with open_page(browser, server.url, NARROW, "dark") as phone:
         phone.goto(link_for(server, email))
         check_page(phone)
         phone.get_by_label("Choose a password").fill("a password of Nina's")
         phone.get_by_role("button", name="Accept the invitation").click()
         expect(phone.get_by_role("heading", level=1)).to_contain_text("Organisation")
-        phone.get_by_label("Your account: Nina New").click()
-        expect(phone.get_by_text(email)).to_be_visible()
-    page.reload()
+        tabs = phone.get_by_role("navigation", name="Main areas")
+        tabs.get_by_text("More").click()
+        expect(tabs.get_by_text(email)).to_be_visible()
+    page.goto("/people")
     expect(page.get_by_role("row", name="Nina New")).to_contain_text("Active")
 
 
@@ -119,22 +125,65 @@ def test_the_keyboard_alone_signs_in_and_makes_a_key(cast: Cast, page: Page) -> 
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "content"
 
-    page.goto(KEYS)
+    page.goto(f"{KEYS}/new")
     tab_to(page, "#name")
     page.keyboard.type("Typed")
     page.keyboard.press("Tab")
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_label("Read and write")).to_be_checked()
+    page.keyboard.type("Read and")
+    assert page.get_by_label("Access").input_value() == "write"
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("#new-key")).to_contain_text("svc_sk_")
 
-    # A menu opens and closes without a mouse too.
+    # A menu opens and closes without a mouse too, and gives the focus back.
     tab_to(page, ".account summary")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+
+
+def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, page: Page) -> None:
+    sign_in(page, somebody(cast))
+    page.goto("/people")
+    menu = page.get_by_label("Actions for Mia Member")
+    menu.focus()
+    page.keyboard.press("Enter")
+    for deed in ("Edit", "Change role", "Name owner", "Remove"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("row", name="Mia Member").get_by_role("link", name=deed)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    page.goto(f"/people/{cast.people[Role.MEMBER]}")
+    tab_to(page, "main .button.primary")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("More actions")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Give a person another role")).to_be_visible()
+    tab_to(page, "#role")
+    page.keyboard.type("Office")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Mia Member becomes office instead of member.")).to_be_visible()
+    page.get_by_role("button", name="Change role").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("The person has another role now.")
+
+
+def test_what_is_wrong_is_where_one_begins(cast: Cast, page: Page) -> None:
+    sign_in(page, somebody(cast))
+    page.goto("/people/invite")
+    page.get_by_label("Name").fill("Nina New")
+    page.get_by_label("E-mail address").fill("nina@new.example")
+    page.get_by_label("Role").select_option("Office")
+    page.get_by_label("Colour on the schedule").fill("green")
+    page.get_by_label("Cost per hour").fill("a lot")
+    page.get_by_role("button", name="Invite person").click()
+    expect(page.get_by_label("Colour on the schedule")).to_be_focused()
+    page.get_by_role("alert").get_by_role("link", name="Cost per hour").click()
+    expect(page.get_by_label("Cost per hour")).to_be_focused()
+    assert page.get_by_label("Name").input_value() == "Nina New"
 
 
 def tab_to(page: Page, selector: str) -> None:
@@ -148,11 +197,25 @@ def tab_to(page: Page, selector: str) -> None:
     pytest.fail(f"{selector} is not reached by the keyboard")
 
 
-def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
+LONG_NAME = "Wilhelmina-Alexandra Featherstonehaugh-Cholmondeley von und zu Hohenzollern"
+LONG_ADDRESS = "wilhelmina.alexandra.featherstonehaugh@subdivision.department.long-company-name-limited.example"
+
+
+def invite_someone_with_a_long_name(cast: Cast) -> str:
+    given = {"skills": ["gas", "boilers", "underfloor heating"], "companyName": LONG_NAME, "colour": "#9f1853"}
+    invited = cast.perform(invite_person, name=LONG_NAME, email=LONG_ADDRESS, role="subcontractor", **given)
+    return f"/people/{invited['id']}"
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (TINY, "dark")])
+def test_every_page_is_without_faults(
+    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
+) -> None:
     owner = somebody(cast)
-    invited = cast.perform(invite_person, name="Nina New", email=f"{new_id('n').lower()}@new.example", role="office")
+    invited = invite_someone_with_a_long_name(cast)
     cast.key()
-    with open_page(browser, server.url) as page:
+    (key,) = cast.perform(list_keys)["data"]
+    with open_page(browser, server.url, size, scheme) as page:
         for path in ("/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/reset-password/x"):
             page.goto(path)
             check_page(page)
@@ -165,23 +228,103 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         sign_in(page, owner)
         connect(server, cast, page, "Helpful Agent")
         person = f"/people/{cast.people[Role.MEMBER]}"
-        paths = ["/", "/people", "/people?status=left", "/people/invite", person, f"{person}/remove"]
-        paths += [f"/people/{invited['id']}", "/people/nobody", "/settings", "/settings/account", KEYS, MCP]
+        paths = ["/", "/people", "/people?status=left", "/people?status=invited&role=subcontractor", "/people/invite"]
+        paths += [person, f"{person}/remove", f"{person}/change-role", f"{person}/name-owner", invited]
+        paths += [f"{invited}/edit", "/people/nobody", "/settings", "/settings/edit", "/settings/account"]
+        paths += [KEYS, f"{KEYS}/new", f"{KEYS}/{key['id']}", f"{KEYS}/{key['id']}/revoke", MCP, "/nothing-here"]
         for path in paths:
             page.goto(path)
             page.evaluate("document.querySelectorAll('main details').forEach(part => { part.open = true })")
             check_page(page)
         page.goto("/people/invite")
         page.get_by_label("Name").fill(" ")
-        page.get_by_label("E-mail address").fill("nina@new")
-        page.get_by_role("button", name="Send the invitation").click()
-        expect(page.get_by_text("Name is empty.")).to_be_visible()
+        page.get_by_label("E-mail address").fill("nina@new.example")
+        page.get_by_label("Role").select_option("Office")
+        page.get_by_role("button", name="Invite person").click()
+        expect(page.get_by_role("link", name="Name is empty.")).to_be_visible()
         check_page(page)
         cast.lapse()
         page.goto(KEYS)
         expect(page.get_by_text("The subscription is inactive.")).to_be_visible()
         check_page(page)
         cast.renew()
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
+    server: RunningServer, cast: Cast, browser: Browser, role: Role
+) -> None:
+    invited = invite_someone_with_a_long_name(cast)
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, somebody(cast, role))
+        paths = ["/", "/people", f"/people/{cast.people[Role.ADMIN]}"] if role is not Role.SUBCONTRACTOR else ["/"]
+        for path in paths:
+            page.goto(path)
+            box = page.get_by_role("heading", level=1).bounding_box()
+            assert box
+            assert box["y"] <= 64, f"the title of {path} begins at {box['y']}"
+            check_page(page)
+        page.goto("/settings")
+        box = page.locator(".heading").bounding_box()
+        assert box
+        assert box["y"] <= 64
+        if len(paths) == 1:
+            return
+        page.goto("/people?status=invited")
+        expect(page.get_by_role("link", name=LONG_NAME)).to_be_visible()
+        heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+        assert heights
+        assert max(heights) <= 64, "a long name or address makes its row higher"
+        page.goto(invited)
+        check_page(page)
+
+
+def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> None:
+    invite_someone_with_a_long_name(cast)
+    sign_in(page, somebody(cast))
+    page.goto("/people")
+    heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+    assert len(heights) == 7
+    assert {round(height / 4) for height in heights} <= {12, 13}, f"rows of about 48 pixels, not {heights}"
+    check_page(page)
+
+
+def test_on_a_phone_saving_is_at_hand_and_hides_no_field(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, somebody(cast))
+        page.goto("/settings/edit")
+        save = page.get_by_role("button", name="Save")
+        expect(save).to_be_in_viewport()
+        # Whoever goes from field to field sees each of them whole, above the button.
+        fields = page.locator("main input:visible, main select:visible")
+        page.get_by_label("Name", exact=True).focus()
+        for _ in range(fields.count()):
+            field = page.locator(":focus")
+            box, above = field.bounding_box(), page.locator(".stuck").bounding_box()
+            assert box
+            assert above
+            assert box["y"] + box["height"] <= above["y"] + 1, page.evaluate("document.activeElement.id")
+            page.keyboard.press("Tab")
+        expect(save).to_be_focused()
+
+
+def test_people_are_found_and_changed_without_javascript(browser: Browser, server: RunningServer, cast: Cast) -> None:
+    context = browser.new_context(base_url=server.url, java_script_enabled=False)
+    try:
+        page = context.new_page()
+        sign_in(page, somebody(cast))
+        page.goto("/people")
+        page.get_by_label("Role").select_option("Office")
+        page.get_by_role("button", name="Show").click()
+        expect(page.get_by_role("row")).to_have_count(2)
+        page.get_by_label("Actions for Orla Office").click()
+        page.get_by_role("link", name="Edit").click()
+        page.get_by_label("Phone").fill("0123 456")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("status")).to_contain_text("Your changes are saved.")
+        expect(page.get_by_text("0123 456")).to_be_visible()
+    finally:
+        context.close()
 
 
 def connect(server: RunningServer, cast: Cast, page: Page, name: str) -> None:
@@ -195,15 +338,16 @@ HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}'`"
 
 def test_what_people_type_is_shown_as_text_everywhere(server: RunningServer, cast: Cast, page: Page) -> None:
     person = somebody(cast, name=HOSTILE)
-    texts = dict.fromkeys(("name", "legalName", "taxNumber", "address", "phone"), HOSTILE)
-    cast.perform(update_organisation, **texts, email='"<b>x</b>"@x.example')
+    texts: dict[str, object] = dict.fromkeys(("name", "legalName", "taxNumber", "phone"), HOSTILE)
+    cast.perform(update_organisation, **texts, address={"line1": HOSTILE, "city": HOSTILE})
     member = cast.people[Role.MEMBER]
     details = dict.fromkeys(("name", "phone", "companyName"), HOSTILE)
     cast.perform(update_person, personId=member, skills=[HOSTILE], **details)
     cast.perform(create_key, name=HOSTILE, access="read")
     sign_in(page, person)
     connect(server, cast, page, '"><script>alert(3)</script>')
-    for path in ("/", "/people", f"/people/{member}", f"/people/{member}/remove", "/settings", KEYS, MCP):
+    paths = ["/", "/people", f"/people/{member}", f"/people/{member}/edit", f"/people/{member}/remove"]
+    for path in [*paths, "/settings", "/settings/edit", KEYS, MCP]:
         page.goto(path)
         shown = page.content()
         assert re.search(r"<script>|<img src=.?x", shown) is None, path
@@ -212,7 +356,8 @@ def test_what_people_type_is_shown_as_text_everywhere(server: RunningServer, cas
     page.goto("/people/invite")
     page.get_by_label("Name").fill(HOSTILE)
     page.get_by_label("E-mail address").fill("mia@cast.example")
-    page.get_by_role("button", name="Send the invitation").click()
+    page.get_by_label("Role").select_option("Office")
+    page.get_by_role("button", name="Invite person").click()
     expect(page.get_by_role("alert")).to_contain_text("is already a person of this organisation")
     assert page.get_by_label("Name").input_value() == HOSTILE
     expect(page.get_by_role("alert")).to_contain_text("<script>alert(1)</script>")

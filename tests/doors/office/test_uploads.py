@@ -121,7 +121,9 @@ def test_a_file_that_is_too_large_is_refused_with_how_large_it_may_be(sender: Se
 def test_a_body_that_comes_without_its_length_is_counted(sender: Sender) -> None:
     body = multipart(*sender.parts, part("logo", bytes(MOST_BYTES + 1), "large.png"))
     assert sender.send_body(body, size=60_000)[0] == 413
-    assert sender.send_body(body + bytes(200_000), size=60_000)[0] == 413
+    # Also where what is too much belongs to no part.
+    assert sender.send_body(multipart(*sender.parts, PICTURE) + bytes(3_000_000), size=60_000)[0] == 413
+    assert not shown_logo(sender.visiting)
 
 
 WRONG: dict[str, tuple[int, Callable[[list[bytes]], bytes]]] = {
