@@ -6,7 +6,7 @@ from mainstay.backing.database import EVERY, Database
 from recording import Statement
 
 # Of a named parameter; a cast has two colons.
-_PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
+_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 # What a small table invites to and a large one would not bear.
 _SMALL = ("seqscan", "sort", "bitmapscan", "hashagg", "hashjoin", "mergejoin")
 

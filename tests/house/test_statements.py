@@ -66,6 +66,7 @@ def perform_everything(trial: Trial) -> None:
 
 def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -> None:
     tables = {
+        "search_word",
         "organisation",
         "person",
         "event",

@@ -19,7 +19,9 @@ from mainstay.kernel.refusal import NotFound
 from mainstay.kernel.rights import Right
 from mainstay.kernel.shapes import Kept, ListInput, Page, Shown
 from mainstay.kernel.wire import column_names
+from mainstay.ledger import search
 from mainstay.values.ids import new_id
+from mainstay.values.search import looked_for
 
 K = TypeVar("K", bound=Kept)
 
@@ -34,6 +36,8 @@ class Order:
 
     column: str
     descending: bool = False
+    # Whether an index is walked in it; what was found by its words is few, and sorted instead.
+    walks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,14 @@ class Own:
     column: str
     # Whoever has this right sees all rows.
     unless: Right
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBy:
+    """What the records of a list are found by when someone looks for a text: words out of these columns."""
+
+    columns: tuple[str, ...]
+    words: Callable[..., frozenset[str]]
 
 
 class _Statements(NamedTuple):
@@ -75,6 +87,8 @@ class Listing(Generic[K]):
     filters: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     otherwise: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, Order] = field(default_factory=lambda: {NEWEST: Order("id", descending=True)})
+    # Where the list's input has a `text`: what it looks for.
+    found_by: FoundBy | None = None
     tenant: str = "organisation_id"
     # Adds the columns that are derived from those that are written.
     derived: Callable[[dict[str, Any]], dict[str, Any]] = dict
@@ -103,13 +117,18 @@ class Listing(Generic[K]):
         order: str = getattr(given, "order", None) or next(iter(self.orders))
         after = given.starting_after
         with_facts = ctx.envelope.actions
+        words: dict[str, Value] = {}
+        if self.found_by and (text := getattr(given, "text", None)):
+            where, words = self._found(where, text)
+            bound |= words
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
         key = (narrowed, order, after is not None, self._sees_all(ctx), with_facts, where)
         known = self._pages.get(key)
         if known is None:
             held = [condition for name, condition in self.otherwise.items() if name not in asked]
             conditions = self._conditions([self.listed, where, *narrowed, *held], everyone=key[3] is True)
-            paged = self._page(conditions, self.orders[order], behind=after is not None, facts=with_facts)
+            way = replace(self.orders[order], walks=not words)
+            paged = self._page(conditions, way, behind=after is not None, facts=with_facts)
             known = self._pages[key] = _Statements(paged, self._count(conditions))
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
@@ -121,14 +140,21 @@ class Listing(Generic[K]):
 
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""
-        return self.keep(
-            ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
-        )
+        row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
+        record = self.keep(row)
+        if self.found_by:
+            search.write(ctx.rows, record.id, self._words(self.found_by, record))
+        return record
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
         """Write the changed fields; the record as it is then, or the very same one where nothing is different."""
         row = ctx.pen.save(self.table, record.id, self._columns(changes), self._selected, self.tenant)
-        return record if row is None else self.keep(row)
+        if row is None:
+            return record
+        after = self.keep(row)
+        if self.found_by and not changes.keys().isdisjoint(self.found_by.columns):
+            search.rewrite(ctx.rows, after.id, self._words(self.found_by, after))
+        return after
 
     def keep(self, row: Row) -> K:
         """A record from the columns of what is shown, and of the facts behind them."""
@@ -173,6 +199,8 @@ class Listing(Generic[K]):
         column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
         direction = " DESC" if order.descending else ""
         keys = [column] if order.column == "id" else [column, f"{self.table}.id"]
+        # No index is in the order of an expression: so neither engine walks one past all that was not found.
+        sorted_by = keys if order.walks else [f"{key} || ''" for key in keys]
         conditions = list(narrowed)
         if behind and len(keys) == 1:
             conditions.append(f"{column} {sign} :after")
@@ -182,12 +210,24 @@ class Listing(Generic[K]):
         return (
             f"SELECT {self._selected if facts else self._shown_columns} FROM {self.source}"
             f" WHERE {' AND '.join(conditions)}"
-            f" ORDER BY {', '.join(key + direction for key in keys)} LIMIT :limit"
+            f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"
         )
 
     def _count(self, narrowed: Sequence[str]) -> str:
         found = f"SELECT 1 AS one FROM {self.source} WHERE {' AND '.join(narrowed)} LIMIT :most"
         return f"SELECT count(*) FROM ({found}) AS found"
+
+    def _found(self, where: str, text: str) -> tuple[str, dict[str, Value]]:
+        """What narrows a page to the records with such words, and the words."""
+        sought = looked_for(text)
+        if sought is None:
+            return "1 = 0", {}
+        condition, bound = search.narrowed(f"{self.table}.id", sought)
+        return " AND ".join(filter(None, (where, condition))), bound
+
+    def _words(self, by: FoundBy, record: K) -> frozenset[str]:
+        names = column_names(self.shown)
+        return by.words(*(record.row[names.index(column)] for column in by.columns))
 
     def _sees_all(self, ctx: Context) -> bool:
         return self.own is None or ctx.actor.may(self.own.unless)

@@ -1,2 +1,11 @@
 -- The feed since a moment.
 CREATE INDEX event_by_moment ON event (organisation_id, created_at, sequence);
+
+-- The words that records are found by, without case and accents; the index is for writing a record's words anew.
+CREATE TABLE search_word (
+    organisation_id text NOT NULL,
+    word text NOT NULL,
+    record_id text NOT NULL,
+    PRIMARY KEY (organisation_id, word, record_id)
+) WITHOUT ROWID;
+CREATE INDEX search_word_by_record ON search_word (organisation_id, record_id, word);

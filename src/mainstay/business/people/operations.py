@@ -15,6 +15,7 @@ from mainstay.kernel.refusal import Conflict, NotFound
 from mainstay.kernel.rights import AssignableRole, Needs, Right, Role
 from mainstay.kernel.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Phone, Price, id_of, omittable
+from mainstay.values.search import SearchText
 
 # What an invitation tells of a person and a change changes.
 _Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing.")]
@@ -40,6 +41,12 @@ class ListPeople(ListInput):
     starting_after: Annotated[str | None, id_of("person")] = LAST_SEEN
     status: Status | None = Field(None, description="Only these. Without it, everyone who has not left.")
     role: Role | None = Field(None, description="Only people of this role.")
+    text: SearchText | None = Field(
+        None,
+        title="Search",
+        description="Only people found by this: words that begin like those of their name, e-mail address, skills or"
+        " company, or a phone number in any spelling. Case and accents do not count.",
+    )
     order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
 

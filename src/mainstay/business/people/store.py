@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import orjson
+
 from mainstay.backing.database import Handle
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import NEWEST, Listing, Order, Own
+from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
 from mainstay.kernel.rights import Right, holders
 from mainstay.values.mailbox import fold_address
+from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
 from mainstay.values.words import folded
 
 _OWNERS = holders(Right.OWNERS_NAME)
@@ -19,6 +22,11 @@ def _derived(values: dict[str, Any]) -> dict[str, Any]:
     if "name" in values:
         values["name_folded"] = folded(values["name"])
     return values
+
+
+def _words(name: str, email: str, phone: str | None, skills: str, company: str | None) -> frozenset[str]:
+    plain = " ".join((name, company or "", *orjson.loads(skills)))
+    return kept_words(words_of_text(plain), words_of_address(email), words_of_phone(phone))
 
 
 PEOPLE = Listing(
@@ -36,6 +44,7 @@ PEOPLE = Listing(
     filters={"status": "person.status = :status", "role": "person.role = :role"},
     otherwise={"status": "person.status <> 'left'"},
     orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
+    found_by=FoundBy(("name", "email", "phone", "skills", "company_name"), _words),
     derived=_derived,
 )
 

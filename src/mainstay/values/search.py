@@ -1,0 +1,118 @@
+"""What records are found by: words without case and accents, e-mail addresses, phone numbers in any spelling.
+
+A record is found by every word of a text that begins one of its own. Words that are not plain carry a mark in front, so
+that they are found only by whoever looks for such a thing: `@` an address or its domain, `+` a phone number from its
+beginning, `-` the same from its end, backwards.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, StringConstraints
+
+from mainstay.values.words import folded
+
+# Of a text that is looked for, so many words count; a word counts by so many letters.
+MOST_WORDS = 6
+LONGEST_WORD = 40
+# Of all that a record says of itself, so many words are kept.
+MOST_KEPT = 200
+SHORTEST = 2
+
+_WORD = re.compile(r"[^\W_]+")
+_PHONE = re.compile(r"[0-9\s()+./-]+")
+_DIGIT = re.compile("[0-9]")
+# Fewer digits are no number of a phone but one of a house or a year.
+_FEWEST_DIGITS = 4
+# A number with more digits than any has within its country begins with the code of one.
+_MOST_NATIONAL = 10
+# What a number has in common with itself as it is dialled from abroad: its last digits.
+_LAST = 7
+_LONGEST_CODE = 3
+
+
+def words_of_text(text: str | None) -> set[str]:
+    """The plain words of a text."""
+    return {word[:LONGEST_WORD] for word in _WORD.findall(folded(text or ""))}
+
+
+def words_of_address(address: str | None) -> set[str]:
+    """What an e-mail address is found by: itself, its domain, and the words before the @."""
+    local, at, domain = folded(address or "").rpartition("@")
+    if not at:
+        return set()
+    return {f"@{local}@{domain}"[:LONGEST_WORD], f"@@{domain}"[:LONGEST_WORD], *words_of_text(local)}
+
+
+def words_of_phone(phone: str | None) -> set[str]:
+    """What a phone number is found by: its digits from either end, with and without a country's code."""
+    digits = _significant(phone or "")
+    if len(digits) < _FEWEST_DIGITS:
+        return set()
+    dropped = range(_LONGEST_CODE + 1) if _is_international(phone or "", digits) else range(1)
+    # A zero behind the code, in brackets, is for those who call from within.
+    national = {digits[count:].lstrip("0") for count in dropped}
+    return {f"-{digits[::-1]}"[:LONGEST_WORD], *(f"+{number}"[:LONGEST_WORD] for number in national if number)}
+
+
+def kept_words(*words: Iterable[str]) -> frozenset[str]:
+    """The words that a record is found by, out of what its fields say."""
+    return frozenset(sorted({word for of_field in words for word in of_field})[:MOST_KEPT])
+
+
+class Sought(NamedTuple):
+    """What a record must have to be found: a word that begins with any of the first, and one with each of the others.
+
+    The first is what is likely to be rare.
+    """
+
+    first: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+def looked_for(text: str) -> Sought | None:
+    """What is looked for by a text; None where it has no word."""
+    if digits := _dialled(text):
+        if _is_international(text, digits):
+            return Sought((f"-{digits[: -_LAST - 1 : -1]}",))
+        return Sought((f"+{digits}", f"-{digits[::-1]}"))
+    words: dict[str, None] = {}
+    for piece in folded(text).split():
+        found = [f"@{piece}"] if "@" in piece else _WORD.findall(piece)
+        words |= dict.fromkeys(word[:LONGEST_WORD] for word in found)
+    longest_first = sorted(list(words)[:MOST_WORDS], key=len, reverse=True)
+    return Sought((longest_first[0],), tuple(longest_first[1:])) if longest_first else None
+
+
+def end_of(prefix: str) -> str:
+    """What comes behind every word that begins like this."""
+    return prefix + "\U0010ffff"
+
+
+def _check(text: str) -> str:
+    last = _WORD.findall((folded(text).split() or [""])[-1])
+    if not _dialled(text) and len("".join(last)) < SHORTEST:
+        raise ValueError("is too short to look for: its last word needs at least two letters or digits")
+    return text
+
+
+# What someone looks for.
+SearchText = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_check)
+]
+
+
+def _dialled(text: str) -> str:
+    """The digits of a text that is a phone number and nothing else, or a good part of one."""
+    enough = _PHONE.fullmatch(text) and len(_DIGIT.findall(text)) >= _FEWEST_DIGITS
+    return _significant(text) if enough else ""
+
+
+def _significant(phone: str) -> str:
+    """The digits of a number, without the zeros by which one calls another town or country."""
+    return "".join(_DIGIT.findall(phone)).lstrip("0")
+
+
+def _is_international(phone: str, digits: str) -> bool:
+    return phone.lstrip().startswith(("+", "00")) or len(digits) > _MOST_NATIONAL

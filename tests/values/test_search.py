@@ -1,0 +1,101 @@
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from mainstay.values.search import (
+    MOST_KEPT,
+    SearchText,
+    Sought,
+    end_of,
+    kept_words,
+    looked_for,
+    words_of_address,
+    words_of_phone,
+    words_of_text,
+)
+
+TEXT: TypeAdapter[str] = TypeAdapter(SearchText)
+
+
+def is_found(words: set[str], text: str) -> bool:
+    sought = looked_for(text)
+    assert sought
+
+    def has(prefix: str) -> bool:
+        return any(prefix <= word < end_of(prefix) for word in words)
+
+    return any(map(has, sought.first)) and all(map(has, sought.others))
+
+
+def test_words_have_no_case_no_accents_and_no_marks() -> None:
+    assert words_of_text("Zoë  O'Brien-Müller, Straße_7") == {"zoe", "o", "brien", "muller", "strasse", "7"}
+    assert words_of_text(None) == words_of_text("…") == set()
+    assert words_of_text("王伟 Ивано́в") == {"王伟", "иванов"}
+
+
+def test_an_address_is_found_by_itself_by_its_domain_and_by_the_words_before_the_at() -> None:
+    words = words_of_address("Tom.Ashworth@Hartley.example")
+    for text in ("tom.ash", "ashworth", "TOM.ASHWORTH@HARTLEY.EXAMPLE", "tom.ashworth@h", "@hartley"):
+        assert is_found(words, text), text
+    # The domain is shared by many: its words find nobody.
+    for text in ("hartley", "example", "ashworth@", "@artley"):
+        assert not is_found(words, text), text
+
+
+STORED = ["+44 7700 900104", "+44 (0)7700 900104", "0044 7700 900104", "07700 900104", "07700/900-104", "7700900104"]
+ASKED = [
+    "07700 900104",
+    "+44 7700 900104",
+    "+447700900104",
+    "0044 7700 900 104",
+    "447700900104",
+    "7700900104",
+    "(07700) 900-104",
+    "07700 9",
+    "0770",
+    "900104",
+    "0104",
+]
+
+
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_phone_number_is_found_in_any_spelling_and_by_either_end(stored: str, asked: str) -> None:
+    assert is_found(words_of_phone(stored), asked)
+
+
+@pytest.mark.parametrize("asked", ["07700 900105", "+44 7700 900105", "90010", "7701", "1110"])
+def test_another_phone_number_is_another(asked: str) -> None:
+    assert not any(is_found(words_of_phone(stored), asked) for stored in STORED)
+
+
+def test_few_digits_are_no_phone_number() -> None:
+    assert words_of_phone("112") == words_of_phone(None) == set()
+    assert looked_for("112") == Sought(("112",))
+
+
+def test_of_several_words_the_longest_comes_first_and_each_once() -> None:
+    assert looked_for("tom ashworth gas tom") == Sought(("ashworth",), ("tom", "gas"))
+    assert looked_for("a b c d e f g h") == Sought(("a",), ("b", "c", "d", "e", "f"))
+    assert looked_for("…") is None
+
+
+def test_a_word_is_found_by_its_beginning_only() -> None:
+    assert is_found(words_of_text("Ashworth"), "ash")
+    assert is_found(words_of_text("Ashworth"), "ashworth")
+    assert not is_found(words_of_text("Ashworth"), "worth")
+    assert not is_found(words_of_text("Ashworth"), "ashworthy")
+
+
+@pytest.mark.parametrize("text", ["to", "t ash", "0770 9", "王伟", " tom ", "tom@x"])
+def test_a_text_that_says_enough_is_taken(text: str) -> None:
+    assert TEXT.validate_python(text) == text.strip()
+
+
+@pytest.mark.parametrize("text", ["t", "tom a", "…", "?!", "7", "@", "\u0301"])
+def test_a_text_that_would_find_nearly_everyone_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="is too short to look for"):
+        TEXT.validate_python(text)
+
+
+def test_a_record_that_says_very_much_is_found_by_some_of_it() -> None:
+    assert len(kept_words({f"w{number}" for number in range(1000)})) == MOST_KEPT
