@@ -35,6 +35,7 @@ from receivers import OK, Receiver, saying
 from receiving import Street, a_street, heard
 from running import start_server
 from talking import NEWCOMER, PEOPLE
+from telling import make_webhook
 from waiting import wait_until
 
 # The queue of each engine is its own.
@@ -95,7 +96,7 @@ def _endure(settings: Settings, street: Street, plan: Plan) -> None:
     stage = open_stage(settings)
     cast = assemble(stage)
     receivers = [street.open(saying(OK)) for _ in range(plan.webhooks)]
-    webhooks = {str(cast.perform(create_webhook, url=receiver.url)["id"]): receiver for receiver in receivers}
+    webhooks = {make_webhook(cast, url=receiver.url): receiver for receiver in receivers}
     with _workers(settings) as workers:
         for number in range(plan.kills):
             _happen(cast, plan.events // plan.kills)
