@@ -10,12 +10,12 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import create_organisation
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity.secrets import API_KEY, new_secret, secret_hash
-from mainstay.kernel.actor import Actor, operator
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.settings import read_settings
 from mainstay.staging import open_stage
+from mainstay.terms.actor import Actor, operator
 from mainstay.values.ids import new_id
 
 SMALL = 100

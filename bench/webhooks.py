@@ -26,10 +26,10 @@ from bench.processes import cpu_seconds
 from bench.stock import perform
 
 from mainstay.business.people.joining import create_organisation
-from mainstay.kernel.actor import operator
 from mainstay.kernel.perform import Stage
 from mainstay.settings import environment_of, read_settings
 from mainstay.staging import open_stage
+from mainstay.terms.actor import operator
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.endpoints import create_webhook

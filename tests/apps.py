@@ -13,7 +13,7 @@ import httpx2
 from cast import EMAILS, Cast
 from mainstay.backing.database import EVERY
 from mainstay.identity import sessions
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 
 CALLBACK = "http://localhost:9999/callback"

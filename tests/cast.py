@@ -13,12 +13,12 @@ from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.keys import create_key
 from mainstay.identity.passwords import hash_password
-from mainstay.kernel.actor import Actor, Door, operator
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.rights import Access, Role
 from mainstay.ledger.replay import Answer
+from mainstay.terms.actor import Actor, Door, operator
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text

@@ -7,7 +7,7 @@ import orjson
 from cast import Cast
 from mainstay.backing.database import EVERY, Database, Row
 from mainstay.identity.authenticate import actor_of_key
-from mainstay.kernel.actor import Actor, Door
+from mainstay.terms.actor import Actor, Door
 
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",

@@ -12,8 +12,8 @@ import httpx2
 from apps import begin_session, from_somewhere, hidden
 from cast import PASSWORD, Cast, open_accounts
 from mainstay.business.people.joining import add_person
-from mainstay.kernel.actor import operator
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from waiting import wait_until

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -52,7 +53,8 @@ class _Server(MPServer):
                 log("stopping")
                 break
             if self.reload_signal:
-                self._reload(spawn_target, target_loader)  # type: ignore[no-untyped-call]
+                reload: Callable[[Any, Any], None] = self._reload
+                reload(spawn_target, target_loader)
             while self.interrupt_children:
                 number = self.interrupt_children.pop()
                 pause = deaths[number].pause_after(monotonic())

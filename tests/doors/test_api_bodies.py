@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from cast import Cast
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, refused, without_known
 

@@ -9,8 +9,8 @@ from mainstay.business.people.standing import change_role, remove_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.routes import endpoints_of
 from mainstay.identity.keys import list_keys, revoke_key
-from mainstay.kernel.actor import operator
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import operator
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, refused
 

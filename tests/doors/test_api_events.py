@@ -7,7 +7,7 @@ import pytest
 from cast import Cast
 from mainstay.backing.guard import Guard
 from mainstay.business.people.operations import update_person
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import get_delivery
 from running import RunningServer

@@ -3,7 +3,7 @@
 import re
 
 from cast import Cast
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE
 

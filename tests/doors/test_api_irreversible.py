@@ -1,7 +1,7 @@
 """What cannot be undone is shown first, and done only when it is confirmed."""
 
 from cast import Cast
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from talking import ORGANISATION, PEOPLE, refused
 

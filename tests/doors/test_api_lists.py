@@ -5,7 +5,7 @@ import pytest
 from cast import Cast
 from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from talking import JSON, ORGANISATION, PEOPLE, refused, without_known
 

@@ -8,7 +8,7 @@ import pytest
 
 from cast import Cast
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import PEOPLE, refused
 

@@ -2,7 +2,7 @@
 
 from cast import Cast
 from evidence import events
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from talking import NEWCOMER, PEOPLE, refused
 

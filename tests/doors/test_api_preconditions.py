@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from cast import Cast
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
 

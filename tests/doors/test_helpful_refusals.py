@@ -12,11 +12,11 @@ from mainstay.business.people.operations import get_me, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import Forbidden, NotFound
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Forbidden, NotFound
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import ORGANISATION, PEOPLE, refused
 

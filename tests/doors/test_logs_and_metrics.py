@@ -13,8 +13,8 @@ import pytest
 from cast import EMAILS, PASSWORD, Cast, assemble
 from commanding import command
 from installations import Installations
-from mainstay.kernel.rights import Access, Role
 from mainstay.staging import open_stage
+from mainstay.terms.rights import Access, Role
 from running import ServerProcess, start_server
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, speak
 

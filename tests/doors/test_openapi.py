@@ -10,9 +10,9 @@ from schemathesis.core.result import Ok
 from cast import Cast
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
-from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Effect
-from mainstay.kernel.rights import Access
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Access
 from running import RunningServer
 from talking import refused
 

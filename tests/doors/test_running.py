@@ -14,8 +14,8 @@ from mainstay.business.people.operations import get_me
 from mainstay.doors.running import Runner
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input, Shown
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Input, Shown
 from mainstay.values.ids import new_id
 
 PATIENCE_SECONDS = 20

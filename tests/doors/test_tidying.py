@@ -11,9 +11,9 @@ from dispatching import Clock
 from installations import Installations
 from mainstay.backing.database import EVERY
 from mainstay.identity import links, sessions, tickets
-from mainstay.kernel.rights import Role
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
+from mainstay.terms.rights import Role
 from mainstay.values.moments import system_clock
 from mainstay.working import open_worker
 

@@ -25,11 +25,11 @@ from installations import Installations
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.rights import Role
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import LEASE, RETRIES, Letter
 from mainstay.settings import Settings, environment_of
 from mainstay.staging import open_stage
+from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks import retention
 from mainstay.worker import Worker, beside

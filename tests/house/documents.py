@@ -9,8 +9,8 @@ import orjson
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.kernel.operation import Effect, Operation
-from mainstay.kernel.shapes import Record, Shown
-from mainstay.kernel.wire import to_json
+from mainstay.terms.shapes import Record, Shown
+from mainstay.terms.wire import to_json
 from mainstay.webhooks.model import TEST, EventData, EventOut, WebhookOut
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,11 @@ from mainstay.backing.database import EVERY
 from mainstay.backing.guard import Guard
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import Actor
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks.endpoints import create_webhook, pause_webhook

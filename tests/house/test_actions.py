@@ -11,12 +11,12 @@ from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.people.operations import get_person, list_people
 from mainstay.identity.connections import CONNECTIONS, list_connections
 from mainstay.identity.keys import KEYS, list_keys
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Access, Role
-from mainstay.kernel.shapes import Kept
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Access, Role
+from mainstay.terms.shapes import Kept
 from mainstay.webhooks.deliveries import list_deliveries
 from mainstay.webhooks.endpoints import get_webhook, list_webhooks
 from mainstay.webhooks.store import DELIVERIES, WEBHOOKS

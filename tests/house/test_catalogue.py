@@ -12,11 +12,11 @@ from pydantic.alias_generators import to_pascal
 
 import mainstay
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.actor import Door
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.reaction import Reaction, Timer
-from mainstay.kernel.shapes import Irrevocable, ListInput
+from mainstay.terms.actor import Door
+from mainstay.terms.shapes import Irrevocable, ListInput
 
 VERBS = {
     "accept", "add", "approve", "change", "create", "delete", "disable", "get", "invite", "list", "name", "pause",

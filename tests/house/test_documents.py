@@ -6,8 +6,8 @@ import pytest
 from house.documents import ROOT, documents, event_example
 from house.examples import Trial
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.wire import to_json
 from mainstay.settings import MEANINGS, PREFIX
+from mainstay.terms.wire import to_json
 from mainstay.webhooks.feed import list_events
 from mainstay.webhooks.model import TEST
 

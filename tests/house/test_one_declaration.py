@@ -18,12 +18,12 @@ from mainstay.doors.api.openapi import describe
 from mainstay.doors.api.routes import api_paths
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.mcp.tools import describe as describe_tool
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Blocked, Forbidden, Reason
-from mainstay.kernel.rights import RIGHTS, Access, Right, Role
-from mainstay.kernel.shapes import Irrevocable
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Blocked, Forbidden, Reason
+from mainstay.terms.rights import RIGHTS, Access, Right, Role
+from mainstay.terms.shapes import Irrevocable
 
 
 class RetirePerson(Irrevocable):

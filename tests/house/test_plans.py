@@ -13,7 +13,7 @@ from mainstay.backing.database import EVERY
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.rights import RIGHTS, Role
+from mainstay.terms.rights import RIGHTS, Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import list_deliveries
 from mainstay.webhooks.feed import list_events

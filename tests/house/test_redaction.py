@@ -8,12 +8,12 @@ from house.test_rights import OPERATION, outcome
 from kernel.test_wire import sample
 from mainstay.business.people.model import PersonOut
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.rights import RIGHTS, Needs, Right, Role
-from mainstay.kernel.shapes import One, Page, Shown
-from mainstay.kernel.wire import to_json
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import RIGHTS, Needs, Right, Role
+from mainstay.terms.shapes import One, Page, Shown
+from mainstay.terms.wire import to_json
 from mainstay.values.ids import new_id
 from telling import set_columns
 

@@ -5,11 +5,11 @@ import pytest
 
 from house.examples import Exhibit, Trial
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthenticated
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthenticated
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 
 # Everyone changes some of their own details; which of them, test_update_person tells.

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 
 SOURCE = Path(__file__).parents[2] / "src" / "mainstay"
 CODE = sorted(SOURCE.rglob("*.py"))
 # Where a word that is also a role's is none, or is only an example of what people are.
 NO_ROLES = {
-    "kernel/actor.py": {"office"},  # the name of a door
+    "terms/actor.py": {"office"},  # the name of a door
     "doors/cli/demo.py": {role.value for role in Role},  # the people of the demo, told as data
 }
 ROOMS = sorted({path.relative_to(SOURCE).parent for path in CODE})
@@ -55,7 +55,7 @@ def roles_in(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("room", ROOMS, ids=str)
 def test_no_role_is_named_outside_the_table_of_rights(room: Path) -> None:
-    paths = [path for path in (SOURCE / room).glob("*.py") if place(path) != "kernel/rights.py"]
+    paths = [path for path in (SOURCE / room).glob("*.py") if place(path) != "terms/rights.py"]
     assert {place(path): found for path in paths if (found := roles_in(path))} == {}
 
 

@@ -12,10 +12,10 @@ from mainstay.backing.database import EVERY
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.authenticate import actor_of_key
-from mainstay.kernel.actor import Actor, Door, operator
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import NotFound, Refusal
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import Actor, Door, operator
+from mainstay.terms.refusal import NotFound, Refusal
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.cycle import Cycle
 from mainstay.webhooks.sending import Result

@@ -6,9 +6,9 @@ from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey, actor_of_person, standing
-from mainstay.kernel.actor import Door, operator
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door, operator
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Role
 
 
 @pytest.mark.parametrize("status", ["invited", "left"])

@@ -5,9 +5,9 @@ from evidence import contents, events, holder, trail
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.identity.keys import create_key
 from mainstay.identity.secrets import secret_hash
-from mainstay.kernel.actor import Door, operator
-from mainstay.kernel.refusal import Forbidden, Invalid
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import Door, operator
+from mainstay.terms.refusal import Forbidden, Invalid
+from mainstay.terms.rights import Access, Role
 
 
 def test_the_key_is_shown_with_its_record(cast: Cast) -> None:

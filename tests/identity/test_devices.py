@@ -8,8 +8,8 @@ from mainstay.backing.database import EVERY
 from mainstay.identity import devices, signing_in
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.entering import change_password
-from mainstay.kernel.actor import Door
 from mainstay.kernel.perform import Stage
+from mainstay.terms.actor import Door
 from visiting import somebody
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

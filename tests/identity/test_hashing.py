@@ -15,10 +15,10 @@ from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
 from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
-from mainstay.kernel.actor import Actor, operator
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Actor, operator
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from recording import RecordingDatabase, RecordingHandle
 

@@ -8,7 +8,7 @@ from mainstay.backing.database import EVERY
 from mainstay.identity import links
 from mainstay.identity.links import LIVES, Kind, LinkMaker
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

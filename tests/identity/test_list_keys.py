@@ -3,8 +3,8 @@ import pytest
 from cast import Cast
 from evidence import as_told, holder
 from mainstay.identity.keys import create_key, list_keys, revoke_key
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
 
 
 def make(cast: Cast, role: Role = Role.OWNER) -> dict[str, object]:

@@ -7,9 +7,9 @@ from cast import Cast
 from evidence import events, holder, trail
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.identity.keys import list_keys, revoke_key
-from mainstay.kernel.actor import operator
-from mainstay.kernel.refusal import Blocked, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Blocked, NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 

@@ -9,7 +9,7 @@ from mainstay.business.people.standing import remove_person
 from mainstay.identity import sessions
 from mainstay.identity.sessions import IDLE, LONGEST, Session
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from visiting import somebody
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

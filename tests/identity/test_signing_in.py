@@ -15,10 +15,10 @@ from mainstay.identity.authenticate import actor_of_person, actor_of_reset
 from mainstay.identity.entering import change_password, reset_password, sign_in
 from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, find_place, look_up, prove
-from mainstay.kernel.actor import Actor, Door, operator
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import Invalid, NotFound
+from mainstay.terms.actor import Actor, Door, operator
+from mainstay.terms.refusal import Invalid, NotFound
 from mainstay.values.ids import new_id
 from recording import RecordingDatabase
 from visiting import Somebody, somebody

@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from cast import Cast
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import ORGANISATION, PEOPLE, sentence
 

@@ -18,7 +18,7 @@ from pydantic import AnyUrl
 from agents import legacy, post
 from apps import CALLBACK, Person, register, signed_in
 from cast import Cast
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 
 MODES = ("legacy", "auto", "2026-07-28")

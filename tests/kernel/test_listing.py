@@ -13,10 +13,10 @@ from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.listing import NEWEST, Listing, Order, Own
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Kept, ListInput, Record, Shown
-from mainstay.kernel.wire import to_json
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Kept, ListInput, Record, Shown
+from mainstay.terms.wire import to_json
 from mainstay.values.words import folded
 from recording import RecordingDatabase
 

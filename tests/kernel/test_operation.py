@@ -1,10 +1,10 @@
 import pytest
 
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, Irrevocable, One, Page, Shown
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Irrevocable, One, Page, Shown
 
 
 class Look(Input):

@@ -10,13 +10,13 @@ from mainstay.business.organisation.operations import get_organisation, update_o
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
 from mainstay.business.people.standing import change_role, remove_person
 from mainstay.identity.keys import create_key, revoke_key
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Ahead, Effect, Operation, operation
-from mainstay.kernel.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
-from mainstay.kernel.rights import Access, Right, Role
-from mainstay.kernel.shapes import Input, Irrevocable, One, Shown
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
+from mainstay.terms.rights import Access, Right, Role
+from mainstay.terms.shapes import Input, Irrevocable, One, Shown
 
 BAD = {"email": "nobody", "extra": 1}
 

@@ -11,12 +11,12 @@ from mainstay.business.people.model import Person
 from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.kernel.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Irrevocable
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Irrevocable
 from mainstay.values.ids import new_id
 
 SUNDAY, RAIN = Reason("It is Sunday."), Reason("It rains.", unblock="update_person")

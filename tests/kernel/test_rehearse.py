@@ -3,11 +3,11 @@ from evidence import contents
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.faults import accept
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Blocked, Reason
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Irrevocable, Shown
+from mainstay.terms.faults import accept
+from mainstay.terms.refusal import Blocked, Reason
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Irrevocable, Shown
 
 
 class Doom(Irrevocable):

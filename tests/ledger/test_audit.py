@@ -10,9 +10,9 @@ from evidence import history, holder, touched, trail
 from mainstay.backing.database import EVERY, Unreachable
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.refusal import Conflict
-from mainstay.kernel.rights import Role
 from mainstay.ledger import audit
+from mainstay.terms.refusal import Conflict
+from mainstay.terms.rights import Role
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook
 
 # How a vandal with the database in their hands takes the guard off the trail.

@@ -13,12 +13,12 @@ from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Conflict
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input, Kept, One, Shown
 from mainstay.ledger import events as ledger_events
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import LEASE, RETRIES, Letter, Work
+from mainstay.terms.refusal import Conflict
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Input, Kept, One, Shown
 from mainstay.values.moments import moment_text
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)

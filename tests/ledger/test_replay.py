@@ -9,11 +9,11 @@ from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.identity.keys import revoke_key
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Conflict, Invalid, Unauthenticated
-from mainstay.kernel.rights import Role
 from mainstay.ledger import outbox, replay
 from mainstay.ledger.outbox import LEASE
 from mainstay.ledger.replay import HOUSE, Answer, Once
+from mainstay.terms.refusal import Conflict, Invalid, Unauthenticated
+from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text
 
 NINA = {"name": "Nina", "email": "nina@new.example", "role": "member"}

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from cast import Cast
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from running import ServerProcess
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, chunked, head, hear, refused, sentence, speak
 

@@ -8,9 +8,9 @@ import pytest
 
 from cast import Cast, assemble
 from mainstay.identity.keys import list_keys, revoke_key
-from mainstay.kernel.rights import Access
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
+from mainstay.terms.rights import Access
 from running import ServerProcess, start_server, tls
 from talking import JSON, ORGANISATION, head, refused, sentence, speak
 

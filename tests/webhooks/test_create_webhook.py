@@ -7,9 +7,9 @@ from cast import Cast
 from evidence import contents, events, trail
 from mainstay.backing.guard import Guard
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.actor import Door, operator
-from mainstay.kernel.refusal import Conflict, Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door, operator
+from mainstay.terms.refusal import Conflict, Invalid
+from mainstay.terms.rights import Role
 from mainstay.values.ids import is_id
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook, list_webhooks, update_webhook
 from mainstay.webhooks.signature import Signer

@@ -3,8 +3,8 @@ import pytest
 from cast import Cast
 from evidence import contents, trail
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import NotFound, Stale
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.endpoints import delete_webhook, get_webhook
 from telling import RECEIVER, add_attempt, deliveries, fan_out_all, make_webhook, set_columns

@@ -10,9 +10,9 @@ from cast import EMAILS, Cast
 from dispatching import BASE_URL, Desk, delivery_state, put_deliveries, trusted_webhook
 from mainstay.backing.database import EVERY
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.actor import house
-from mainstay.kernel.refusal import Conflict
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import house
+from mainstay.terms.refusal import Conflict
+from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.disabling import disable_webhook, plain
 from mainstay.webhooks.endpoints import get_webhook, resume_webhook

@@ -5,7 +5,7 @@ import pytest
 from cast import Cast
 from evidence import events, last_event
 from mainstay.business.people.operations import update_person
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import is_id
 from mainstay.webhooks.endpoints import pause_webhook
 from mainstay.webhooks.fan_out import fan_out

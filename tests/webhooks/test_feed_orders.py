@@ -10,8 +10,8 @@ import pytest
 from cast import Cast
 from mainstay.business.people.operations import update_person
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.feed import list_events
 from planning import plan

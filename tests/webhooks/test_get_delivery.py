@@ -1,8 +1,8 @@
 import pytest
 
 from cast import Cast
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
 from mainstay.webhooks.feed import list_events

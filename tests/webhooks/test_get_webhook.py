@@ -1,8 +1,8 @@
 import pytest
 
 from cast import Cast
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.endpoints import create_webhook, get_webhook
 from telling import RECEIVER, make_webhook, set_columns

@@ -2,8 +2,8 @@ import pytest
 
 from cast import Cast
 from evidence import events
-from mainstay.kernel.refusal import Invalid, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import list_deliveries
 from telling import add_attempt, deliveries, fan_out_all, make_webhook, set_columns

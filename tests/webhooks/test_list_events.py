@@ -5,9 +5,9 @@ from cast import Cast
 from evidence import events
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.actor import Door
-from mainstay.kernel.refusal import Forbidden, Invalid
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Forbidden, Invalid
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.feed import list_events
 

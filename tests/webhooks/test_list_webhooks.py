@@ -2,8 +2,8 @@ import pytest
 
 from cast import Cast
 from evidence import as_told
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
 from mainstay.webhooks.endpoints import create_webhook, list_webhooks
 from telling import RECEIVER, make_webhook
 

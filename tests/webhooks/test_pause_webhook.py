@@ -5,8 +5,8 @@ import pytest
 from cast import Cast
 from evidence import as_told, events, trail
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Blocked, Forbidden, Lapsed, NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Blocked, Forbidden, Lapsed, NotFound, Stale
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.endpoints import get_webhook, pause_webhook
 from telling import columns_of, deliveries, fan_out_all, make_webhook, set_columns

@@ -14,7 +14,7 @@ from dispatching import (
     trusted_webhook,
 )
 from evidence import contents
-from mainstay.kernel.wire import to_json
+from mainstay.terms.wire import to_json
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.cycle import LEASE, NO_EVENT
 from mainstay.webhooks.endpoints import delete_webhook, pause_webhook, resume_webhook, rotate_webhook_secret

@@ -4,8 +4,8 @@ from datetime import timedelta
 import pytest
 
 from cast import Cast
-from mainstay.kernel.refusal import Conflict, Lapsed, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Conflict, Lapsed, NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import redeliver_event
 from mainstay.webhooks.endpoints import pause_webhook, resume_webhook

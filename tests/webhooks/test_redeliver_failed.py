@@ -6,8 +6,8 @@ import pytest
 from cast import Cast
 from evidence import events
 from mainstay.business.people.operations import update_person
-from mainstay.kernel.refusal import Conflict, Invalid, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Conflict, Invalid, NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks import deliveries as module

@@ -5,8 +5,8 @@ import pytest
 
 from cast import Cast
 from evidence import as_told, events
-from mainstay.kernel.refusal import Conflict, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Conflict, NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.ids import is_id, new_id
 from mainstay.webhooks.deliveries import get_delivery, redeliver_event, send_test_event
 from mainstay.webhooks.endpoints import get_webhook, update_webhook

@@ -26,7 +26,7 @@ from dispatching import (
 from mainstay.backing.guard import Guard
 from mainstay.backing.web import Web
 from mainstay.business.people.operations import update_person
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.endpoints import rotate_webhook_secret
 from receivers import OK, Receiver, Talk, hang, proving, saying

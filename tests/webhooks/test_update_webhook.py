@@ -2,8 +2,8 @@ import pytest
 
 from cast import Cast
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Invalid, Lapsed, NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid, Lapsed, NotFound, Stale
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.endpoints import create_webhook, get_webhook, update_webhook
 from telling import RECEIVER, columns_of, make_webhook, set_columns

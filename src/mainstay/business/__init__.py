@@ -1,1 +1,1 @@
-"""Floor 4: what the organisation does, one room per area."""
+"""Floor 6: what the organisation does, one room per area."""

@@ -1,1 +1,1 @@
-"""Floor 5: doors translate, they never decide."""
+"""Floor 7: doors translate, they never decide."""

@@ -9,9 +9,9 @@ from mainstay.doors.http import Request
 from mainstay.doors.running import Runner
 from mainstay.identity.authenticate import actor_of_bearer, actor_of_key
 from mainstay.identity.last_used import LastUsed
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import TooMany
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import TooMany
 
 REQUESTS_A_MINUTE = 600
 

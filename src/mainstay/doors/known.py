@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from mainstay.kernel.faults import UNKNOWN
-from mainstay.kernel.refusal import Fault, Invalid
+from mainstay.terms.faults import UNKNOWN
+from mainstay.terms.refusal import Fault, Invalid
 
 
 def naming_known(faults: Sequence[Fault], model: type[BaseModel], elsewhere: Collection[str] = ()) -> Invalid:

@@ -8,12 +8,12 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from mainstay.backing.deadline import WAIT_SECONDS, deadline, under
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.faults import Raw
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.ledger.replay import Answer
+from mainstay.terms.actor import Actor
+from mainstay.terms.faults import Raw
 
 T = TypeVar("T")
 

@@ -1,1 +1,1 @@
-"""Floor 3: who may come in."""
+"""Floor 5: who may come in."""

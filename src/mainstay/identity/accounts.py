@@ -4,7 +4,7 @@ from mainstay.backing.database import Clash
 from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Ahead
-from mainstay.kernel.refusal import Conflict
+from mainstay.terms.refusal import Conflict
 from mainstay.values.ids import new_id
 from mainstay.values.mailbox import fold_address
 

@@ -10,9 +10,9 @@ from mainstay.backing.database import Handle, Row
 from mainstay.identity import links
 from mainstay.identity.connections import EFFECTIVE_ACCESS, LIVES
 from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, is_secret, secret_hash
-from mainstay.kernel.actor import ALWAYS_STANDING, Actor, Door, Named
-from mainstay.kernel.refusal import NotFound, Unauthenticated
-from mainstay.kernel.rights import RIGHTS, Access, Right, Role, holders
+from mainstay.terms.actor import ALWAYS_STANDING, Actor, Door, Named
+from mainstay.terms.refusal import NotFound, Unauthenticated
+from mainstay.terms.rights import RIGHTS, Access, Right, Role, holders
 from mainstay.values.ids import is_id
 from mainstay.values.moments import moment_text
 

@@ -9,13 +9,13 @@ from pydantic import Field
 from mainstay.backing.database import Handle
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.identity.secrets import CODE, new_secret, secret_hash
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing, Own
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Forbidden, Reason
-from mainstay.kernel.rights import Access, Right, Role, holders
-from mainstay.kernel.shapes import Input, Kept, ListInput, Page, Shown, states
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Forbidden, Reason
+from mainstay.terms.rights import Access, Right, Role, holders
+from mainstay.terms.shapes import Input, Kept, ListInput, Page, Shown, states
 from mainstay.values.fields import LAST_SEEN, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text

@@ -7,12 +7,12 @@ from mainstay.identity.links import Kind
 from mainstay.identity.mails import mail
 from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink, note_success
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Ahead, Effect, operation
-from mainstay.kernel.refusal import Unauthenticated
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, Shown
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Unauthenticated
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Shown
 
 _IN_THE_OFFICE = frozenset({Door.OFFICE})
 

@@ -10,13 +10,13 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from mainstay.backing.database import Clash, Handle
 from mainstay.identity.secrets import API_KEY, is_secret, new_secret, secret_hash
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Conflict, Forbidden, Reason
-from mainstay.kernel.rights import Access, Right
-from mainstay.kernel.shapes import Input, Kept, ListInput, One, Page, Shown, states
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Conflict, Forbidden, Reason
+from mainstay.terms.rights import Access, Right
+from mainstay.terms.shapes import Input, Kept, ListInput, One, Page, Shown, states
 from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Line, id_of
 from mainstay.values.ids import new_id
 

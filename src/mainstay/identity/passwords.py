@@ -5,7 +5,7 @@ import secrets
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from mainstay.kernel.refusal import Fault, Invalid
+from mainstay.terms.refusal import Fault, Invalid
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from mainstay.backing.database import Handle
 from mainstay.identity.secrets import secret_hash
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, parse_moment
 

@@ -12,9 +12,9 @@ from mainstay.identity import links
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, is_password
-from mainstay.kernel.refusal import NotFound, Unauthenticated
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import Letter
+from mainstay.terms.refusal import NotFound, Unauthenticated
 from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text
 

@@ -16,10 +16,10 @@ from mainstay.identity import connections
 from mainstay.identity.clients import Client
 from mainstay.identity.mails import mail
 from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
-from mainstay.kernel.refusal import Refusal
-from mainstay.kernel.rights import Right, holders
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import Letter
+from mainstay.terms.refusal import Refusal
+from mainstay.terms.rights import Right, holders
 from mainstay.values.moments import moment_text
 
 ACCESS_LIFETIME = timedelta(hours=1)

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.event import Event
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.reaction import Reaction, Timer
-from mainstay.kernel.refusal import Forbidden, Lapsed, Refusal
-from mainstay.kernel.rights import Access, Right
-from mainstay.kernel.shapes import Kept, Shown
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Forbidden, Lapsed, Refusal
+from mainstay.terms.rights import Access, Right
+from mainstay.terms.shapes import Kept, Shown
 
 
 @dataclass(frozen=True)

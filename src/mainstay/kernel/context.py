@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from mainstay.backing.database import Handle
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.event import Event
-from mainstay.kernel.refusal import Stale
 from mainstay.ledger.outbox import Letter
 from mainstay.ledger.saving import Pen
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Stale
 from mainstay.values.moments import moment_text
 
 

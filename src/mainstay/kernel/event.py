@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import orjson
 
-from mainstay.kernel.shapes import Kept, Shown
-from mainstay.kernel.wire import column_names, to_json, to_record
+from mainstay.terms.shapes import Kept, Shown
+from mainstay.terms.wire import column_names, to_json, to_record
 
 
 @dataclass(frozen=True, slots=True)

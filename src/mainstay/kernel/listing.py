@@ -15,11 +15,11 @@ from pydantic import BaseModel
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Kept, ListInput, Page, Shown
-from mainstay.kernel.wire import column_names
 from mainstay.ledger import search
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Kept, ListInput, Page, Shown
+from mainstay.terms.wire import column_names
 from mainstay.values.ids import new_id
 from mainstay.values.search import looked_for
 

@@ -7,13 +7,13 @@ from enum import Enum, auto
 from typing import Any, get_args, get_origin, get_type_hints
 
 from mainstay.backing.guard import Guard
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.kernel.refusal import Reason
-from mainstay.kernel.rights import Needs, Right
-from mainstay.kernel.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.kernel.wire import Result
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Reason
+from mainstay.terms.rights import Needs, Right
+from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
+from mainstay.terms.wire import Result
 
 EVERYWHERE = frozenset(Door) - {Door.HOUSE}
 

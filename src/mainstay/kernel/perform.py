@@ -9,17 +9,17 @@ import orjson
 
 from mainstay.backing.database import Database, Handle
 from mainstay.backing.guard import Guard
-from mainstay.kernel.actor import Actor, house
 from mainstay.kernel.catalogue import Catalogue, admit
 from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.faults import Raw, accept
 from mainstay.kernel.operation import Ahead, Operation
 from mainstay.kernel.reaction import Happening, Reaction, Timer
-from mainstay.kernel.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
-from mainstay.kernel.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.kernel.wire import Result, encoder, to_json, to_record
 from mainstay.ledger import audit, events, outbox
 from mainstay.ledger.replay import Answer, Once, UsedOtherwise
+from mainstay.terms.actor import Actor, house
+from mainstay.terms.faults import Raw, accept
+from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
+from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
+from mainstay.terms.wire import Result, encoder, to_json, to_record
 from mainstay.values.moments import Clock
 
 # Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.

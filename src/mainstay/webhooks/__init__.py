@@ -1,1 +1,1 @@
-"""Floor 3: telling others what happened: webhooks, what became of each delivery, and the feed of events."""
+"""Floor 5: telling others what happened: webhooks, what became of each delivery, and the feed of events."""

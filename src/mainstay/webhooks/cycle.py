@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 import orjson
 
 from mainstay.backing.database import Handle, Row, Value
-from mainstay.kernel.shapes import One
-from mainstay.kernel.wire import column_names, to_json
+from mainstay.terms.shapes import One
+from mainstay.terms.wire import column_names, to_json
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.webhooks import schedule
 from mainstay.webhooks.disabling import GivenUp

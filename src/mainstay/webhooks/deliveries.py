@@ -10,11 +10,11 @@ from pydantic import Field
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Fault, Invalid
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, ListInput, One, Page
-from mainstay.kernel.wire import to_json
 from mainstay.ledger.events import KEPT
+from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, ListInput, One, Page
+from mainstay.terms.wire import to_json
 from mainstay.values.fields import LAST_SEEN, Moment, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text

@@ -7,13 +7,13 @@ from pydantic import Field
 
 from mainstay.backing.database import Handle
 from mainstay.identity.mails import mail
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Conflict
-from mainstay.kernel.rights import Right, holders
-from mainstay.kernel.shapes import Input
 from mainstay.ledger.outbox import Letter
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict
+from mainstay.terms.rights import Right, holders
+from mainstay.terms.shapes import Input
 from mainstay.webhooks.model import Webhook
 from mainstay.webhooks.store import WEBHOOKS
 

@@ -8,9 +8,9 @@ from mainstay.backing.guard import Denied
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Ahead, Effect, operation
-from mainstay.kernel.refusal import Conflict, Fault, Invalid
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Line, WebAddress, id_of, omittable
 from mainstay.webhooks import store
 from mainstay.webhooks.model import EventKinds, Webhook, WebhookOut, check_kinds

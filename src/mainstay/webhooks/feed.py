@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import ListInput, Page
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import ListInput, Page
 from mainstay.values.fields import Moment, id_of
 from mainstay.webhooks.model import EventOut, check_kinds
 from mainstay.webhooks.store import EVENT

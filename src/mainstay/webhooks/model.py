@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from mainstay.kernel.actor import Actor, Stamp
 from mainstay.kernel.context import Context
-from mainstay.kernel.refusal import Fault, Invalid, Reason
-from mainstay.kernel.shapes import Kept, Record, Shown, states
+from mainstay.terms.actor import Actor, Stamp
+from mainstay.terms.refusal import Fault, Invalid, Reason
+from mainstay.terms.shapes import Kept, Record, Shown, states
 from mainstay.values.fields import As
 
 # The kind of an event that is sent to try a webhook: it happened to nobody and is in no feed.

@@ -11,10 +11,10 @@ import orjson
 
 from mainstay.backing.database import EVERY, Unreachable
 from mainstay.backing.log import log, log_error
-from mainstay.kernel.actor import house
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import Refusal
+from mainstay.terms.actor import house
+from mainstay.terms.refusal import Refusal
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.cycle import Cycle

@@ -3,8 +3,8 @@
 from mainstay.backing.database import Handle
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.kernel.shapes import One
-from mainstay.kernel.wire import column_names
+from mainstay.terms.shapes import One
+from mainstay.terms.wire import column_names
 from mainstay.webhooks.model import Delivery, EventOut, Webhook
 
 WEBHOOKS = Listing(

@@ -3,8 +3,8 @@ import pytest
 from cast import Cast
 from evidence import trail
 from mainstay.business.organisation.operations import change_subscription, get_organisation, update_organisation
-from mainstay.kernel.actor import operator
-from mainstay.kernel.refusal import Invalid, Lapsed
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Invalid, Lapsed
 
 
 def test_a_lapsed_subscription_closes_changes_and_a_renewed_one_opens_them(cast: Cast) -> None:

@@ -2,8 +2,8 @@ import pytest
 
 from cast import Cast
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Access, Role
 
 
 def test_the_whole_record_is_answered(cast: Cast) -> None:

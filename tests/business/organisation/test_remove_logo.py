@@ -3,8 +3,8 @@ import pytest
 from business.organisation.test_set_logo import NAME, kept
 from cast import Cast
 from mainstay.business.organisation.logo import remove_logo, set_logo
-from mainstay.kernel.refusal import Blocked, Forbidden
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Blocked, Forbidden
+from mainstay.terms.rights import Role
 
 
 def test_the_logo_is_removed(cast: Cast) -> None:

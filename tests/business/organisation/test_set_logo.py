@@ -4,10 +4,10 @@ import pytest
 from cast import Cast
 from mainstay.business.organisation.logo import set_logo
 from mainstay.business.organisation.operations import get_organisation
-from mainstay.kernel.actor import Door
 from mainstay.kernel.catalogue import is_admitted
-from mainstay.kernel.refusal import Forbidden, Invalid, Lapsed
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Forbidden, Invalid, Lapsed
+from mainstay.terms.rights import Role
 
 NAME = "0123456789abcdef" * 4
 

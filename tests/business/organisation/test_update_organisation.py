@@ -4,8 +4,8 @@ from cast import Cast
 from evidence import events, holder, trail
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Invalid, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid, Stale
+from mainstay.terms.rights import Role
 
 ADDRESS = {
     "line1": "1 High Street",

@@ -11,9 +11,9 @@ from mainstay.business.people.standing import remove_person
 from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.signing_in import DeadLink, look_up, prove
-from mainstay.kernel.actor import Actor, Door
-from mainstay.kernel.refusal import Invalid, Lapsed, NotFound, Refusal
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Invalid, Lapsed, NotFound, Refusal
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 NAMED = {"name": "Nina Named", "password": "a password of Nina's"}

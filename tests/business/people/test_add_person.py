@@ -7,9 +7,9 @@ from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person, invite_person
 from mainstay.business.people.standing import remove_person
 from mainstay.identity.passwords import is_password
-from mainstay.kernel.actor import operator
-from mainstay.kernel.refusal import Conflict, Forbidden, Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid
+from mainstay.terms.rights import Role
 
 
 def join(cast: Cast, **given: object) -> dict[str, object]:

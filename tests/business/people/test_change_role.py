@@ -11,10 +11,10 @@ from mainstay.business.people.standing import change_role, remove_person
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.identity.connections import approve_connection, list_connections
 from mainstay.identity.keys import create_key
-from mainstay.kernel.actor import Door, operator
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door, operator
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."

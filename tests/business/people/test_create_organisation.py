@@ -5,10 +5,10 @@ from evidence import as_told, events, trail
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.people.joining import create_organisation
 from mainstay.business.people.operations import list_people
-from mainstay.kernel.actor import operator
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import Invalid, NotFound, Refusal
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Invalid, NotFound, Refusal
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 GIVEN: dict[str, object] = {

@@ -3,9 +3,9 @@ import pytest
 from cast import Cast
 from evidence import holder
 from mainstay.business.people.operations import get_me
-from mainstay.kernel.actor import operator
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import RIGHTS, Access, Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import RIGHTS, Access, Role
 
 
 def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:

@@ -3,8 +3,8 @@ import pytest
 from cast import Cast
 from mainstay.business.people.operations import get_person, invite_person, update_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.refusal import Invalid, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.terms.rights import Role
 
 COSTS = {"costRate": "32.50", "billRate": "85.1234"}
 _ULID = "01JCDZ8Q4X0V9M2T6W3B7K5N1R"

@@ -3,8 +3,8 @@ import pytest
 from cast import Cast
 from evidence import as_told, last_event
 from mainstay.business.people.operations import invite_again, invite_person
-from mainstay.kernel.refusal import Conflict, Forbidden, NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Conflict, Forbidden, NotFound
+from mainstay.terms.rights import Role
 
 
 def test_the_invitation_is_told_again(cast: Cast) -> None:

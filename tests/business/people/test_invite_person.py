@@ -6,9 +6,9 @@ from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person, invite_person, list_people
 from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey
-from mainstay.kernel.actor import operator
-from mainstay.kernel.refusal import Conflict, Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Conflict, Invalid
+from mainstay.terms.rights import Role
 
 NINA: dict[str, object] = {"name": "Nina New", "email": "Nina@New.example", "role": "member"}
 

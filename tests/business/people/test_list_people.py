@@ -7,8 +7,8 @@ from cast import Cast
 from evidence import as_told
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 

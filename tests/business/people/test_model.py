@@ -1,9 +1,9 @@
 import pytest
 
 from mainstay.business.people.model import Person, Status, check_rank
-from mainstay.kernel.actor import Actor, Door, Named
-from mainstay.kernel.refusal import Forbidden, Reason
-from mainstay.kernel.rights import RIGHTS, Access, Role
+from mainstay.terms.actor import Actor, Door, Named
+from mainstay.terms.refusal import Forbidden, Reason
+from mainstay.terms.rights import RIGHTS, Access, Role
 
 # From the highest to the lowest.
 ORDER = (Role.OWNER, Role.ADMIN, Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR)

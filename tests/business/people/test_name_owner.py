@@ -4,10 +4,10 @@ from cast import Cast
 from evidence import last_event
 from mainstay.business.people.operations import get_person, invite_person
 from mainstay.business.people.standing import change_role, name_owner, remove_person
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Conflict, Forbidden, NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Forbidden, NotFound, Stale
+from mainstay.terms.rights import Role
 
 
 def test_a_person_becomes_an_owner_and_it_is_told(cast: Cast) -> None:

@@ -10,8 +10,8 @@ from mainstay.business.people.reactions import REACTIONS
 from mainstay.identity import links
 from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, MAIL
-from mainstay.kernel.actor import operator
 from mainstay.kernel.reaction import Happening
+from mainstay.terms.actor import operator
 
 
 def letter(cast: Cast) -> dict[str, str]:

@@ -6,10 +6,10 @@ from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey
-from mainstay.kernel.actor import operator
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
 ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."

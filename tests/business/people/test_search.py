@@ -12,8 +12,8 @@ from mainstay.backing.migrations.apply import migrate
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.rights import Role
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
 from planning import plan
 from recording import RecordingDatabase
 

@@ -8,10 +8,10 @@ from evidence import as_told, events, holder, last_event, trail
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person, invite_person, update_person
 from mainstay.business.people.standing import change_role, remove_person
-from mainstay.kernel.actor import operator
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
+from mainstay.terms.rights import Role
 from recording import RecordingDatabase
 
 EVERY_FIELD: dict[str, object] = {

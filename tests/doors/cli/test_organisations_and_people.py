@@ -6,9 +6,9 @@ from cast import EMAILS, PASSWORD, Cast
 from commanding import command, commands
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.identity.passwords import is_password
-from mainstay.kernel.actor import operator
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import operator
+from mainstay.terms.rights import Role
 from mainstay.values.ids import is_id, new_id
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused

@@ -6,7 +6,7 @@ from agents import call_tool, legacy, post
 from cast import Cast
 from mainstay.business.people.standing import change_role, remove_person
 from mainstay.identity.keys import list_keys, revoke_key
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 
 

@@ -15,11 +15,11 @@ from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import describe
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.rights import Role
 from mainstay.staging import open_stage
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Role
 
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)

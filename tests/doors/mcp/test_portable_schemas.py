@@ -13,9 +13,9 @@ from cast import Cast
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe as describe_api
 from mainstay.doors.mcp.tools import describe
-from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Role
 from running import RunningServer
 from talking import refused
 

@@ -12,9 +12,9 @@ from cast import Cast
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools, describe
-from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Effect
-from mainstay.kernel.rights import RIGHTS, Access, Role
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import RIGHTS, Access, Role
 from running import RunningServer
 
 # Of this door, the smoke set on both engines.

@@ -10,8 +10,8 @@ from cast import Cast
 from inside import open_inside
 from mainstay.backing.database import EVERY
 from mainstay.doors.oauth.authorize import is_same
-from mainstay.kernel.rights import Role
 from mainstay.settings import read_settings
+from mainstay.terms.rights import Role
 from running import RunningServer
 from visiting import somebody
 

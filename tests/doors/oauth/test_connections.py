@@ -16,9 +16,9 @@ from mainstay.identity.authenticate import NoSuchToken, actor_of_bearer, standin
 from mainstay.identity.clients import forget_never_approved
 from mainstay.identity.connections import list_connections, revoke_connection
 from mainstay.identity.last_used import LastUsed
-from mainstay.kernel.actor import Door, operator
-from mainstay.kernel.refusal import NotFound
-from mainstay.kernel.rights import Role
+from mainstay.terms.actor import Door, operator
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text
 from running import RunningServer
 from visiting import mails_to

@@ -13,7 +13,7 @@ from cast import Cast
 from mainstay.identity.clients import Client
 from mainstay.identity.connections import list_connections
 from mainstay.identity.tokens import InvalidGrant, TokenOffice, Tokens
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 
 # Of this door, the smoke set on both engines.

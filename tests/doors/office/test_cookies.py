@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from cast import EMAILS, PASSWORD, assemble
-from mainstay.kernel.rights import Role
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
+from mainstay.terms.rights import Role
 from running import RunningServer, start_server
 from visiting import Visit, set_cookies
 

@@ -12,7 +12,7 @@ from hooking import HOSTILE, WEBHOOKS, House, Receiver, address, delivery_of, qu
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.doors.pages.showing import NOTHING
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.webhooks.endpoints import pause_webhook
 from running import RunningServer
 from telling import make_webhook

@@ -6,7 +6,7 @@ from apps import Person, register
 from cast import Cast
 from mainstay.business.people.standing import change_role
 from mainstay.identity.keys import list_keys
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from visiting import Visit, somebody, visit, words
 

@@ -33,9 +33,9 @@ from mainstay.doors.running import Runner
 from mainstay.identity.keys import KeyOut
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Page
 from mainstay.staging import open_sealer
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Page
 from running import RunningServer
 from telling import make_webhook
 from visiting import Visit, visit

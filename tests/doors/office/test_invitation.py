@@ -1,7 +1,7 @@
 from cast import PASSWORD, Cast
 from mainstay.business.people.operations import get_person, invite_again, invite_person
 from mainstay.identity.keys import list_keys
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import Somebody, Visit, link_for, somebody, visit, words

@@ -12,8 +12,8 @@ from evidence import contents
 from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import get_person, list_people
 from mainstay.identity import devices
-from mainstay.kernel.rights import Role
 from mainstay.staging import open_sealer
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import Somebody, Visit, somebody, words

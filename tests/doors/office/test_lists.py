@@ -9,7 +9,7 @@ import pytest
 from cast import Cast
 from mainstay.backing.database import Handle
 from mainstay.doors.office.address import ListAddress
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import Visit, visit, words

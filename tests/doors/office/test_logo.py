@@ -5,7 +5,7 @@ import pytest
 from cast import Cast
 from mainstay.backing.files import Files
 from mainstay.backing.folder import DataFolder
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from pictures import NOT_PICTURES, drawn, opened
 from running import RunningServer
 from uploading import SET_LOGO, left_behind, set_logo, shown_logo, tokens

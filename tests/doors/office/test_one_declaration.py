@@ -17,13 +17,13 @@ from mainstay.business.people.standing import remove_person
 from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office import people, routes
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Reason
-from mainstay.kernel.rights import Right, Role
-from mainstay.kernel.shapes import Input, Irrevocable
 from mainstay.staging import open_stage
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Reason
+from mainstay.terms.rights import Right, Role
+from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Line, Moment, Paragraph
 from running import RunningServer
 from visiting import visit, words

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from cast import Cast
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from visiting import Visit, visit
 

@@ -6,7 +6,7 @@ import pytest
 from cast import Cast
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import visit, words

@@ -4,7 +4,7 @@ import pytest
 
 from cast import PASSWORD, Cast
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from running import RunningServer
 from visiting import Somebody, Visit, somebody, visit, wait_for_mails, words
 

@@ -8,8 +8,8 @@ from apps import from_somewhere, hidden
 from cast import PASSWORD, Cast, assemble
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.standing import remove_person
-from mainstay.kernel.actor import operator
-from mainstay.kernel.rights import Access, Role
+from mainstay.terms.actor import operator
+from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import Somebody, Visit, link_for, set_cookies, somebody, visit, words

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from cast import Cast
 from mainstay.business.organisation.logo import MOST_BYTES
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 from pictures import drawn
 from running import RunningServer
 from uploading import (

@@ -19,8 +19,8 @@ from hooking import (
     see_list,
 )
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.rights import Role
 from mainstay.staging import open_signer
+from mainstay.terms.rights import Role
 from mainstay.webhooks.endpoints import get_webhook, list_webhooks, pause_webhook, update_webhook
 from running import RunningServer
 from visiting import Visit, somebody, visit, words

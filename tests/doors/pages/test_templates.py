@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.rights import Right, Role
+from mainstay.terms.rights import Right, Role
 
 FOLDER = files("mainstay.doors.pages").joinpath("templates")
 TEMPLATES = {file.name: file.read_text("utf-8") for file in FOLDER.iterdir()}

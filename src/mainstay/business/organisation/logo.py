@@ -8,12 +8,12 @@ from pydantic import Field
 from mainstay.backing.images import ACCEPTED, NotAPicture, redrawn
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.store import ORGANISATION
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Fault, Invalid
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
 from mainstay.values.fields import KeptName, Upload
 
 MOST_BYTES = 2_000_000

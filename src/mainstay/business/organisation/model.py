@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mainstay.kernel.actor import Actor
-from mainstay.kernel.refusal import Reason
-from mainstay.kernel.shapes import Kept, Record
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Reason
+from mainstay.terms.shapes import Kept, Record
 from mainstay.values.address import Address
 
 

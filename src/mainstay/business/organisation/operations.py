@@ -6,11 +6,11 @@ from pydantic import Field
 
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.store import ORGANISATION
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.rights import Right
-from mainstay.kernel.shapes import Input
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
 from mainstay.values.address import Address
 from mainstay.values.fields import Country, Currency, Email, Line, Phone, TimeZone, omittable
 

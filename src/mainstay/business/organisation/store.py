@@ -4,7 +4,7 @@ from mainstay.backing.database import Clash, Handle
 from mainstay.business.organisation.model import Organisation
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.kernel.refusal import Conflict
+from mainstay.terms.refusal import Conflict
 
 ORGANISATION = Listing(
     Organisation,

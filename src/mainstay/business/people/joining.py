@@ -10,12 +10,12 @@ from mainstay.identity import accounts, links
 from mainstay.identity.links import Kind, Link
 from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, look_up, prove
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Ahead, Effect, operation
-from mainstay.kernel.refusal import Conflict, Fault, Invalid
-from mainstay.kernel.rights import HIGHEST, Right, Role
-from mainstay.kernel.shapes import Input
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.rights import HIGHEST, Right, Role
+from mainstay.terms.shapes import Input
 from mainstay.values.fields import Country, Currency, Email, Line, TimeZone
 
 BY_OPERATOR = frozenset({Door.CLI})

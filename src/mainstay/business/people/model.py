@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.kernel.actor import Actor, Named
-from mainstay.kernel.refusal import Conflict, Forbidden, Reason
-from mainstay.kernel.rights import Access, Needs, Right, Role, holds
-from mainstay.kernel.shapes import Kept, Record, Shown, states
-from mainstay.kernel.wire import PriceText
+from mainstay.terms.actor import Actor, Named
+from mainstay.terms.refusal import Conflict, Forbidden, Reason
+from mainstay.terms.rights import Access, Needs, Right, Role, holds
+from mainstay.terms.shapes import Kept, Record, Shown, states
+from mainstay.terms.wire import PriceText
 
 Status = Literal["invited", "active", "left"]
 

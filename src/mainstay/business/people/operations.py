@@ -8,12 +8,12 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.people.events import PersonInvited, PersonUpdated
 from mainstay.business.people.model import AlreadyHere, MeOut, Person, PersonOut, Status, check_rank
 from mainstay.business.people.store import PEOPLE, find_by_email
-from mainstay.kernel.actor import Named
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.refusal import Conflict, NotFound
-from mainstay.kernel.rights import AssignableRole, Needs, Right, Role
-from mainstay.kernel.shapes import Input, ListInput, Page
+from mainstay.terms.actor import Named
+from mainstay.terms.refusal import Conflict, NotFound
+from mainstay.terms.rights import AssignableRole, Needs, Right, Role
+from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Phone, Price, id_of, omittable
 from mainstay.values.search import SearchText
 

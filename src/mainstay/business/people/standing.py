@@ -7,11 +7,11 @@ from mainstay.business.people.model import Person, check_rank
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.rights import HIGHEST, AssignableRole, Right, Role, holds
-from mainstay.kernel.shapes import Input, Irrevocable
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import HIGHEST, AssignableRole, Right, Role, holds
+from mainstay.terms.shapes import Input, Irrevocable
 
 # So many keys and apps are named in a preview; of more, the number is told.
 _NAMED = 10

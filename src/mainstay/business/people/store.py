@@ -8,7 +8,7 @@ from mainstay.backing.database import Handle
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
-from mainstay.kernel.rights import Right, holders
+from mainstay.terms.rights import Right, holders
 from mainstay.values.mailbox import fold_address
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
 from mainstay.values.words import folded

@@ -1,7 +1,7 @@
 """Refusals in the language of HTTP: one table, one shape."""
 
 from mainstay.doors.http import Headers, Response, error
-from mainstay.kernel.refusal import (
+from mainstay.terms.refusal import (
     Conflict,
     Forbidden,
     Invalid,

@@ -10,12 +10,12 @@ from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Headers, Interrupted, Request, Response, error
 from mainstay.doors.known import naming_known
 from mainstay.doors.paths import Paths
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.faults import Raw
-from mainstay.kernel.refusal import Invalid, NotFound, Refusal
 from mainstay.ledger.replay import Answer
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.faults import Raw
+from mainstay.terms.refusal import Invalid, NotFound, Refusal
 
 PREFIX = "/api/v1"
 

@@ -8,9 +8,9 @@ from mainstay.doors.http import Interrupted, Request
 from mainstay.doors.json import NotJson, decode, encode
 from mainstay.doors.known import naming_known
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.faults import UNKNOWN, Raw, accept
-from mainstay.kernel.refusal import Fault, Invalid
-from mainstay.kernel.shapes import Input
+from mainstay.terms.faults import UNKNOWN, Raw, accept
+from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.shapes import Input
 
 BODY_LIMIT = 16_384
 LONGEST_KEY = 255

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pydantic.alias_generators import to_camel
 
 from mainstay.doors.paths import Paths
-from mainstay.kernel.actor import Door
 from mainstay.kernel.operation import Operation
+from mainstay.terms.actor import Door
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from mainstay.business.people.standing import remove_person
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.identity.passwords import new_password
-from mainstay.kernel import actor
-from mainstay.kernel.refusal import Forbidden
+from mainstay.terms import actor
+from mainstay.terms.refusal import Forbidden
 from mainstay.values.ids import new_id
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook, list_webhooks
 

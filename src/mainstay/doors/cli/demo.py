@@ -12,8 +12,8 @@ from mainstay.business.people.operations import list_people, update_person
 from mainstay.doors.cli.commands import Outcome, all_keys
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.keys import create_key, revoke_key
-from mainstay.kernel import actor
-from mainstay.kernel.refusal import Forbidden
+from mainstay.terms import actor
+from mainstay.terms.refusal import Forbidden
 from mainstay.values.ids import new_id
 
 ORGANISATION = "Hartley & Daughters Plumbing and Heating"

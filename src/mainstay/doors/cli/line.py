@@ -12,10 +12,10 @@ import orjson
 
 from mainstay.backing.database import NewerSchema, Unreachable
 from mainstay.doors.cli.telling import tell
-from mainstay.kernel.refusal import Refusal
-from mainstay.kernel.rights import Access, Role
 from mainstay.late import late
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, read_settings
+from mainstay.terms.refusal import Refusal
+from mainstay.terms.rights import Access, Role
 
 DONE, REFUSED = 0, 1
 

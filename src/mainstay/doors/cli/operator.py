@@ -13,11 +13,11 @@ from mainstay.business.people import store as people
 from mainstay.identity import keys
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.signing_in import look_up
-from mainstay.kernel.actor import Actor, Door, operator
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import Conflict, NotFound
+from mainstay.terms.actor import Actor, Door, operator
+from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.webhooks import store as webhooks
 from mainstay.webhooks.signature import Signer
 

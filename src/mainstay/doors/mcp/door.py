@@ -13,9 +13,9 @@ from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import Result, Tools, answered
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Invalid, Refusal, Unauthenticated
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Invalid, Refusal, Unauthenticated
 
 BODY_LIMIT = 1_048_576
 # How long a client may keep what says nothing about the one who asks.

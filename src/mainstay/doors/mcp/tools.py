@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from mainstay.doors.schemas import Schema, input_schema
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.operation import Effect, Operation
-from mainstay.kernel.refusal import Blocked, Conflict, Forbidden, NotFound, Refusal
-from mainstay.kernel.rights import Access, Rights
-from mainstay.kernel.shapes import Shown
 from mainstay.ledger.replay import Answer
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, NotFound, Refusal
+from mainstay.terms.rights import Access, Rights
+from mainstay.terms.shapes import Shown
 
 
 class Result(NamedTuple):

@@ -21,10 +21,10 @@ from mainstay.identity import tickets
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.connections import approve_connection
 from mainstay.identity.sessions import Membership
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Invalid, Refusal
-from mainstay.kernel.rights import Right, holds
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Invalid, Refusal
+from mainstay.terms.rights import Right, holds
 from mainstay.values.moments import moment_text
 
 TICKET_LIFETIME = timedelta(minutes=30)

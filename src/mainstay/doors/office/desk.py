@@ -21,12 +21,12 @@ from mainstay.doors.pages.session import TYPED, Visitor, Visitors
 from mainstay.doors.pages.shown_once import ShownOnce
 from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.catalogue import Catalogue, is_admitted
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.listing import COUNTED
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.values.fields import Upload
 
 NOTHING: Mapping[str, object] = MappingProxyType({})

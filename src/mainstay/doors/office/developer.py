@@ -15,8 +15,8 @@ from mainstay.doors.pages.render import see_other
 from mainstay.identity.connections import get_connection, list_connections
 from mainstay.identity.keys import KeyMaker, create_key, get_key, list_keys
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import Forbidden
-from mainstay.kernel.rights import RIGHTS, Access, Rights, Role
+from mainstay.terms.refusal import Forbidden
+from mainstay.terms.rights import RIGHTS, Access, Rights, Role
 
 # The names of the tools that an app of such a person is offered.
 OfferedTools = Callable[[Rights, Access], Sequence[str]]

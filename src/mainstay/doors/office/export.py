@@ -16,12 +16,12 @@ from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
 from mainstay.doors.pages.showing import MOMENTS, cells, told
 from mainstay.doors.pages.words import who
-from mainstay.kernel.actor import Actor, Stamp
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.shapes import Record, Shown
-from mainstay.kernel.wire import PriceText
+from mainstay.terms.actor import Actor, Stamp
+from mainstay.terms.shapes import Record, Shown
+from mainstay.terms.wire import PriceText
 from mainstay.values.moments import parse_moment
 
 MOST_ROWS = 100_000

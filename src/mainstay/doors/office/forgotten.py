@@ -16,7 +16,7 @@ from mainstay.identity.entering import reset_password
 from mainstay.identity.links import Kind, Link, LinkMaker
 from mainstay.identity.signing_in import DeadLink
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import NotFound, Refusal
+from mainstay.terms.refusal import NotFound, Refusal
 from mainstay.values.mailbox import fold_address
 
 # Mails within an hour.

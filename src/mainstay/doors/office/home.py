@@ -14,7 +14,7 @@ from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.identity import sessions
-from mainstay.kernel.refusal import NotFound
+from mainstay.terms.refusal import NotFound
 
 # Written by us, and with any HTML in it shown as text.
 _CHANGELOG = MarkdownIt("commonmark", {"html": False}).render(

@@ -16,10 +16,10 @@ from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.links import Kind, Link, LinkMaker
 from mainstay.identity.signing_in import DeadLink
-from mainstay.kernel.actor import Actor
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import NotFound, Refusal
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import NotFound, Refusal
 
 
 @dataclass(frozen=True, slots=True)

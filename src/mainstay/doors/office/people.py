@@ -2,7 +2,7 @@
 
 from mainstay.business.people.operations import get_person, invite_person, list_people
 from mainstay.doors.office.room import Arrangement
-from mainstay.kernel.rights import Role
+from mainstay.terms.rights import Role
 
 PEOPLE = Arrangement(
     title="People",

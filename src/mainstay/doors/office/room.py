@@ -21,7 +21,7 @@ from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.showing import cells, known, labels, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.refusal import NotFound, Refusal
+from mainstay.terms.refusal import NotFound, Refusal
 from mainstay.values.words import words_of
 
 Record = dict[str, Any]

@@ -18,7 +18,7 @@ from mainstay.doors.pages.door import PagesDoor, View, apology
 from mainstay.doors.pages.session import Visitors
 from mainstay.identity.keys import KeyMaker
 from mainstay.identity.links import LinkMaker
-from mainstay.kernel.refusal import NotFound
+from mainstay.terms.refusal import NotFound
 from mainstay.webhooks.signature import Signer
 
 

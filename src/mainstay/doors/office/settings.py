@@ -20,7 +20,7 @@ from mainstay.identity.entering import change_password
 from mainstay.identity.passwords import check_new_password
 from mainstay.identity.sessions import Session
 from mainstay.identity.signing_in import NotSignedIn
-from mainstay.kernel.refusal import Fault, Invalid, NotFound, Refusal
+from mainstay.terms.refusal import Fault, Invalid, NotFound, Refusal
 
 ORGANISATION = Arrangement(
     title="Organisation",

@@ -10,7 +10,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in, tickets
-from mainstay.kernel.refusal import Refusal
+from mainstay.terms.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)

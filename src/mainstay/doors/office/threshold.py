@@ -19,9 +19,9 @@ from mainstay.identity import devices, sessions, signing_in
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.entering import sign_in
 from mainstay.identity.signing_in import Known
-from mainstay.kernel.actor import Door
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.refusal import Refusal, TooMany
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Refusal, TooMany
 
 # Attempts within a quarter of an hour: for an account counted from its last success on.
 WINDOW = 900.0

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from mainstay.doors.pages.written import plain_price
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.rights import Needs, Rights
+from mainstay.terms.rights import Needs, Rights
 from mainstay.values.fields import As, Upload
 from mainstay.values.moments import moment_text, parse_moment, time_zones
 from mainstay.values.money import CURRENCIES

@@ -22,9 +22,9 @@ from mainstay.identity import devices, sessions, tickets
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.sealing import Sealer
 from mainstay.identity.sessions import Membership, Session
-from mainstay.kernel.actor import Actor, Door
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.refusal import NotFound
+from mainstay.terms.actor import Actor, Door
+from mainstay.terms.refusal import NotFound
 
 # A path longer than this is not remembered over a sign-in.
 LONGEST_PATH = 8_000

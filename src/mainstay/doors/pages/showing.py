@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin
 
 from mainstay.doors.pages.words import moment
-from mainstay.kernel.shapes import Shown, State
-from mainstay.kernel.wire import PriceText
+from mainstay.terms.shapes import Shown, State
+from mainstay.terms.wire import PriceText
 from mainstay.values.places import country_names
 from mainstay.values.words import Word, words_of
 

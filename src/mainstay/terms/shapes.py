@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.backing.database import Row
-from mainstay.kernel.actor import Stamp
+from mainstay.terms.actor import Stamp
 from mainstay.values.fields import LAST_SEEN, WholeNumber
 from mainstay.values.words import words_of
 

@@ -12,8 +12,8 @@ import orjson
 from pydantic import BaseModel
 
 from mainstay.backing.database import Row
-from mainstay.kernel.rights import Needs, Right, Rights
-from mainstay.kernel.shapes import Kept, One, Page, Shown
+from mainstay.terms.rights import Needs, Right, Rights
+from mainstay.terms.shapes import Kept, One, Page, Shown
 from mainstay.values.money import price_text
 
 PriceText = NewType("PriceText", str)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from mainstay.kernel.rights import HIGHEST, RIGHTS, Access, Right, Rights, Role
 from mainstay.ledger.replay import HOUSE
+from mainstay.terms.rights import HIGHEST, RIGHTS, Access, Right, Rights, Role
 
 
 class Door(StrEnum):

@@ -7,9 +7,9 @@ from cast import Cast
 from evidence import events, holder, last_event, trail
 from mainstay.business.people.operations import get_person, invite_person, update_person
 from mainstay.business.people.reactions import mail_invitation
-from mainstay.kernel.actor import Actor, Door, Kind, Stamp, house, operator
 from mainstay.kernel.reaction import Happening, Reaction
-from mainstay.kernel.rights import RIGHTS, Access, Right, Role
+from mainstay.terms.actor import Actor, Door, Kind, Stamp, house, operator
+from mainstay.terms.rights import RIGHTS, Access, Right, Role
 
 
 def acts(cast: Cast, actor: Actor) -> dict[str, object]:

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from mainstay.kernel.faults import accept
-from mainstay.kernel.refusal import Invalid
-from mainstay.kernel.shapes import Input, ListInput
+from mainstay.terms.faults import accept
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.shapes import Input, ListInput
 
 
 class Size(StrEnum):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from mainstay.kernel.refusal import Fault, Invalid
-from mainstay.kernel.shapes import Input
+from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.shapes import Input
 
 # A door hands over JSON that has passed the strict decoder, or the words of a query.
 Raw = bytes | Mapping[str, str]

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from mainstay.backing.database import Row, Value
 from mainstay.business.people.model import MeOut
 from mainstay.catalogue import CATALOGUE
-from mainstay.kernel.shapes import Kept, One, Page, Record, Shown
-from mainstay.kernel.wire import PriceText, to_json
+from mainstay.terms.shapes import Kept, One, Page, Record, Shown
+from mainstay.terms.wire import PriceText, to_json
 from mainstay.values.address import Address
 
 TEXT = "Zoë “x” \\ </script>"
