@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import cast
+from weakref import WeakSet
 
 import apsw
 
@@ -76,7 +77,8 @@ class SqliteDatabase:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._threads = threading.local()
-        self._opened: list[apsw.Connection] = []
+        # Those of threads that have ended go with them.
+        self._opened: WeakSet[apsw.Connection] = WeakSet()
         self._writing = threading.Lock()
         self._writer = self._open()
 
@@ -119,7 +121,7 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Let go of every connection."""
-        for connection in self._opened:
+        for connection in list(self._opened):
             connection.close()
 
     def _reader(self) -> apsw.Connection:
@@ -139,7 +141,7 @@ class SqliteDatabase:
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {pragma}")
-        self._opened.append(connection)
+        self._opened.add(connection)
         return connection
 
 

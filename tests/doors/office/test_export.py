@@ -37,7 +37,6 @@ from mainstay.staging import open_sealer
 from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Page
 from running import RunningServer
-from telling import make_webhook
 from visiting import Visit, visit
 
 LISTS = ["/people", "/settings/developer/keys", "/settings/developer/mcp", "/settings/developer/webhooks"]
@@ -76,7 +75,6 @@ class _Kept(BytesIO):
 @pytest.mark.parametrize("path", LISTS)
 def test_every_list_has_a_link_to_its_csv_which_is_a_file_to_save(server: RunningServer, cast: Cast, path: str) -> None:
     cast.key()
-    make_webhook(cast)
     olivia = visit(server, cast)
     page = olivia.get(path)
     assert f'href="{path}/export.csv' in page.text
