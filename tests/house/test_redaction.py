@@ -5,7 +5,6 @@ import pytest
 
 from house.examples import Exhibit, Trial
 from house.test_rights import OPERATION, outcome
-from kernel.test_wire import sample
 from mainstay.business.people.model import PersonOut
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.context import Envelope
@@ -16,6 +15,7 @@ from mainstay.terms.shapes import One, Page, Shown
 from mainstay.terms.wire import to_json
 from mainstay.values.ids import new_id
 from telling import set_columns
+from terms.test_wire import sample
 
 ROLE = pytest.mark.parametrize("role", list(Role))
 COSTS = (b"47.1147", b"98.7698")

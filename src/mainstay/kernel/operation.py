@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from mainstay.backing.guard import Guard
 from mainstay.kernel.context import Context
@@ -53,28 +53,28 @@ class Operation:
     # Whether records may be different afterwards, and whether ones that were there before may be.
     changes: bool
     only_adds: bool
-    rest: str | None
-    offered: frozenset[Door]
-    open_when_lapsed: bool
-    # Whether someone outside is written to because of it.
-    mails: bool
-    # Whether it is a reading of one statement, which needs no transaction around it.
-    glances: bool
-    # Whether it reads so much that it must not hold up what is quick.
-    takes_long: bool
-    # The records it is done to, one of which its input names, and the reasons that one may have against it.
-    on: Listing[Any] | None
-    unless: Callable[[Any, Actor], Sequence[Reason]] | None
-    # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
-    ahead: Callable[[Ahead, Any], Any] | None
-    # Whether people are asked once more before it, though it can be undone.
-    grave: bool
-    # What people are told when it is done, and whether the record is gone then.
-    done: str
-    ends: bool
     # The fields that not everyone who may do this may send.
     needs: dict[str, Right]
     function: Callable[..., Result]
+    # The records it is done to, one of which its input names, and the reasons that one may have against it.
+    on: Listing[Any] | None = None
+    unless: Callable[[Any, Actor], Sequence[Reason]] | None = None
+    # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
+    ahead: Callable[[Ahead, Any], Any] | None = None
+    rest: str | None = None
+    offered: frozenset[Door] = EVERYWHERE
+    open_when_lapsed: bool = False
+    # Whether someone outside is written to because of it.
+    mails: bool = False
+    # Whether it is a reading of one statement, which needs no transaction around it.
+    glances: bool = False
+    # Whether it reads so much that it must not hold up what is quick.
+    takes_long: bool = False
+    # Whether people are asked once more before it, though it can be undone.
+    grave: bool = False
+    # What people are told when it is done, and whether the record is gone then.
+    done: str = "Done."
+    ends: bool = False
 
     @property
     def is_irreversible(self) -> bool:
@@ -86,28 +86,31 @@ class Operation:
         return self.unless(record, actor) if self.unless else ()
 
 
+class Facts(TypedDict, total=False):
+    """What a declaration says beyond right and effect, where it is not as usual; Operation tells what each means."""
+
+    on: Listing[Any]
+    unless: Callable[[Any, Actor], Sequence[Reason]]
+    ahead: Callable[[Ahead, Any], Any]
+    rest: str
+    offered: frozenset[Door]
+    open_when_lapsed: bool
+    mails: bool
+    glances: bool
+    takes_long: bool
+    grave: bool
+    done: str
+    ends: bool
+
+
 def operation(
-    *,
-    right: Right,
-    effect: Effect,
-    rest: str | None = None,
-    offered: frozenset[Door] = EVERYWHERE,
-    open_when_lapsed: bool = False,
-    mails: bool = False,
-    glances: bool = False,
-    takes_long: bool = False,
-    only_adds: bool | None = None,
-    on: Listing[Any] | None = None,
-    unless: Callable[[Any, Actor], Sequence[Reason]] | None = None,
-    ahead: Callable[[Ahead, Any], Any] | None = None,
-    grave: bool = False,
-    done: str = "Done.",
-    ends: bool = False,
+    *, right: Right, effect: Effect, only_adds: bool | None = None, **facts: Unpack[Facts]
 ) -> Callable[[Callable[..., Result]], Operation]:
     """Declare a function as an operation; its types and its docstring are part of the declaration.
 
     What is done to a record alters it, and what is done to none only adds, unless it says otherwise.
     """
+    on = facts.get("on")
 
     def declare(function: Callable[..., Result]) -> Operation:
         hints = get_type_hints(function)
@@ -124,20 +127,9 @@ def operation(
             effect=effect,
             changes=effect is not Effect.READ,
             only_adds=on is None if only_adds is None else only_adds,
-            rest=rest,
-            offered=offered,
-            open_when_lapsed=open_when_lapsed,
-            mails=mails,
-            glances=glances,
-            takes_long=takes_long,
-            on=on,
-            unless=unless,
-            ahead=ahead,
-            grave=grave,
-            done=done,
-            ends=ends,
             needs=_needs(given),
             function=function,
+            **facts,
         )
 
     return declare
