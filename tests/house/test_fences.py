@@ -24,6 +24,7 @@ FENCED = {
     "webhook": "organisation_id",
     "delivery": "organisation_id",
     "delivery_attempt": "organisation_id",
+    "search_word": "organisation_id",
 }
 EACH_TABLE = pytest.mark.parametrize(("table", "column"), FENCED.items())
 

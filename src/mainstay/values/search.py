@@ -93,7 +93,7 @@ def end_of(prefix: str) -> str:
 def _check(text: str) -> str:
     last = _WORD.findall((folded(text).split() or [""])[-1])
     if not _dialled(text) and len("".join(last)) < SHORTEST:
-        raise ValueError("is too short to look for: its last word needs at least two letters or digits")
+        raise ValueError("is too short: its last word needs at least two letters or digits")
     return text
 
 

@@ -21,13 +21,15 @@ from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.showing import cells, known, labels, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
-from mainstay.terms.refusal import NotFound, Refusal
+from mainstay.terms.refusal import Invalid, NotFound, Refusal
 from mainstay.values.words import words_of
 
 Record = dict[str, Any]
 
 # What a list is narrowed by in other ways than by its filters: tabs, and an order.
 _BESIDE = {"status", "order"}
+# The field of a list by which one looks for a text.
+SEARCH = "text"
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,11 @@ class Room:
         of, lists = self.of, self._lists()
         choices, at = self._address(guest)
         order = at.chosen.get("order", of.order)
-        page = await self.desk.list(guest, lists, ({"order": order} if order else {}) | at.asked)
+        problem = None
+        try:
+            page = await self.desk.list(guest, lists, ({"order": order} if order else {}) | at.asked)
+        except Invalid as invalid:
+            page, problem = _nothing_found(invalid)
         return self.desk.page(
             "index.html",
             guest,
@@ -112,6 +118,8 @@ class Room:
             rows=[self._row(record, guest.time_zone) for record in page["data"]],
             next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
             creates=self._creating(guest),
+            searches=SEARCH in lists.input.model_fields,
+            problem=problem,
             notice=self.desk.notice(guest),
             **await self._own(guest, None),
         )
@@ -139,7 +147,8 @@ class Room:
     def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress]:
         """What the list can be narrowed to, and what it is narrowed to."""
         choices = {one.name: one for one in asked_of(self._lists(), guest.actor.rights) if one.choices}
-        return choices, ListAddress.read(self.of.path, query_words(guest.request), frozenset(choices))
+        names = frozenset(choices) | ({SEARCH} & self._lists().input.model_fields.keys())
+        return choices, ListAddress.read(self.of.path, query_words(guest.request), names)
 
     async def export(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The whole list as a file, narrowed and ordered like its page."""
@@ -335,6 +344,14 @@ class Room:
     def _path(self, identity: str) -> str:
         single = self.of.gets.on is not None and self.of.gets.on.id_field is None
         return self.of.path if single else f"{self.of.path}/{quote(identity, safe='{}')}"
+
+
+def _nothing_found(invalid: Invalid) -> tuple[Record, str]:
+    """An empty page for whoever looked for too little, and what to do; whatever else is wrong was not typed."""
+    for fault in invalid.faults:
+        if fault.field != SEARCH:
+            raise invalid
+    return {"data": [], "hasMore": False, "count": 0}, f"What you look for {invalid.faults[0].problem}."
 
 
 def _asks(operation: Operation) -> bool:
