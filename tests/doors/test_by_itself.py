@@ -54,7 +54,7 @@ class Desk:
     def waiting(self) -> list[Row]:
         """The work in the outbox: its kind, when it is due, and why it waits."""
         with self.stage.database.reading(EVERY) as rows:
-            return [*rows.all("SELECT kind, due_at, reason FROM outbox ORDER BY id")]
+            return [*rows.all("SELECT kind, due_at, problem FROM outbox ORDER BY id")]
 
 
 @pytest.fixture

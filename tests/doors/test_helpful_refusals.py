@@ -20,7 +20,7 @@ from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import ORGANISATION, PEOPLE, refused
 
-LISTED = "limit, startingAfter, status, role, order"
+LISTED = "limit, startingAfter, status, role, text, order"
 
 
 def said(server: RunningServer, key: str, tool: str, /, **arguments: Any) -> str:

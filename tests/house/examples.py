@@ -7,6 +7,7 @@ from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from mainstay.backing.database import EVERY
 from mainstay.backing.guard import Guard
+from mainstay.business.organisation.logo import set_logo
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
 from mainstay.kernel.context import Envelope
@@ -77,6 +78,7 @@ def furnish(stage: Stage) -> Exhibit:
     """Make one."""
     cast = assemble(stage)
     keys = {(role, access): cast.key(access, role) for role in (Role.OWNER, Role.ADMIN) for access in Access}
+    cast.perform(set_logo, logo="2" * 64)
     # With an idempotency key, so that an answer is kept as well.
     request = Envelope(new_id("req"), replay_key="kept")
     cast.answer(invite_person, request=request, name="Ian Invited", email="ian@cast.example", role="office")

@@ -92,7 +92,7 @@ def test_the_watch_would_notice(hashing: Hashing, watched: Cast) -> None:
 def test_a_new_organisation_s_owner(hashing: Hashing, watched: Cast) -> None:
     organisation = new_id("org")
     begun = replace(watched, organisation=organisation, people={})
-    owner = {"ownerName": "O", "ownerEmail": f"o@{organisation.lower()}.example", **NEW}
+    owner = {"ownerName": "O", "ownerEmail": f"{organisation.lower()}@new.example", **NEW}
     assert begun.perform(create_organisation, operator(organisation), name="New", **owner)["role"] == "owner"
     assert hashing.done == ["hash"]
 

@@ -131,7 +131,7 @@ def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> 
 
     assert twice.refusal.startswith("mia@cast.example is already a person of this organisation")
     assert only_owner.refusal == "Olivia Owner is the only owner. Name another owner first, in the office under People."
-    assert no_key.refusal == "The role office may not do this (keys:manage). Ask an owner or admin."
+    assert no_key.refusal == "The role office may not do this. Ask an owner or admin."
     assert [fault.split(":")[0] for fault in invalid.refusal.split("; ")] == ["name", "country", "ownerEmail"]
     assert no_such_key.refusal == "There is no API key with that identifier."
 

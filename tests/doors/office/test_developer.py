@@ -16,7 +16,7 @@ ORGANISATION = "/api/v1/organisation"
 
 
 def made_key(page: str) -> str:
-    shown = re.search(r'id="new-key">(svc_sk_[\w-]{43})<', page)
+    shown = re.search(r'id="secret">(svc_sk_[\w-]{43})<', page)
     assert shown, page
     return shown[1]
 
@@ -24,8 +24,9 @@ def made_key(page: str) -> str:
 def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast)
     answer = visiting.submit(NEW, name="Website", access="read")
-    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
-    key = made_key(answer.text)
+    shown = visiting.follow(answer)
+    assert (shown.status_code, shown.headers["Cache-Control"]) == (200, "no-store")
+    key = made_key(shown.text)
     assert server.request("GET", ORGANISATION, key).status_code == 200
     assert server.request("PATCH", ORGANISATION, key, json={"name": "New"}).status_code == 403
 
@@ -50,8 +51,9 @@ def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: 
 
 
 def test_a_key_for_writing_writes(server: RunningServer, cast: Cast) -> None:
-    answer = visit(server, cast, Role.ADMIN).submit(NEW, name="Sync", access="write")
-    changed = server.request("PATCH", ORGANISATION, made_key(answer.text), json={"name": "Changed by key"})
+    visiting = visit(server, cast, Role.ADMIN)
+    shown = visiting.follow(visiting.submit(NEW, name="Sync", access="write"))
+    changed = server.request("PATCH", ORGANISATION, made_key(shown.text), json={"name": "Changed by key"})
     assert changed.json()["name"] == "Changed by key"
 
 

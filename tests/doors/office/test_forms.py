@@ -26,7 +26,8 @@ def nothing_was_made(visiting: Visit) -> bool:
 
 def test_a_form_with_its_token_is_taken(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast)
-    assert create(visiting, token(visiting)).status_code == 200
+    assert create(visiting, token(visiting)).status_code == 303
+    assert not nothing_was_made(visiting)
 
 
 @pytest.mark.parametrize("csrf", [None, "", "x" * 43])

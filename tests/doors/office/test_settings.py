@@ -61,7 +61,7 @@ def test_what_is_wrong_is_said_beside_the_fields(server: RunningServer, cast: Ca
     answer = visit(server, cast).submit("/settings/edit", name="", **fields)
     assert answer.status_code == 422
     told = words(answer.text)
-    for said in ("Name is empty.", "Time zone is not a time zone such as Europe/Berlin.", "Postcode has more than 20"):
+    for said in ("Name is empty.", "Time zone is not a time zone such as Europe/Berlin.", "Postcode is longer than 20"):
         assert told.count(said) == 2
     for field in ("name", "timeZone", "address.postalCode"):
         assert f'href="#{field}"' in answer.text
