@@ -34,8 +34,8 @@ def _migrate(settings: Settings, _words: Namespace) -> dict[str, Any]:
 
 
 def _openapi(settings: Settings, _words: Namespace) -> None:
-    operations = late("mainstay.catalogue").CATALOGUE.operations
-    described: bytes = late("mainstay.doors.api.openapi").describe(operations, settings.base_url)
+    catalogue = late("mainstay.catalogue").CATALOGUE
+    described: bytes = late("mainstay.doors.api.openapi").describe(catalogue, settings.base_url)
     sys.stdout.write(described.decode() + "\n")
 
 

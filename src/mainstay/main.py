@@ -2,7 +2,9 @@
 
 import gc
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.metadata import version
 from multiprocessing import parent_process
 
@@ -20,6 +22,8 @@ from mainstay.catalogue import CATALOGUE
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
 from mainstay.doors.api.openapi import describe
+from mainstay.doors.api.public import PublicDescription
+from mainstay.doors.api.reference import Reference
 from mainstay.doors.api.routes import api_paths
 from mainstay.doors.entrance import Entrance
 from mainstay.doors.health import Health
@@ -78,6 +82,8 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
     operations = CATALOGUE.operations
     tools = Tools(operations)
+    # Made when it is first asked for: most server processes never are.
+    described = cache(lambda: describe(CATALOGUE, settings.base_url))
     files, passing = Files(folder.files), PassingFiles(folder.passing)
     sealer = open_sealer(settings)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing)
@@ -96,9 +102,9 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
         stage.database.close()
 
     return Front(
-        doors=_doors(settings, entrance, visitors, tools),
+        doors=_doors(settings, entrance, visitors, tools, described),
         areas={
-            api.PREFIX: api.ApiDoor(entrance, api_paths(operations), lambda: describe(operations, settings.base_url)),
+            api.PREFIX: api.ApiDoor(entrance, api_paths(operations), described),
             "/.well-known": well_known(settings.base_url),
         },
         nowhere=office(
@@ -111,7 +117,9 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     )
 
 
-def _doors(settings: Settings, entrance: Entrance, visitors: Visitors, tools: Tools) -> dict[str, Door]:
+def _doors(
+    settings: Settings, entrance: Entrance, visitors: Visitors, tools: Tools, described: Callable[[], bytes]
+) -> dict[str, Door]:
     """The doors by their paths."""
     base, stage, runner = settings.base_url, entrance.stage, entrance.runner
     health = Health(lambda: is_current(stage.database), runner)
@@ -127,6 +135,8 @@ def _doors(settings: Settings, entrance: Entrance, visitors: Visitors, tools: To
         "/oauth/authorize": Approval(authorization, visitors),
         "/oauth/token": Token(stage, office, runner, f"{base}/mcp"),
         "/oauth/revoke": Revoke(stage, office, runner),
+        "/openapi.json": PublicDescription(described),
+        "/developers": Reference(CATALOGUE, base),
         "/healthz": health.alive,
         "/readyz": health.is_ready,
     }

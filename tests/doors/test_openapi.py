@@ -1,7 +1,9 @@
 """The description of the API is valid, complete and the same wherever it is shown."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import jsonschema
 import orjson
 import pytest
 import schemathesis
@@ -12,16 +14,17 @@ from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.kernel.operation import Effect
 from mainstay.terms.actor import Door
-from mainstay.terms.rights import Access
+from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import refused
 
-DOCUMENT = orjson.loads(describe(CATALOGUE.operations, "https://office.example"))
+DOCUMENT = orjson.loads(describe(CATALOGUE, "https://office.example"))
 DESCRIBED = {
     operation["operationId"]: (method, path, operation)
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
+SCHEMAS = DOCUMENT["components"]["schemas"]
 OFFERED = [operation for operation in CATALOGUE.operations if operation.rest and Door.API in operation.offered]
 
 
@@ -48,7 +51,7 @@ def test_every_operation_has_words_and_every_field_of_it_a_place() -> None:
     for operation in OFFERED:
         _, _, described = DESCRIBED[operation.name]
         assert described["summary"] == operation.title
-        in_body = described.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        in_body = SCHEMAS[operation.input.__name__] if operation.changes else {}
         places = {parameter["name"] for parameter in described["parameters"]} | set(in_body.get("properties", {}))
         fields = {field.alias for field in operation.input.model_fields.values()}
         assert places - {"Idempotency-Key", "If-Match"} == fields
@@ -57,12 +60,15 @@ def test_every_operation_has_words_and_every_field_of_it_a_place() -> None:
             assert described["requestBody"]["required"] is True
 
 
-def test_what_answers_with_one_record_tells_where_it_is_seen_and_what_can_be_done_to_it() -> None:
-    telling = {
-        name for name, (_, _, described) in DESCRIBED.items() if b"/Actionable" in orjson.dumps(described["responses"])
-    }
-    assert telling == {operation.name for operation in OFFERED if not operation.lists} - {"get_me"}
-    assert all(operation.output.place for operation in OFFERED if operation.tells_actions)
+def test_what_answers_with_one_record_may_tell_where_it_is_seen_and_what_can_be_done_to_it() -> None:
+    told = {"url", "availableActions"}
+    for operation in OFFERED:
+        record = SCHEMAS[operation.output.__name__.removesuffix("Out")]
+        assert (told <= record["properties"].keys()) == any(
+            other.tells_actions for other in OFFERED if other.output is operation.output
+        )
+        # Lists and events leave them out.
+        assert not told & {*record["required"]}
 
 
 def test_it_says_that_the_api_is_in_beta_and_where_the_key_goes() -> None:
@@ -108,5 +114,88 @@ def test_it_is_served_to_a_key_like_every_path(server: RunningServer, cast: Cast
 
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.content == describe(CATALOGUE.operations, server.settings.base_url)
+    assert answer.content == describe(CATALOGUE, server.settings.base_url)
     assert answer.json()["servers"] == [{"url": f"{server.url}/api/v1"}]
+
+
+def parts(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        yield part
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from parts(inner)
+
+
+def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> None:
+    assert [tag["name"] for tag in DOCUMENT["tags"]] == ["Organisation", "People", "Webhooks"]
+    assert all(tag["description"] and "Floor" not in tag["description"] for tag in DOCUMENT["tags"])
+    for operation in OFFERED:
+        method, _, described = DESCRIBED[operation.name]
+        assert described["tags"][0] in [tag["name"] for tag in DOCUMENT["tags"]]
+        success = "201" if "201" in described["responses"] else "200"
+        schema = described["responses"][success]["content"]["application/json"]["schema"]
+        name = operation.output.__name__.removesuffix("Out") + ("List" if operation.lists else "")
+        references = [schema] if "$ref" in schema else schema["oneOf"]
+        assert references[0]["$ref"] == f"#/components/schemas/{name}"
+        if method != "get":
+            body = described["requestBody"]["content"]["application/json"]["schema"]
+            assert body == {"$ref": f"#/components/schemas/{operation.input.__name__}"}
+    assert {"Person", "PersonList", "Organisation", "Me", "EventList"} <= SCHEMAS.keys()
+    assert not [name for name in SCHEMAS if name.endswith("Out")]
+
+
+def test_nothing_has_a_title_that_was_made_up() -> None:
+    titled = [part for part in parts(DOCUMENT) if isinstance(part.get("title"), str)]
+    assert [part["title"] for part in titled] == ["Mainstay HTTP API (beta)"]
+
+
+def test_there_is_one_set_of_roles_and_everything_refers_to_it() -> None:
+    sets = [tuple(part["enum"]) for part in parts(DOCUMENT) if isinstance(part.get("enum"), list)]
+    assert sets.count(tuple(Role)) == 1
+    assert len([found for found in sets if "subcontractor" in found]) == 2
+    (narrowed,) = [part for part in DESCRIBED["list_people"][2]["parameters"] if part["name"] == "role"]
+    assert narrowed["schema"] == {"$ref": "#/components/schemas/Role"}
+    assert narrowed["description"]
+    assert SCHEMAS["InvitePerson"]["properties"]["role"]["$ref"].endswith("/AssignableRole")
+
+
+def test_every_kind_of_event_is_a_webhook_with_a_type_of_its_own() -> None:
+    assert DOCUMENT["webhooks"].keys() == {event.name for event in CATALOGUE.events}
+    for event in CATALOGUE.events:
+        sent = DOCUMENT["webhooks"][event.name]["post"]
+        assert sent["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith(f"/{event.__name__}")
+        schema = SCHEMAS[event.__name__]
+        assert schema["properties"]["type"]["const"] == event.name
+        assert schema["properties"]["data"]["properties"]["object"]["$ref"].endswith("/Person")
+        assert {*schema["required"]} == {*SCHEMAS["Event"]["required"]}
+
+
+def test_what_is_answered_and_sent_is_what_is_described(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    document = server.request("GET", "/openapi.json").json()
+
+    def valid(name: str, value: Any) -> None:
+        jsonschema.validate(value, {"$ref": f"#/components/schemas/{name}", "components": document["components"]})
+
+    people = server.request("GET", "/api/v1/people", key).json()
+    valid("PersonList", people)
+    valid("Person", server.request("GET", f"/api/v1/people/{people['data'][0]['id']}", key).json())
+    valid("Organisation", server.request("GET", "/api/v1/organisation", key).json())
+    valid("Me", server.request("GET", "/api/v1/me", key).json())
+    events = server.request("GET", "/api/v1/events", key).json()
+    valid("EventList", events)
+    valid("PersonJoined", events["data"][0])
+    with pytest.raises(jsonschema.ValidationError):
+        valid("PersonLeft", events["data"][0])
+
+
+def test_it_is_public_for_programs_and_pages_that_make_clients(server: RunningServer, cast: Cast) -> None:
+    public = server.request("GET", "/openapi.json", headers={"Origin": "http://localhost:9"})
+    assert public.status_code == 200
+    assert public.content == server.request("GET", "/api/v1/openapi.json", cast.key(Access.READ)).content
+    assert public.headers["Access-Control-Allow-Origin"] == "*"
+    head = server.request("HEAD", "/openapi.json")
+    assert (head.status_code, head.content) == (200, b"")
+    assert server.request("OPTIONS", "/openapi.json").status_code == 204
+    refusal = server.request("POST", "/openapi.json", json={})
+    assert refused(refusal, 405)
+    assert refusal.headers["Allow"] == "GET, HEAD"

@@ -58,7 +58,7 @@ def documents() -> dict[Path, str]:
     return {
         ROOT / "docs" / "operations.md": _OPERATIONS + "".join(map(row, CATALOGUE.operations)),
         ROOT / "docs" / "events.md": _events(),
-        ROOT / "docs" / "openapi.json": describe(CATALOGUE.operations, BASE_URL).decode() + "\n",
+        ROOT / "docs" / "openapi.json": describe(CATALOGUE, BASE_URL).decode() + "\n",
     }
 
 

@@ -73,12 +73,12 @@ def test_it_is_a_route() -> None:
 
 
 def test_it_is_described() -> None:
-    document = orjson.loads(describe(WITH_IT.operations, "https://office.example"))
+    document = orjson.loads(describe(WITH_IT, "https://office.example"))
     described = document["paths"]["/people/{personId}/retire"]["post"]
     assert (described["operationId"], described["summary"]) == ("retire_person", "Let a person retire")
-    body = described["requestBody"]["content"]["application/json"]["schema"]
-    assert body["properties"].keys() == {"confirmed"}
-    assert b"/PersonOut" in orjson.dumps(described["responses"]["200"])
+    assert described["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/RetirePerson")
+    assert document["components"]["schemas"]["RetirePerson"]["properties"].keys() == {"confirmed"}
+    assert b"/Person" in orjson.dumps(described["responses"]["200"])
     assert b"/Preview" in orjson.dumps(described["responses"]["200"])
     assert row(retire_person).startswith(
         "| `retire_person` | `POST /people/{person_id}/retire` | `people:change` | cannot be undone |"

@@ -33,7 +33,7 @@ def parts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def patterns() -> set[str]:
-    shown = [*map(describe, OFFERED), orjson.loads(describe_api(CATALOGUE.operations, "https://office.example"))]
+    shown = [*map(describe, OFFERED), orjson.loads(describe_api(CATALOGUE, "https://office.example"))]
     return {part["pattern"] for part in parts(shown) if isinstance(part.get("pattern"), str)}
 
 

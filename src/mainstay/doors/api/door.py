@@ -26,7 +26,7 @@ class ApiDoor:
 
     entrance: Entrance
     paths: Paths[Endpoint]
-    # Makes the description; most server processes are never asked for it.
+    # Gives the description.
     describe: Callable[[], bytes]
 
     async def __call__(self, request: Request) -> Response:

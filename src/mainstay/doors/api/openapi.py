@@ -1,18 +1,21 @@
 """The OpenAPI 3.1 description of the API, derived from the catalogue."""
 
+import re
+import sys
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any
 
 import orjson
-from pydantic.json_schema import models_json_schema
 
+from mainstay.doors.api.components import name_of, named, schemas_of, with_enums
 from mainstay.doors.api.routes import Endpoint, endpoints_of
-from mainstay.doors.schemas import input_schema
-from mainstay.kernel.operation import Effect, Operation
+from mainstay.doors.schemas import Schema, input_schema
+from mainstay.kernel.catalogue import Catalogue
+from mainstay.kernel.event import Event
+from mainstay.kernel.operation import Operation
+from mainstay.values.words import words_of
 
 VERSION = "0.1.0"
-_REF = "#/components/schemas/{model}"
 
 _ABOUT = (
     "The Mainstay HTTP API. It is in beta and grows over time; the changelog says what is new. Every request carries "
@@ -38,22 +41,25 @@ _REFUSALS = {
 _ON_READS = ("401", "403", "404", "422", "429", "500")
 
 
-def describe(operations: Sequence[Operation], base_url: str) -> bytes:
+def describe(catalogue: Catalogue, base_url: str) -> bytes:
     """The whole description as JSON."""
-    endpoints = endpoints_of(operations)
-    paths: dict[str, dict[str, Any]] = {}
+    endpoints = endpoints_of(catalogue.operations)
+    schemas = schemas_of(endpoints, catalogue.events)
+    paths: dict[str, Schema] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
     return orjson.dumps(
         {
             "openapi": "3.1.0",
             "info": {"title": "Mainstay HTTP API (beta)", "version": VERSION, "description": _ABOUT},
             "servers": [{"url": f"{base_url}/api/v1"}],
             "security": [{"apiKey": []}],
+            "tags": [{"name": area, "description": about} for area, about in areas_of(endpoints).items()],
             "paths": paths,
+            "webhooks": {event.name: _webhook(event) for event in catalogue.events},
             "components": {
                 "securitySchemes": {"apiKey": {"type": "http", "scheme": "bearer"}},
-                "schemas": _schemas(endpoints),
+                "schemas": schemas,
                 "responses": {status: _refusal(text) for status, text in _REFUSALS.items()},
             },
         },
@@ -61,63 +67,97 @@ def describe(operations: Sequence[Operation], base_url: str) -> bytes:
     )
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def areas_of(endpoints: Sequence[Endpoint]) -> dict[str, str]:
+    """The areas that the operations belong to, in their order, with what each is about."""
+    areas = {}
+    for endpoint in endpoints:
+        package = _package(endpoint.operation.function.__module__)
+        about = re.sub(r"^Floor \d+: ", "", sys.modules[package].__doc__ or "") if package in sys.modules else ""
+        areas[area_of(endpoint.operation)] = about[:1].upper() + about[1:]
+    return areas
+
+
+def area_of(operation: Operation) -> str:
+    """The area that an operation is declared in."""
+    return _area(operation.function.__module__)
+
+
+def _area(module: str) -> str:
+    return words_of(_package(module).rpartition(".")[2])
+
+
+def _package(module: str) -> str:
+    return module.rpartition(".")[0]
+
+
+def _operation(endpoint: Endpoint, schemas: Schema) -> Schema:
     operation = endpoint.operation
     statuses = _REFUSALS if operation.changes else _ON_READS
-    described: dict[str, Any] = {
+    described: Schema = {
         "operationId": operation.name,
+        "tags": [area_of(operation)],
         "summary": operation.title,
         "description": operation.description,
-        "parameters": [*_parameters(endpoint), *(_write_headers(endpoint) if operation.changes else ())],
+        "parameters": [*_parameters(endpoint, schemas), *(_write_headers(endpoint) if operation.changes else ())],
         "responses": {
             str(endpoint.status): _success(endpoint),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
         },
     }
     if operation.changes:
-        described["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": _body_schema(endpoint)}},
-        }
+        described["requestBody"] = {"required": True, "content": _json(named(operation.input.__name__))}
     return described
 
 
-def _success(endpoint: Endpoint) -> dict[str, Any]:
+def _success(endpoint: Endpoint) -> Schema:
     operation = endpoint.operation
-    schema: dict[str, Any] = {"$ref": _REF.format(model=operation.output.__name__)}
-    if operation.tells_actions:
-        schema = {"allOf": [schema, {"$ref": _REF.format(model="Actionable")}]}
-    if operation.lists:
-        schema = {
-            "type": "object",
-            "properties": {
-                "object": {"const": "list"},
-                "data": {"type": "array", "items": schema},
-                "hasMore": {"type": "boolean", "description": "Whether there is another page behind this one."},
+    schema = named(name_of(operation.output) + ("List" if operation.lists else ""))
+    if operation.is_irreversible:
+        schema = {"oneOf": [schema, named("Preview")]}
+    return {"description": operation.title, "content": _json(schema)}
+
+
+def _webhook(event: type[Event]) -> Schema:
+    """What is sent to webhooks of this kind of event."""
+    return {
+        "post": {
+            "operationId": f"on_{event.name.replace('.', '_')}",
+            "tags": [_area(event.__module__)],
+            "summary": (event.__doc__ or "").strip(),
+            "security": [],
+            "parameters": [_SENT | {"name": name, "description": words} for name, words in _SIGNED.items()],
+            "requestBody": {"required": True, "content": _json(named(event.__name__))},
+            "responses": {
+                "2XX": {"description": "It has arrived."},
+                "410": {"description": "Nothing is to be sent here any more: the webhook is disabled."},
+                "default": {"description": "It is sent again, for more than three days."},
             },
-            "required": ["object", "data", "hasMore"],
-            "additionalProperties": False,
         }
-    if operation.effect is Effect.IRREVERSIBLE:
-        schema = {"oneOf": [schema, {"$ref": _REF.format(model="Preview")}]}
-    return {"description": operation.title, "content": {"application/json": {"schema": schema}}}
+    }
 
 
-def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _parameters(endpoint: Endpoint, schemas: Schema) -> list[Schema]:
     """Path parameters, and for a read the query: everything else of the input."""
     schema = input_schema(endpoint.operation)
     parameters = []
     for name, of_name in schema["properties"].items():
         in_path = name in endpoint.parameters
         if in_path or not endpoint.operation.changes:
-            required = name in schema.get("required", ())
+            told = with_enums(_word(of_name), schemas)
+            # Beside a reference a description is not read by everyone.
             parameters.append(
-                {"name": name, "in": "path" if in_path else "query", "required": required, "schema": _word(of_name)}
+                {
+                    "name": name,
+                    "in": "path" if in_path else "query",
+                    "required": name in schema.get("required", ()),
+                    **({"description": told.pop("description")} if "description" in told else {}),
+                    "schema": told,
+                }
             )
     return parameters
 
 
-def _word(schema: dict[str, Any]) -> dict[str, Any]:
+def _word(schema: Schema) -> Schema:
     """A parameter's schema: in a path or query there is no null, only leaving it out."""
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     if not kinds:
@@ -126,75 +166,34 @@ def _word(schema: dict[str, Any]) -> dict[str, Any]:
     return {**kinds[0], **told}
 
 
-def _body_schema(endpoint: Endpoint) -> dict[str, Any]:
-    """The body of a write: the input without what stands in the path."""
-    schema = input_schema(endpoint.operation)
-    for name in endpoint.parameters:
-        del schema["properties"][name]
-    schema["required"] = [name for name in schema.get("required", ()) if name not in endpoint.parameters]
-    return schema
-
-
-def _write_headers(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _write_headers(endpoint: Endpoint) -> list[Schema]:
     # What is made anew has no version to expect.
     return [_IDEMPOTENCY_KEY] if endpoint.status == HTTPStatus.CREATED else [_IDEMPOTENCY_KEY, _IF_MATCH]
 
 
-_IDEMPOTENCY_KEY = {
+_IDEMPOTENCY_KEY: Schema = {
     "name": "Idempotency-Key",
     "in": "header",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "Repeating a request with the same key within 24 hours gives the first answer again.",
 }
-_IF_MATCH = {
+_IF_MATCH: Schema = {
     "name": "If-Match",
     "in": "header",
     "schema": {"type": "string"},
     "description": "The ETag of the version that is to be changed; another version is refused with 412.",
 }
+_SENT: Schema = {"in": "header", "required": True, "schema": {"type": "string"}}
+_SIGNED = {
+    "webhook-id": "The event's id: the same each time that it is sent.",
+    "webhook-timestamp": "When it was sent, in seconds since 1970.",
+    "webhook-signature": "`v1,` and the base64 of the HMAC-SHA256 of id.timestamp.body; two during a rotation.",
+}
 
 
-def _schemas(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    outputs = {endpoint.operation.output for endpoint in endpoints}
-    ordered = sorted(outputs, key=lambda model: model.__name__)
-    _, definitions = models_json_schema(
-        [(model, "serialization") for model in ordered], by_alias=True, ref_template=_REF
-    )
-    schemas: dict[str, Any] = definitions["$defs"]
-    for model in outputs:
-        # The word is fixed for each kind of record, though Pydantic knows it only as text.
-        schemas[model.__name__]["properties"]["object"] = {"const": model.noun}
-    texts = {"type": "array", "items": {"type": "string"}}
-    schemas["Actionable"] = {
-        "type": "object",
-        "properties": {
-            "url": {"type": "string", "format": "uri", "description": "Where people see it in the office."},
-            "availableActions": texts | {"description": "The names of the operations that you can do to it now."},
-        },
-        "required": ["url", "availableActions"],
-    }
-    schemas["Error"] = _closed({"error": {"type": "string", "description": "A sentence for people."}})
-    schemas["Preview"] = _closed(
-        {
-            "object": {"const": "preview"},
-            "operation": {"type": "string"},
-            "summary": {"type": "string"},
-            "effects": texts,
-            "warnings": texts,
-            "blockers": texts,
-        }
-    )
-    return schemas
+def _refusal(text: str) -> Schema:
+    return {"description": text, "content": _json(named("Error"))}
 
 
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _refusal(text: str) -> dict[str, Any]:
-    return {"description": text, "content": {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}}
+def _json(schema: Schema) -> Schema:
+    return {"application/json": {"schema": schema}}

@@ -1,0 +1,123 @@
+"""The reference of the HTTP API for people: every operation with an example in curl and in Python."""
+
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import orjson
+
+from mainstay.doors.api.openapi import area_of, areas_of
+from mainstay.doors.api.routes import Endpoint, endpoints_of
+from mainstay.doors.http import Request, Response, error
+from mainstay.doors.pages.render import render
+from mainstay.doors.schemas import Schema, input_schema
+from mainstay.kernel.catalogue import Catalogue
+
+
+class Field(NamedTuple):
+    """One field that an operation takes."""
+
+    name: str
+    place: str
+    required: bool
+    about: str
+
+
+class Entry(NamedTuple):
+    """One operation."""
+
+    endpoint: Endpoint
+    fields: list[Field]
+    curl: str
+    python: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The page; made when it is first asked for, and kept."""
+
+    catalogue: Catalogue
+    base_url: str
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request for it."""
+        if request.method not in {"GET", "HEAD"}:
+            return error(405, "This address is not used in that way.", (("allow", "GET, HEAD"),))
+        page = self._page
+        return Response(200, page.body, page.headers, content_type=page.content_type, quiet=True)
+
+    @cached_property
+    def _page(self) -> Response:
+        endpoints = endpoints_of(self.catalogue.operations)
+        address = f"{self.base_url}/api/v1"
+        areas = [
+            {
+                "name": area,
+                "about": about,
+                "entries": [entry(endpoint, address) for endpoint in endpoints if area_of(endpoint.operation) == area],
+            }
+            for area, about in areas_of(endpoints).items()
+        ]
+        return render("reference.html", areas=areas, events=self.catalogue.events, address=address)
+
+
+def entry(endpoint: Endpoint, address: str) -> Entry:
+    """An operation as the page shows it."""
+    schema = input_schema(endpoint.operation)
+    rest = "body" if endpoint.operation.changes else "query"
+    fields = [
+        Field(
+            name,
+            "path" if name in endpoint.parameters else rest,
+            name in schema.get("required", ()),
+            part.get("description", ""),
+        )
+        for name, part in schema["properties"].items()
+    ]
+    path = endpoint.path
+    for name in endpoint.parameters:
+        path = path.replace(f"{{{name}}}", _id_of(name))
+    body = example_body(endpoint) if endpoint.operation.changes else None
+    return Entry(endpoint, fields, _curl(endpoint.method, address + path, body), _python(endpoint.method, path, body))
+
+
+def example_body(endpoint: Endpoint) -> Schema:
+    """A body that the operation takes: what it must be given, and for a change of fields the first of them."""
+    schema = input_schema(endpoint.operation)
+    own = [name for name in schema["properties"] if name not in endpoint.parameters]
+    needed = [name for name in own if name in schema.get("required", ())]
+    shown = endpoint.operation.output.model_fields.values()
+    known = {field.alias: field.examples[0] for field in shown if field.examples}
+    chosen = needed or ([] if endpoint.operation.is_irreversible else own[:1])
+    return {name: known.get(name) or _value(schema["properties"][name]) for name in chosen}
+
+
+def _value(schema: Schema) -> Any:
+    """Some value that a schema allows."""
+    kinds = [kind for kind in schema.get("anyOf", (schema,)) if kind != {"type": "null"}]
+    kind = kinds[0]
+    if "enum" in kind:
+        return kind["enum"][0]
+    if kind.get("format") == "email":
+        return "kim@example.com"
+    return {"boolean": True, "integer": 1, "array": [], "object": {}}.get(kind.get("type", ""), "Hartley & Daughters")
+
+
+def _id_of(name: str) -> str:
+    """What stands for the id of a record in an example: `PERSON_ID` for personId."""
+    return "".join(f"_{letter}" if letter.isupper() else letter for letter in name).upper()
+
+
+def _curl(method: str, address: str, body: Schema | None) -> str:
+    # With a body, curl posts unless it is told otherwise; without one it gets.
+    verb = "" if method == ("GET" if body is None else "POST") else f"-X {method} "
+    lines = [f"curl {verb}{address}", '-H "Authorization: Bearer $MAINSTAY_KEY"']
+    if body is not None:
+        lines += ['-H "Content-Type: application/json"', f"-d {shlex.quote(orjson.dumps(body).decode())}"]
+    return " \\\n  ".join(lines)
+
+
+def _python(method: str, path: str, body: Schema | None) -> str:
+    sent = "" if body is None else f", json={body!r}"
+    return f'answer = api.{method.lower()}("{path}"{sent})\nprint(answer.json())'

@@ -1,0 +1,60 @@
+"""The public reference: every operation, with examples that are taken."""
+
+import ast
+import shlex
+
+import orjson
+import pytest
+
+from cast import Cast
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.api.reference import entry, example_body
+from mainstay.doors.api.routes import Endpoint, endpoints_of
+from mainstay.terms.faults import accept
+from running import RunningServer
+from visiting import visit, words
+
+ENDPOINTS = endpoints_of(CATALOGUE.operations)
+ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.operation.name)
+ADDRESS = "https://office.example/api/v1"
+
+
+def test_it_shows_every_operation_and_every_event_to_anyone(server: RunningServer) -> None:
+    page = server.request("GET", "/developers")
+    assert page.status_code == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    shown = words(page.text)
+    for endpoint in ENDPOINTS:
+        assert f'id="{endpoint.operation.name}"' in page.text
+        assert endpoint.operation.title in shown
+        assert f"{endpoint.method} {endpoint.path}" in shown
+    for event in CATALOGUE.events:
+        assert event.name in shown
+    assert f"{server.url}/api/v1" in shown
+    assert 'href="/changelog"' in page.text
+    assert 'href="/openapi.json"' in page.text
+    assert server.request("GET", "/developers").content == page.content
+    assert server.request("HEAD", "/developers").status_code == 200
+    assert server.request("POST", "/developers").status_code == 405
+
+
+@ENDPOINT
+def test_an_example_is_taken_by_its_operation(endpoint: Endpoint) -> None:
+    shown = entry(endpoint, ADDRESS)
+    written = shlex.split(shown.curl.replace("\\\n", ""))
+    assert written[0] == "curl"
+    assert "Authorization: Bearer $MAINSTAY_KEY" in written
+    (call, _) = ast.parse(shown.python).body
+    assert isinstance(call, ast.Assign)
+    assert isinstance(call.value, ast.Call)
+    sent = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.value.keywords}
+    if not endpoint.operation.changes:
+        assert sent == {}
+        return
+    body = orjson.loads(written[written.index("-d") + 1])
+    assert body == sent["json"] == example_body(endpoint)
+    accept(endpoint.operation.input, orjson.dumps(body | dict.fromkeys(endpoint.parameters, "person_1")))
+
+
+def test_settings_lead_there(server: RunningServer, cast: Cast) -> None:
+    assert 'href="/developers"' in visit(server, cast).get("/settings/developer/keys").text
