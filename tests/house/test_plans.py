@@ -98,7 +98,9 @@ def test_a_list_walks_an_index_whatever_it_is_narrowed_by(trial: Trial, operatio
     assert statements
     for statement in statements:
         # What a subquery does is told in steps of its own.
-        steps = [step for step in plan(trial, statement) if not re.search(r"SUBQUERY \d+$", step)]
+        # And what is counted was found before, at most a hundred.
+        found = plan(trial, statement)
+        steps = [step for step in found if not re.search(r"SUBQUERY \d+$|^(CO-ROUTINE|SCAN) found$", step)]
         assert not [step for step in steps if "TEMP B-TREE" in step or step.startswith("SCAN")], statement.sql
         assert all("USING" in step and "INDEX" in step for step in steps), statement.sql
 

@@ -111,6 +111,9 @@ def test_an_agent_is_told_the_tool_that_clears_a_reason_away(cast: Cast) -> None
     praised = praising()
     assert tools.way_out(praised, Blocked([SUNDAY, RAIN]), actor) == " Call update_person first."
     # What no agent can do is no way out for one.
-    assert tools.way_out(praised, Blocked([Reason("No.", unblock="name_owner")]), actor) == ""
-    assert tools.way_out(praised, Conflict("No."), actor) == ""
+    assert tools.way_out(praised, Blocked([Reason("No.", unblock="name_owner")]), actor) == _LOOK
+    assert tools.way_out(praised, Conflict("No."), actor) == _LOOK
     assert tools.way_out(praised, NotFound("person"), actor) == " list_people shows those there are."
+
+
+_LOOK = " get_person shows it as it is now."

@@ -44,7 +44,7 @@ def test_it_is_shown_as_in_the_list_with_its_body_and_its_attempts(cast: Cast) -
             "headers": None,
         },
     ]
-    assert shown.keys() - listed.keys() == {"body", "history"}
+    assert shown.keys() - listed.keys() == {"body", "history", "url", "availableActions"}
 
 
 def test_the_body_is_the_event_byte_for_byte_as_the_feed_has_it(cast: Cast) -> None:
