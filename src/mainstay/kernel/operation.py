@@ -148,7 +148,7 @@ def _check(name: str, effect: Effect, given: type[Input], on: Listing[Any] | Non
 _WITH_RECORD = 4
 
 
-def _words(function: Callable[..., Result]) -> dict[str, str]:
+def _words(function: Callable[..., Result]) -> dict[str, Any]:
     title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     return {"title": title.rstrip("."), "description": " ".join(description.split())}
 

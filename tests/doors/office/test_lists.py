@@ -4,11 +4,14 @@ import re
 from html import unescape
 from urllib.parse import parse_qsl
 
+import orjson
 import pytest
 
 from cast import Cast
 from mainstay.backing.database import Handle
+from mainstay.business.people.operations import list_people
 from mainstay.doors.office.address import ListAddress
+from mainstay.kernel.context import Envelope
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
@@ -92,6 +95,10 @@ def test_behind_the_title_stands_how_many_there_are(server: RunningServer, cast:
     assert count(visiting, "/people") == "99"
     many_people(cast, range(93, 94))
     assert count(visiting, "/people") == "99+"
+    many_people(cast, range(94, 120))
+    listed = orjson.loads(cast.answer(list_people, Role.OWNER, request=Envelope("a page", actions=True)).body)
+    assert listed["count"] == 100, "counting goes on behind what is told"
+    assert "count" not in cast.perform(list_people), "a list that is for no page is not counted"
     assert "99+" in words(visiting.get("/").text)
 
 
