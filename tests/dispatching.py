@@ -17,7 +17,7 @@ from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks.dispatcher import Dispatcher
 from mainstay.webhooks.fan_out import call
 from mainstay.webhooks.queue import Queue
-from mainstay.webhooks.sending import Result, Sending
+from mainstay.webhooks.sending import Attempt, Sending
 from mainstay.webhooks.signature import Signer
 from telling import make_webhook, set_columns
 
@@ -65,9 +65,9 @@ class Desk:
         """Hand in how these ended, all in the same way."""
         return self.queue.exchange(self.results(sendings, **outcome), take=take)
 
-    def results(self, sendings: Iterable[Sending], **outcome: Any) -> list[Result]:
+    def results(self, sendings: Iterable[Sending], **outcome: Any) -> list[Attempt]:
         """How these ended: well, unless told."""
-        return [Result(sending, self.clock(), **{"milliseconds": 7, "status": 200} | outcome) for sending in sendings]
+        return [Attempt(sending, self.clock(), **{"milliseconds": 7, "status": 200} | outcome) for sending in sendings]
 
     def cast(self) -> Cast:
         """An organisation of its own."""

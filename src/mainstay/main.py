@@ -27,7 +27,7 @@ from mainstay.doors.api.reference import Reference
 from mainstay.doors.api.routes import api_paths
 from mainstay.doors.entrance import Entrance
 from mainstay.doors.health import Health
-from mainstay.doors.http import Door, Front
+from mainstay.doors.http import Answering, Front
 from mainstay.doors.mcp.door import McpDoor
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.metering import METERED
@@ -119,7 +119,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
 
 def _doors(
     settings: Settings, entrance: Entrance, visitors: Visitors, tools: Tools, described: Callable[[], bytes]
-) -> dict[str, Door]:
+) -> dict[str, Answering]:
     """The doors by their paths."""
     base, stage, runner = settings.base_url, entrance.stage, entrance.runner
     health = Health(lambda: is_current(stage.database), runner)

@@ -18,7 +18,7 @@ from mainstay.terms.refusal import NotFound, Refusal
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.cycle import Cycle
-from mainstay.webhooks.sending import Result
+from mainstay.webhooks.sending import Attempt
 from mainstay.webhooks.signature import Signer
 from recording import Statement
 
@@ -143,7 +143,7 @@ def test_the_dispatcher_looks_across_organisations_and_touches_one_at_a_time(tri
             )
         trial.database.statements.clear()
         taken = Cycle(rows, now, lambda: 0.0).run([], [], take=True)
-        results = [Result(sending, now, 1, status=500) for sending in taken]
+        results = [Attempt(sending, now, 1, status=500) for sending in taken]
         Cycle(rows, now, lambda: 0.0).run(results, taken, take=True)
     assert exhibit.delivery in {sending.delivery for sending in taken}
     found = unbound(trial.database.statements, tenant_tables(trial))

@@ -15,7 +15,6 @@ from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
 from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
-from mainstay.kernel.perform import Stage
 from mainstay.terms.actor import Actor, operator
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Role
@@ -61,9 +60,15 @@ class Hashing:
 
 
 @pytest.fixture
-def hashing(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Hashing:
+def cast(alone: Cast) -> Cast:
+    """With no worker beside it: one would mail each invitation, and end the link that is made here."""
+    return alone
+
+
+@pytest.fixture
+def hashing(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> Hashing:
     """What watches over every hash."""
-    watching = Hashing(Watched(stage.database))
+    watching = Hashing(Watched(cast.stage.database))
     for name in ("hash", "verify"):
         watching.watch(monkeypatch, name)
     return watching

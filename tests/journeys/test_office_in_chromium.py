@@ -50,7 +50,7 @@ def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: C
     page.get_by_label("Name").fill("Website bookings")
     page.get_by_label("Access").select_option("Read and write")
     page.get_by_role("button", name="Create key").click()
-    key = page.locator("#new-key").inner_text()
+    key = page.locator("#secret").inner_text()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
@@ -133,7 +133,7 @@ def test_the_keyboard_alone_signs_in_and_makes_a_key(cast: Cast, page: Page) -> 
     assert page.get_by_label("Access").input_value() == "write"
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator("#new-key")).to_contain_text("svc_sk_")
+    expect(page.locator("#secret")).to_contain_text("svc_sk_")
 
     # A menu opens and closes without a mouse too, and gives the focus back.
     tab_to(page, ".account summary")

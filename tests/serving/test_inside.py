@@ -12,8 +12,8 @@ from running import RunningServer, ServerProcess
 from talking import JSON, ORGANISATION, PEOPLE
 
 # What tells one answer, one server or one moment from another.
-_PASSING = {"x-request-id", "date", "ratelimit-remaining", "set-cookie", "server"}
-_CSRF = re.compile(r'name="csrf" value="[^"]*"')
+_PASSING = {"connection", "x-request-id", "date", "ratelimit-remaining", "set-cookie", "server"}
+_CSRF = re.compile(r'name="(csrf|once)" value="[^"]*"')
 
 
 def in_pieces() -> Iterator[bytes]:

@@ -220,7 +220,7 @@ class Interrupted(Exception):
         self.headers = headers
 
 
-Door = Callable[[Request], Awaitable[Response]]
+Answering = Callable[[Request], Awaitable[Response]]
 Starting = Callable[[], Awaitable[None]]
 
 
@@ -229,9 +229,9 @@ class Front:
     """The application as the server sees it: finds the door, measures, and lets nothing but an answer out."""
 
     # The doors at a path, and those of everything below one, which has one segment or two: `/api/v1`.
-    doors: Mapping[str, Door]
-    areas: Mapping[str, Door]
-    nowhere: Door
+    doors: Mapping[str, Answering]
+    areas: Mapping[str, Answering]
+    nowhere: Answering
     addresses: Addresses
     meters: Meters
     start: Starting
@@ -294,7 +294,7 @@ class Front:
             return error(403, "A page of another site may not call this server.")
         return None
 
-    def _door(self, path: str) -> Door:
+    def _door(self, path: str) -> Answering:
         if door := self.doors.get(path):
             return door
         first = path.find("/", 1)

@@ -18,7 +18,7 @@ from mainstay.webhooks import schedule
 from mainstay.webhooks.disabling import GivenUp
 from mainstay.webhooks.model import EventOut
 from mainstay.webhooks.places import IN_ALL, Places, Turn
-from mainstay.webhooks.sending import Result, Sending
+from mainstay.webhooks.sending import Attempt, Sending
 from mainstay.webhooks.signature import good_generations
 
 # Short, because what a dead dispatcher had on its way keeps its places for so long.
@@ -36,7 +36,7 @@ class Cycle:
     """One transaction: every webhook that is touched is locked first, in the order of their ids, then deliveries."""
 
     def __init__(self, rows: Handle, now: datetime, chance: Callable[[], float]) -> None:
-        self.failures: list[tuple[Result, datetime | None]] = []
+        self.failures: list[tuple[Attempt, datetime | None]] = []
         self.given_up: list[GivenUp] = []
         self._rows = rows
         self._now = now
@@ -45,7 +45,7 @@ class Cycle:
         self._webhooks: dict[str, _Webhook] = {}
         self._bodies: dict[str, bytes | None] = {}
 
-    def run(self, results: Sequence[Result], flying: Sequence[Sending], *, take: bool) -> list[Sending]:
+    def run(self, results: Sequence[Attempt], flying: Sequence[Sending], *, take: bool) -> list[Sending]:
         """Keep the results, renew the leases; what was taken."""
         # On PostgreSQL this row is the lock that makes dispatchers take turns; SQLite has its own.
         self._rows.run("UPDATE turnstile SET passed_at = :at WHERE name = 'webhooks'", at=self._at)
@@ -64,7 +64,7 @@ class Cycle:
                 self._settle(webhook)
         return taken
 
-    def _flights(self, results: Sequence[Result], flying: Sequence[Sending]) -> list[Turn]:
+    def _flights(self, results: Sequence[Attempt], flying: Sequence[Sending]) -> list[Turn]:
         """Whom everything that is on its way now belongs to, by all dispatchers, but for what has just ended."""
         ended = {(result.sending.delivery, result.sending.number) for result in results}
         found = {
@@ -118,7 +118,7 @@ class Cycle:
         generations = good_generations(int(generation or 0), _text(rotated_at), self._now)
         return _Webhook(organisation, webhook, str(url), str(status), generations, trusted == 1, _text(failing_since))
 
-    def _keep(self, result: Result) -> None:
+    def _keep(self, result: Attempt) -> None:
         """Keep a result; one whose delivery was taken from it meanwhile is only written down."""
         webhook = self._webhooks.get(result.sending.webhook)
         if webhook is None:
@@ -136,7 +136,7 @@ class Cycle:
         if webhook.failing_since:
             self._judge(webhook, webhook.failing_since, result.status)
 
-    def _next_try(self, webhook: "_Webhook", result: Result) -> datetime | None:
+    def _next_try(self, webhook: "_Webhook", result: Attempt) -> datetime | None:
         if webhook.status == "disabled":
             return None
         asked = schedule.wait_asked(result.status, result.retry_after)
@@ -148,7 +148,7 @@ class Cycle:
             webhook.status = "disabled"
             self.given_up.append(GivenUp(webhook.organisation, webhook.id, webhook.url, failing_since, reason))
 
-    def _end(self, result: Result, again: datetime | None) -> int:
+    def _end(self, result: Attempt, again: datetime | None) -> int:
         """Write an attempt down, and what it means for its delivery; 0 when the delivery is no longer its own."""
         sending = result.sending
         changed = self._rows.run(
@@ -239,7 +239,7 @@ class Cycle:
                 body or b"",
             )
             if body is None:
-                self._end(Result(sending, self._now, 0, error=NO_EVENT), None)
+                self._end(Attempt(sending, self._now, 0, error=NO_EVENT), None)
             else:
                 taken.append(sending)
         return taken

@@ -18,7 +18,7 @@ from mainstay.backing.log import log_error
 from mainstay.backing.web import Unanswered, Web
 from mainstay.values.moments import Clock
 from mainstay.webhooks.queue import Queue
-from mainstay.webhooks.sending import Result, Sending
+from mainstay.webhooks.sending import Attempt, Sending
 from mainstay.webhooks.signature import Signer
 
 # How long it rests when nothing happens: what falls due by itself waits no longer than this.
@@ -39,7 +39,7 @@ class Dispatcher:
         self._signer = signer
         self._web = web
         self._clock = clock
-        self._results: list[Result] = []
+        self._results: list[Attempt] = []
         self._flights: set[_Flight] = set()
         self._woken = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -115,7 +115,7 @@ class Dispatcher:
             log_error("sending failed", fault, delivery=sending.delivery)
             error = "could not be sent"
         milliseconds = round((monotonic() - began) * 1_000)
-        result = Result(sending, at, milliseconds, status, error, answer, retry_after, headers)
+        result = Attempt(sending, at, milliseconds, status, error, answer, retry_after, headers)
         self.counts["delivered" if result.succeeded else "failed"] += 1
         self._flights.remove(flight)
         self._results.append(result)

@@ -19,7 +19,7 @@ from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.cycle import Cycle
 from mainstay.webhooks.disabling import GivenUp, disable_webhook, plain
-from mainstay.webhooks.sending import Result, Sending
+from mainstay.webhooks.sending import Attempt, Sending
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Queue:
     chance: Callable[[], float]
 
     def exchange(
-        self, results: Sequence[Result], flying: Sequence[Sending] = (), *, take: bool = True
+        self, results: Sequence[Attempt], flying: Sequence[Sending] = (), *, take: bool = True
     ) -> list[Sending]:
         """Hand in what became of sendings, renew the leases of others, and take what is to be sent next."""
         now = self.stage.clock()
@@ -75,7 +75,7 @@ class Queue:
         return due is not None
 
 
-def _tell(result: Result, again: datetime | None) -> None:
+def _tell(result: Attempt, again: datetime | None) -> None:
     sending = result.sending
     log(
         "delivery failed",

@@ -23,7 +23,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Attempt:
     """What became of a sending: an answer, or the kind of error that was met instead."""
 
     sending: Sending

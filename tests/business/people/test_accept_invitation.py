@@ -19,6 +19,12 @@ from mainstay.values.ids import new_id
 NAMED = {"name": "Nina Named", "password": "a password of Nina's"}
 
 
+@pytest.fixture
+def cast(alone: Cast) -> Cast:
+    """With no worker beside it: one would mail each invitation, and end the link that is made here."""
+    return alone
+
+
 def invited(cast: Cast, email: str | None = None, role: str = "office") -> tuple[str, str, Actor]:
     """Someone invited: their address, their id, and they themselves at the door with their link."""
     address = email or f"{new_id('n').lower()}@new.example"

@@ -22,7 +22,7 @@ from mainstay.business.people.model import PersonOut
 from mainstay.business.people.operations import ListPeople, invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.business.people.store import PEOPLE as KEPT
-from mainstay.doors.http import Door
+from mainstay.doors.http import Answering
 from mainstay.doors.office.desk import Desk
 from mainstay.doors.office.export import Export, _cell, columns
 from mainstay.doors.office.people import PEOPLE
@@ -226,7 +226,7 @@ def slow(server: RunningServer, cast: Cast, event: Event) -> Iterator[Inside]:
         )
         room = Room(Desk(visitors), replace(PEOPLE, path="/slow", lists=list_slowly))
         door = PagesDoor(room.routes(), Desk(visitors).signed_in(room.record))
-        doors: dict[str, Door] = {**inside.front.doors, "/slow/export.csv": door}
+        doors: dict[str, Answering] = {**inside.front.doors, "/slow/export.csv": door}
         yield replace(inside, front=replace(inside.front, doors=doors))
 
 

@@ -12,7 +12,7 @@ from mainstay.doors.json import encode
 from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
-from mainstay.doors.mcp.tools import Result, Tools, answered
+from mainstay.doors.mcp.tools import ToolResult, Tools, answered
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Invalid, Refusal, Unauthenticated
@@ -111,9 +111,9 @@ class McpDoor:
         except Unauthenticated:
             raise
         except Invalid as invalid:
-            result = Result((naming_known(invalid.faults, operation.input).text,), None, is_error=True)
+            result = ToolResult((naming_known(invalid.faults, operation.input).text,), None, is_error=True)
         except Refusal as refusal:
-            result = Result((refusal.text + self.tools.way_out(operation, refusal, actor),), None, is_error=True)
+            result = ToolResult((refusal.text + self.tools.way_out(operation, refusal, actor),), None, is_error=True)
         return call.result(result.wire() | (self._modern() if call.modern else {}), changed=operation.changes)
 
     def _initialized(self, call: Call) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mainstay.terms.rights import Access, Rights
 from mainstay.terms.shapes import Shown
 
 
-class Result(NamedTuple):
+class ToolResult(NamedTuple):
     """What a tool answered: words for the model, and the same as data."""
 
     texts: tuple[str, ...]
@@ -97,15 +97,15 @@ def _look(offered: Sequence[str], name: str | None, shows: str) -> str:
     return f" {name} {shows}." if name in offered else ""
 
 
-def answered(operation: Operation, answer: Answer) -> Result:
+def answered(operation: Operation, answer: Answer) -> ToolResult:
     """The result of a tool that did what it was asked."""
     if operation.effect is not Effect.IRREVERSIBLE:
-        return Result((answer.body.decode(),), answer.body)
+        return ToolResult((answer.body.decode(),), answer.body)
     if answer.preview:
         data = b'{"status":"preview","preview":' + answer.body + b"}"
-        return Result((_preview_words(operation, orjson.loads(answer.body)), data.decode()), data)
+        return ToolResult((_preview_words(operation, orjson.loads(answer.body)), data.decode()), data)
     data = b'{"status":"done","result":' + answer.body + b"}"
-    return Result((data.decode(),), data)
+    return ToolResult((data.decode(),), data)
 
 
 def _preview_words(operation: Operation, preview: dict[str, Any]) -> str:

@@ -47,7 +47,7 @@ class Forgotten:
 
     async def ask(self, request: Request, _: Mapping[str, str]) -> Response:
         """Mail a link to whoever has this address; the answer is the same when nobody has."""
-        fields = await self.threshold.visitors.guest_form(request)
+        fields = await self.threshold.visitors.stranger_form(request)
         email = fields.get("email", "").strip()
         address = self.threshold.address(request)
         if not await self.threshold.take("reset from", address, MAILS_PER_ADDRESS, WINDOW):
@@ -67,7 +67,7 @@ class Forgotten:
 
     async def reset(self, request: Request, at: Mapping[str, str]) -> Response:
         """Set the new password. Every session of the account ends, this browser's too."""
-        fields = await self.threshold.visitors.guest_form(request)
+        fields = await self.threshold.visitors.stranger_form(request)
         link = await self.threshold.runner.read(self._find, at["token"])
         if link is None:
             return self._dead(request)

@@ -53,7 +53,7 @@ class Invitation:
 
     async def accept(self, request: Request, at: Mapping[str, str]) -> Response:
         """Become a person of the organisation, signed in."""
-        fields = await self.threshold.visitors.guest_form(request)
+        fields = await self.threshold.visitors.stranger_form(request)
         invited = await self.threshold.runner.read(self._find, at["token"])
         if invited is None:
             return self._dead(request)

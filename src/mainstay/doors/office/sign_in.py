@@ -38,7 +38,7 @@ class SignIn:
 
     async def sign_in(self, request: Request, _: Mapping[str, str]) -> Response:
         """Begin a session, and go back to where the visitor wanted to go."""
-        fields = await self.threshold.visitors.guest_form(request)
+        fields = await self.threshold.visitors.stranger_form(request)
         try:
             known = await self.threshold.look_up(fields.get("email", ""))
             await self.threshold.count_attempt(request, known)

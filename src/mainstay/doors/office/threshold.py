@@ -49,7 +49,7 @@ class Threshold:
 
     def page(self, template: str, request: Request, refusal: Refusal | None = None, **shown: Any) -> Response:
         """A page for someone who is not signed in. It may be part of the way to an app, so it is of the journey."""
-        csrf, headers = self.visitors.guest(request)
+        csrf, headers = self.visitors.stranger(request)
         if isinstance(refusal, TooMany):
             headers = (*headers, ("retry-after", "60"))
         told = {"notice": NOTICES.get(query_words(request).get("done", ""))} | wrong(refusal) | shown

@@ -149,18 +149,18 @@ class Visitors:
         """What it carries."""
         return _cookies(request).get(f"{self._session_cookie}-{name}", "")
 
-    def guest(self, request: Request) -> tuple[str, Headers]:
+    def stranger(self, request: Request) -> tuple[str, Headers]:
         """For forms of those who are not signed in: their token, and the cookie that it belongs to where it is new."""
-        secret = _cookies(request).get(self._guest_cookie, "")
+        secret = _cookies(request).get(self._stranger_cookie, "")
         if len(secret) >= _SECRET_LENGTH:
             return csrf_token(secret), ()
         secret = secrets.token_urlsafe(32)
-        return csrf_token(secret), (self._cookie(self._guest_cookie, secret),)
+        return csrf_token(secret), (self._cookie(self._stranger_cookie, secret),)
 
-    async def guest_form(self, request: Request) -> dict[str, str]:
+    async def stranger_form(self, request: Request) -> dict[str, str]:
         """The fields of a form that someone not signed in sent from a page of ours."""
         fields = await read_form(request, self.base_url)
-        check_csrf(fields, self.guest(request)[0])
+        check_csrf(fields, self.stranger(request)[0])
         return fields
 
     @property
@@ -172,7 +172,7 @@ class Visitors:
         return "__Host-mainstay" if self._secure else "mainstay"
 
     @property
-    def _guest_cookie(self) -> str:
+    def _stranger_cookie(self) -> str:
         return f"{self._session_cookie}-guest"
 
     @property
