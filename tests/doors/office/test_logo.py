@@ -10,6 +10,7 @@ from pictures import NOT_PICTURES, drawn, opened
 from running import RunningServer
 from uploading import SET_LOGO, left_behind, set_logo, shown_logo, tokens
 from visiting import Visit, visit, words
+from waiting import wait_until
 
 
 def test_a_logo_is_set_and_shown_in_the_sidebar_and_the_settings(server: RunningServer, cast: Cast) -> None:
@@ -32,7 +33,7 @@ def test_a_logo_is_set_and_shown_in_the_sidebar_and_the_settings(server: Running
     # Its address is the hash under which it is kept.
     path = Files(DataFolder(server.settings.data).files).path(address.rpartition("/")[2])
     assert path.read_bytes() == shown.content
-    assert left_behind(server) == []
+    wait_until(lambda: not left_behind(server))
 
 
 def test_everyone_of_the_organisation_sees_it_and_nobody_else(
@@ -78,7 +79,7 @@ def test_what_is_no_picture_is_told_beside_the_field(server: RunningServer, cast
         assert "Logo is not a PNG or JPEG picture." in told or "Logo has more than 16 million dots" in told
         assert 'enctype="multipart/form-data"' in answer.text
     assert shown_logo(olivia) == ""
-    assert left_behind(server) == []
+    wait_until(lambda: not left_behind(server))
 
 
 def test_a_form_that_is_sent_again_counts_once(server: RunningServer, cast: Cast) -> None:
