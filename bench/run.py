@@ -114,6 +114,9 @@ def _check_answers(aims: list[Aim]) -> None:
         if aim.body:
             continue
         answer = json.loads(aim.contender.get(aim.path, aim.keys.read_text().split()[0]))
+        # What depends on who asks, and where; only Mainstay tells it.
+        for name in ("url", "availableActions"):
+            answer.pop(name, None)
         if answers.setdefault((aim.path, aim.keys), answer) != answer:
             raise RuntimeError(f"{aim.name}: another answer than the others gave:\n{answer}")
 

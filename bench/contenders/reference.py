@@ -42,6 +42,7 @@ class ViaShape(Shape):
 class StampShape(Shape):
     """Who did it."""
 
+    kind: str
     person: NamedShape | None
     via: ViaShape
 
@@ -63,6 +64,17 @@ class SubscriptionShape(Shape):
     status: str
 
 
+class AddressShape(Shape):
+    """Where something is."""
+
+    line1: str | None
+    line2: str | None
+    city: str | None
+    region: str | None
+    postal_code: str | None
+    country: str | None
+
+
 class OrganisationShape(RecordShape):
     """An organisation."""
 
@@ -70,7 +82,8 @@ class OrganisationShape(RecordShape):
     name: str
     legal_name: str | None
     tax_number: str | None
-    address: str | None
+    registration_number: str | None
+    address: AddressShape | None
     email: str | None
     phone: str | None
     country: str

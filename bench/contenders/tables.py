@@ -43,7 +43,8 @@ class Organisation(Stamped, Table):
     name: Mapped[str]
     legal_name: Mapped[str | None]
     tax_number: Mapped[str | None]
-    address: Mapped[str | None]
+    registration_number: Mapped[str | None]
+    address: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     email: Mapped[str | None]
     phone: Mapped[str | None]
     country: Mapped[str]
