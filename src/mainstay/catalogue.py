@@ -1,5 +1,10 @@
 """Everything the product can do, in the order in which doors show it."""
 
+from mainstay.business.customers import merging, places
+from mainstay.business.customers import operations as customers
+from mainstay.business.jobs import events as job_events
+from mainstay.business.jobs import operations as jobs
+from mainstay.business.jobs import rewording
 from mainstay.business.organisation import logo
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.people import events as people_events
@@ -18,6 +23,10 @@ CATALOGUE = Catalogue(
         *people.OPERATIONS,
         *standing.OPERATIONS,
         *joining.OPERATIONS,
+        *customers.OPERATIONS,
+        *places.OPERATIONS,
+        *merging.OPERATIONS,
+        *jobs.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,
@@ -26,9 +35,10 @@ CATALOGUE = Catalogue(
         *deliveries.OPERATIONS,
         disable_webhook,
     ),
-    events=people_events.EVENTS,
+    events=(*people_events.EVENTS, *job_events.EVENTS),
     reactions=reactions.REACTIONS,
     timers=retention.TIMERS,
+    chores=rewording.CHORES,
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.

@@ -12,14 +12,14 @@ from mainstay.identity.connections import EFFECTIVE_ACCESS, LIVES
 from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, is_secret, secret_hash
 from mainstay.terms.actor import ALWAYS_STANDING, Actor, Door, Named
 from mainstay.terms.refusal import NotFound, Unauthenticated
-from mainstay.terms.rights import RIGHTS, Access, Right, Role, holders
+from mainstay.terms.rights import Access, Right, Role, holders, rights_of
 from mainstay.values.ids import is_id
 from mainstay.values.moments import moment_text
 
 # A key lives while its maker is here and may still make keys.
 _KEY = f"""
 SELECT api_key.organisation_id, api_key.id, api_key.name, api_key.access, person.id, person.name, person.role,
-       organisation.subscription
+       organisation.subscription, organisation.grants
 FROM api_key
 JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id
 JOIN organisation ON organisation.id = api_key.organisation_id
@@ -31,7 +31,7 @@ _KEY_BY_ID = _KEY + "AND api_key.organisation_id = :organisation AND api_key.id 
 # A connection lives until it is ended, and while its person is here and may connect apps.
 _CONNECTION = f"""
 SELECT connection.organisation_id, connection.id, connection.client_name, {EFFECTIVE_ACCESS}, person.id, person.name,
-       person.role, organisation.subscription
+       person.role, organisation.subscription, organisation.grants
 FROM connection
 JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id
 JOIN organisation ON organisation.id = connection.organisation_id
@@ -47,14 +47,14 @@ _CONNECTION_BY_ID = f"""
 """
 
 _PERSON = """
-SELECT p.id, p.name, p.role, o.subscription
+SELECT p.id, p.name, p.role, o.subscription, o.grants
 FROM person p JOIN organisation o ON o.id = p.organisation_id
 WHERE p.organisation_id = :organisation AND p.id = :id AND p.status = 'active'
 """
 
 # Someone invited, by the link that was mailed to the address they still have.
 _INVITED = """
-SELECT p.id, p.name, p.role, o.subscription
+SELECT p.id, p.name, p.role, o.subscription, o.grants
 FROM one_time_link l
 JOIN person p ON p.organisation_id = l.organisation_id AND p.id = l.person_id AND p.email_folded = l.email_folded
 JOIN organisation o ON o.id = p.organisation_id
@@ -63,7 +63,7 @@ WHERE l.organisation_id = :organisation AND l.id = :id AND p.status = 'invited'
 
 # Whoever chooses a new password by a link that was mailed to them, in an organisation that knows them, or knew them.
 _RESETTING = """
-SELECT p.id, p.name, p.role, o.subscription
+SELECT p.id, p.name, p.role, o.subscription, o.grants
 FROM one_time_link l
 JOIN person p ON p.account_id = l.account_id AND p.organisation_id = :organisation
 JOIN organisation o ON o.id = p.organisation_id
@@ -156,13 +156,13 @@ class NoSuchToken(Unauthenticated):
 
 def _through(row: Row, door: Door) -> Actor:
     """A person who acts through a key or a connected app."""
-    organisation, client, client_name, access, person, name, role, subscription = cast("tuple[str, ...]", row)
+    organisation, client, client_name, access, person, name, role, subscription, grants = cast("tuple[str, ...]", row)
     role_now = _ROLES[role]
     return Actor(
         organisation,
         Named(person, name),
         role_now,
-        RIGHTS[role_now],
+        rights_of(role_now, grants),
         _ACCESSES[access],
         subscription == "active",
         door,
@@ -172,13 +172,13 @@ def _through(row: Row, door: Door) -> Actor:
 
 
 def _themselves(rows: Handle, row: Row, door: Door, credential: str) -> Actor:
-    identity, name, role, subscription = cast("tuple[str, ...]", row)
+    identity, name, role, subscription, grants = cast("tuple[str, ...]", row)
     role_now = _ROLES[role]
     return Actor(
         rows.organisation,
         Named(identity, name),
         role_now,
-        RIGHTS[role_now],
+        rights_of(role_now, grants),
         Access.WRITE,
         subscription == "active",
         door,

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from mainstay.kernel.event import Event
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.reaction import Reaction, Timer
+from mainstay.kernel.reaction import Chore, Reaction, Timer
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Forbidden, Lapsed, Refusal
 from mainstay.terms.rights import Access, Right
@@ -22,11 +23,18 @@ class Catalogue:
     events: tuple[type[Event], ...] = ()
     reactions: tuple[Reaction, ...] = ()
     timers: tuple[Timer, ...] = ()
+    chores: tuple[Chore, ...] = ()
 
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of events."""
         return frozenset(event.name for event in self.events)
+
+    @cached_property
+    def listings(self) -> dict[str, tuple[Listing[Any], Right]]:
+        """How each kind of record that is looked at by itself is read, and who may, by the prefix of its ids."""
+        looks = [operation for operation in self.operations if operation.on and not operation.changes]
+        return {operation.on.prefix: (operation.on, operation.right) for operation in looks if operation.on}
 
     def reactions_to(self, kind: str) -> list[Reaction]:
         """What follows an event of this kind."""

@@ -1,17 +1,19 @@
 """What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from mainstay.backing.database import Handle
 from mainstay.kernel.event import Event
 from mainstay.ledger.outbox import Letter
 from mainstay.ledger.saving import Pen
 from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Stale
+from mainstay.terms.refusal import NotFound, Stale
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Kept
 from mainstay.values.moments import moment_text
 
 
@@ -26,6 +28,13 @@ class Envelope(NamedTuple):
     actions: bool = False
 
 
+class Findable(Protocol):
+    """Where records of one kind are found, as whoever asks may see them."""
+
+    def fetch(self, ctx: "Context", identity: str | None) -> Kept:
+        """The record of this id, or a refusal."""
+
+
 @dataclass
 class Context:
     """The surroundings of one act."""
@@ -34,8 +43,10 @@ class Context:
     actor: Actor
     envelope: Envelope
     clock: Callable[[], datetime]
-    # The kinds of events there are, and the address of the office.
+    # The kinds of events there are; how records of each kind are read and by whom, by the prefix of their ids; and
+    # the address of the office.
     kinds: frozenset[str] = frozenset()
+    listings: Mapping[str, tuple["Findable", Right]] = field(default_factory=dict)
     base_url: str = ""
     # What was found out or made before the change began; whatever the operation's `ahead` gave.
     ahead: Any = None
@@ -68,6 +79,13 @@ class Context:
     def pen(self) -> Pen:
         """What writes records, with the moment and the one who acts on them."""
         return Pen(self.rows, self.at, self.stamp)
+
+    def fetch_any(self, identity: str) -> Kept:
+        """The record of this id, of whatever kind it is, if the one who asks may see it."""
+        listing, right = self.listings.get(identity.partition("_")[0], (None, None))
+        if listing is None or right is None or not self.actor.may(right):
+            raise NotFound("record")
+        return listing.fetch(self, identity)
 
     def expect(self, version: int) -> None:
         """Go on only if the one who asks knows this version of the record, or did not say."""

@@ -20,7 +20,7 @@ from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names
-from mainstay.values.ids import new_id
+from mainstay.values.ids import is_id, new_id
 from mainstay.values.search import looked_for
 
 K = TypeVar("K", bound=Kept)
@@ -32,21 +32,38 @@ COUNTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of a list: by a column that is never null, then by id."""
+    """An order of a list: by a column, then by id. Where the column may be null, records without it are left out."""
 
     column: str
     descending: bool = False
+    nullable: bool = False
     # Whether an index is walked in it; what was found by its words is few, and sorted instead.
     walks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What those who may not see everything see: the rows in which this column names them."""
+    """What those who may not see everything see, said in one of three ways."""
 
-    column: str
+    # The rows in which this column names them.
+    column: str = ""
     # Whoever has this right sees all rows.
-    unless: Right
+    unless: Right = field(kw_only=True)
+    # Or the rows with the ids that a statement about `:me` gives: few enough to be sorted.
+    within: str = field(default="", kw_only=True)
+    # Or the rows that a table grants each person: one row for each who sees a record, with the record's id and copies
+    # of what lists are narrowed and ordered by, under the same names. A page starts there, and so stays flat.
+    granted: str = field(default="", kw_only=True)
+    copies: tuple[str, ...] = field(default=(), kw_only=True)
+    # And what those see who lack another right as well.
+    narrower: "Own | None" = field(default=None, kw_only=True)
+
+    def holds(self, table: str) -> str:
+        """The condition under which the record of a row is theirs."""
+        if self.granted:
+            mine = f"organisation_id = :organisation AND person_id = :me AND id = {table}.id"
+            return f"EXISTS (SELECT 1 FROM {self.granted} WHERE {mine})"
+        return f"{table}.id IN ({self.within})" if self.within else f"{self.column} = :me"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +99,8 @@ class Listing(Generic[K]):
     # What holds for every record that is listed.
     listed: str = ""
     own: Own | None = None
+    # The column of the number by which people know one, where it has one: whoever names a record may use it.
+    number: str | None = None
     # By the field of the list's input: what it narrows to, for all values or for each; and what holds where it was
     # left out.
     filters: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
@@ -93,6 +112,7 @@ class Listing(Generic[K]):
     # Adds the columns that are derived from those that are written.
     derived: Callable[[dict[str, Any]], dict[str, Any]] = dict
     _pages: dict[tuple[object, ...], "_Statements"] = field(default_factory=dict)
+    _ones: dict[tuple[str, Own | None], str] = field(default_factory=dict)
 
     @property
     def shown(self) -> type[Shown]:
@@ -100,8 +120,11 @@ class Listing(Generic[K]):
         return self.kept.shown
 
     def fetch(self, ctx: Context, identity: str | None) -> K:
-        """The record of this id as its rules see it, if the one who asks may see it."""
-        row = ctx.rows.one(self._one[self._sees_all(ctx)], id=identity)
+        """The record of this id, or of this number, as its rules see it, if the one who asks may see it."""
+        named = "id"
+        if self.number and identity and not is_id(identity, self.prefix):
+            named, identity = self.number, identity.strip().upper()
+        row = ctx.rows.one(self._one(named, self._sight(ctx)), id=identity)
         if row is None:
             raise NotFound(self.what)
         return self.keep(row)
@@ -115,21 +138,20 @@ class Listing(Generic[K]):
         """One page, narrowed and ordered as the input says; `where` narrows it further, by values that are bound."""
         asked = {name: value for name in self.filters if (value := getattr(given, name)) is not None}
         order: str = getattr(given, "order", None) or next(iter(self.orders))
-        after = given.starting_after
-        with_facts = ctx.envelope.actions
-        words: dict[str, Value] = {}
-        if self.found_by and (text := getattr(given, "text", None)):
-            where, words = self._found(where, text)
-            bound |= words
+        own, after, with_facts = self._sight(ctx), given.starting_after, ctx.envelope.actions
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
-        key = (narrowed, order, after is not None, self._sees_all(ctx), with_facts, where)
+        walks = not (own and own.within)
+        if self.found_by and (text := getattr(given, "text", None)):
+            plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
+            found = self._found(ctx, text, own, search.Span(given.limit + 1, after) if plain else None)
+            where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
+            walks = walks and own is not None
+        key = (narrowed, order, after is not None, own, with_facts, where)
         known = self._pages.get(key)
         if known is None:
             held = [condition for name, condition in self.otherwise.items() if name not in asked]
-            conditions = self._conditions([self.listed, where, *narrowed, *held], everyone=key[3] is True)
-            way = replace(self.orders[order], walks=not words)
-            paged = self._page(conditions, way, behind=after is not None, facts=with_facts)
-            known = self._pages[key] = _Statements(paged, self._count(conditions))
+            way = replace(self.orders[order], walks=walks)
+            known = self._pages[key] = self._statements([self.listed, where, *narrowed, *held], way, own, key)
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
         if not with_facts:
@@ -143,7 +165,7 @@ class Listing(Generic[K]):
         row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
         record = self.keep(row)
         if self.found_by:
-            search.write(ctx.rows, record.id, self._words(self.found_by, record))
+            search.write(ctx.rows, self.prefix, record.id, self._words(self.found_by, record))
         return record
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
@@ -153,8 +175,18 @@ class Listing(Generic[K]):
             return record
         after = self.keep(row)
         if self.found_by and not changes.keys().isdisjoint(self.found_by.columns):
-            search.rewrite(ctx.rows, after.id, self._words(self.found_by, after))
+            search.rewrite(ctx.rows, self.prefix, after.id, self._words(self.found_by, after))
+        if self.own and (copied := [name for name in self.own.copies if name in changes]):
+            copies = ", ".join(f"{name} = :{name}" for name in copied)
+            sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
+            ctx.rows.run(sql, id=after.id, **{name: _stored(changes[name]) for name in copied})
         return after
+
+    def reword(self, ctx: Context, identity: str) -> None:
+        """Let a record be found by what is known of it now; what it is called after may have changed elsewhere."""
+        record = self.find(ctx, f"{self.table}.id = :id", id=identity)
+        if record and self.found_by:
+            search.rewrite(ctx.rows, self.prefix, identity, self._words(self.found_by, record))
 
     def keep(self, row: Row) -> K:
         """A record from the columns of what is shown, and of the facts behind them."""
@@ -181,21 +213,46 @@ class Listing(Generic[K]):
     def _everything(self) -> str:
         return f"SELECT {self._selected} FROM {self.source} WHERE {self.table}.{self.tenant} = :organisation"
 
-    @cached_property
-    def _one(self) -> dict[bool, str]:
-        """The statement for one record: for those who see everything, and for those who see their own."""
-        narrowed = f"{self._everything} AND {self.table}.id = :id" if self.id_field else self._everything
-        return {True: narrowed, False: f"{narrowed} AND {self.own.column} = :me" if self.own else narrowed}
+    def _one(self, named: str, own: Own | None) -> str:
+        """The statement for one record, by its id or its number, for those who see so much."""
+        known = self._ones.get((named, own))
+        if known is None:
+            narrowed = f" AND {self.table}.{named} = :id" if self.id_field else ""
+            mine = f" AND {own.holds(self.table)}" if own else ""
+            known = self._ones[named, own] = f"{self._everything}{narrowed}{mine}"
+        return known
 
     def _narrowed(self, name: str, value: Any) -> str:
         condition = self.filters[name]
         return condition if isinstance(condition, str) else condition[value]
 
-    def _conditions(self, narrowed: Sequence[str], *, everyone: bool) -> list[str]:
-        own = f"{self.own.column} = :me" if self.own and not everyone else ""
-        return [f"{self.table}.{self.tenant} = :organisation", *filter(None, (*narrowed, own))]
+    def _statements(
+        self, narrowed: Sequence[str], order: Order, own: Own | None, key: tuple[object, ...]
+    ) -> _Statements:
+        behind, facts = bool(key[2]), bool(key[4])
+        granted = own is not None and bool(own.granted)
+        tenant = f"{self.table}.{self.tenant} = :organisation"
+        mine = [f"{self.table}.person_id = :me" if granted else own.holds(self.table)] if own else []
+        present = [f"{self.table}.{order.column} IS NOT NULL"] if order.nullable else []
+        conditions = [tenant, *mine, *filter(None, narrowed), *present]
+        selected = self._selected if facts else self._shown_columns
+        if own is None or not own.granted:
+            page = self._page(selected, self.source, conditions, order, behind=behind)
+            return _Statements(page, self._count(self.source, conditions))
+        # What is granted stands in for the table, under its name, until the page is cut; only then is each fetched.
+        source, keys = (
+            f"{own.granted} AS {self.table}",
+            [order.column] if order.column == "id" else [order.column, "id"],
+        )
+        cut = self._page(", ".join(f"{self.table}.{key}" for key in keys), source, conditions, order, behind=behind)
+        direction = " DESC" if order.descending else ""
+        page = (
+            f"SELECT {selected} FROM ({cut}) AS cut JOIN {self.table} ON {tenant} AND {self.table}.id = cut.id"
+            f" ORDER BY {', '.join(f'cut.{key}{direction}' for key in keys)}"
+        )
+        return _Statements(page, self._count(source, conditions))
 
-    def _page(self, narrowed: Sequence[str], order: Order, *, behind: bool, facts: bool) -> str:
+    def _page(self, selected: str, source: str, narrowed: Sequence[str], order: Order, *, behind: bool) -> str:
         column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
         direction = " DESC" if order.descending else ""
         keys = [column] if order.column == "id" else [column, f"{self.table}.id"]
@@ -208,29 +265,36 @@ class Listing(Generic[K]):
             last = f"SELECT {order.column}, id FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
             conditions.append(f"({', '.join(keys)}) {sign} ({last})")
         return (
-            f"SELECT {self._selected if facts else self._shown_columns} FROM {self.source}"
-            f" WHERE {' AND '.join(conditions)}"
+            f"SELECT {selected} FROM {source} WHERE {' AND '.join(conditions)}"
             f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"
         )
 
-    def _count(self, narrowed: Sequence[str]) -> str:
-        found = f"SELECT 1 AS one FROM {self.source} WHERE {' AND '.join(narrowed)} LIMIT :most"
+    def _count(self, source: str, narrowed: Sequence[str]) -> str:
+        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)} LIMIT :most"
         return f"SELECT count(*) FROM ({found}) AS found"
 
-    def _found(self, where: str, text: str) -> tuple[str, dict[str, Value]]:
+    def _found(self, ctx: Context, text: str, own: Own | None, span: search.Span | None) -> search.Narrowed:
         """What narrows a page to the records with such words, and the words."""
         sought = looked_for(text)
         if sought is None:
-            return "1 = 0", {}
-        condition, bound = search.narrowed(f"{self.table}.id", sought)
-        return " AND ".join(filter(None, (where, condition))), bound
+            return search.Narrowed("1 = 0", {})
+        # Among the few that someone sees, each is asked for its words; among all, the words say which.
+        if own:
+            return search.having(f"{self.table}.id", self.prefix, sought)
+        return search.driven(ctx.rows, f"{self.table}.id", self.prefix, sought, span)
 
     def _words(self, by: FoundBy, record: K) -> frozenset[str]:
         names = column_names(self.shown)
         return by.words(*(record.row[names.index(column)] for column in by.columns))
 
-    def _sees_all(self, ctx: Context) -> bool:
-        return self.own is None or ctx.actor.may(self.own.unless)
+    def _sight(self, ctx: Context) -> Own | None:
+        """What limits the one who asks; None where nothing does."""
+        own = self.own
+        if own is None or ctx.actor.may(own.unless):
+            return None
+        while own.narrower and not ctx.actor.may(own.narrower.unless):
+            own = own.narrower
+        return own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
         return {name: _stored(value) for name, value in self.derived(dict(values)).items()}

@@ -59,6 +59,8 @@ class Operation:
     # The records it is done to, one of which its input names, and the reasons that one may have against it.
     on: Listing[Any] | None = None
     unless: Callable[[Any, Actor], Sequence[Reason]] | None = None
+    # Whether it also makes such a record, where its input names none.
+    makes: bool = False
     # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
     ahead: Callable[[Ahead, Any], Any] | None = None
     rest: str | None = None
@@ -91,6 +93,7 @@ class Facts(TypedDict, total=False):
 
     on: Listing[Any]
     unless: Callable[[Any, Actor], Sequence[Reason]]
+    makes: bool
     ahead: Callable[[Ahead, Any], Any]
     rest: str
     offered: frozenset[Door]

@@ -111,7 +111,8 @@ class Stage:
         return Ahead(actor, self.guard, read)
 
     def _context(self, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any = None) -> Context:
-        return Context(rows, actor, envelope, self.clock, self.catalogue.kinds, self.base_url, prepared)
+        known = self.catalogue
+        return Context(rows, actor, envelope, self.clock, known.kinds, known.listings, self.base_url, prepared)
 
     def _standing_context(
         self, operation: Operation, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any
@@ -155,7 +156,10 @@ def _call(ctx: Context, operation: Operation, given: Input) -> Result:
         _check_fields(operation, given, ctx.actor)
     if operation.on is None:
         return operation.function(ctx, given)
-    record: Kept = operation.on.fetch(ctx, getattr(given, operation.on.id_field) if operation.on.id_field else None)
+    identity = getattr(given, operation.on.id_field) if operation.on.id_field else None
+    if operation.makes and identity is None:
+        return operation.function(ctx, given, None)
+    record: Kept = operation.on.fetch(ctx, identity)
     if operation.changes:
         ctx.summary = f"{operation.title}: {record.called}."
         if record.shown.versioned:

@@ -4,7 +4,7 @@ Each runs in a transaction of its own as the house, through the same path as wha
 repeat is known and does nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -44,3 +44,12 @@ class Timer:
     def name(self) -> str:
         """What the trail calls it."""
         return self.function.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """What a change leaves to be done after it, at the worker's pace: told what its letter says."""
+
+    # The kind of the letters.
+    name: str
+    function: Callable[[Context, Mapping[str, str]], None]

@@ -1,52 +1,122 @@
-"""The words that records are found by, written in the transaction of the change that says them."""
+"""The words that records are found by, written in the transaction of the change that says them.
+
+Each kind of record has its own; what is found stays as cheap among a hundred thousand records as among a thousand,
+because no more is looked at than is needed.
+"""
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
 from mainstay.values.search import Sought, end_of
 
+# A prefix stands for so many words at most.
+_MOST_WORDS = 12
+# Where more has to hold than one word says, so many records with it are looked at, the newest first.
+_SCANNED = 400
+
 _WORDS = "FROM search_word WHERE organisation_id = :organisation"
+_OF_KIND = f"{_WORDS} AND kind = :of_kind"
+# One step along the index for each word that there is, however many records have it.
+_BEGINNING = f"""
+WITH RECURSIVE found (word, step) AS (
+    SELECT min(word), 1 {_OF_KIND} AND word >= :prefix AND word < :end
+    UNION ALL
+    SELECT (SELECT min(word) {_OF_KIND} AND word > found.word AND word < :end), found.step + 1
+    FROM found WHERE found.word IS NOT NULL AND found.step < {_MOST_WORDS}
+)
+SELECT word FROM found WHERE word IS NOT NULL
+"""
 
 
-def rewrite(rows: Handle, record: str, words: Collection[str]) -> None:
+class Span(NamedTuple):
+    """How many records are needed, the newest first, and behind which."""
+
+    most: int
+    after: str | None
+
+
+class Narrowed(NamedTuple):
+    """A condition, and what is bound in it."""
+
+    condition: str
+    bound: dict[str, Value]
+
+
+def rewrite(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
     """Let a record that is there be found by these words; only what is different is written."""
     before = {str(word) for (word,) in rows.all(f"SELECT word {_WORDS} AND record_id = :record", record=record)}
     if gone := [word for word in before if word not in words]:
         bound = _bound(gone)
         names = ", ".join(f":{name}" for name in bound)
         rows.run(f"DELETE {_WORDS} AND record_id = :record AND word IN ({names})", record=record, **bound)
-    write(rows, record, [word for word in words if word not in before])
+    write(rows, kind, record, [word for word in words if word not in before])
 
 
-def write(rows: Handle, record: str, words: Collection[str]) -> None:
+def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
     """Let a record be found by these words as well."""
     if words:
         bound = _bound(words)
-        values = ", ".join(f"(:organisation, :{name}, :record)" for name in bound)
-        rows.run(f"INSERT INTO search_word (organisation_id, word, record_id) VALUES {values}", record=record, **bound)
+        values = ", ".join(f"(:organisation, :of_kind, :{name}, :record)" for name in bound)
+        sql = f"INSERT INTO search_word (organisation_id, kind, word, record_id) VALUES {values}"
+        rows.run(sql, of_kind=kind, record=record, **bound)
 
 
-def narrowed(identity: str, sought: Sought) -> tuple[str, dict[str, Value]]:
-    """The condition that the record of this column has such words; and what is bound in it.
+def having(identity: str, kind: str, sought: Sought) -> Narrowed:
+    """The condition that the record of this column has such words, asked of each record."""
+    bound: dict[str, Value] = {"of_kind": kind}
+    either = " OR ".join(
+        _has(identity, f"first_{name}", str(prefix), bound) for name, prefix in _bound(sought.first).items()
+    )
+    others = [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(sought.others).items()]
+    return Narrowed(" AND ".join([f"({either})", *others]), bound)
 
-    What is likely to be rare says which records are looked at at all; each of them is then asked for the others.
+
+def driven(rows: Handle, identity: str, kind: str, sought: Sought, span: Span | None) -> Narrowed:
+    """The same condition, where the rarest of the words says which records are looked at at all.
+
+    With a span, exactly so many are; a page that is narrowed by more is cut out of the newest that have the word.
     """
-    drivers: list[str] = []
-    bound: dict[str, Value] = {}
-    for name, prefix in _bound(sought.first).items():
-        begins, values = _begins(f"first_{name}", str(prefix))
-        drivers.append(f"SELECT record_id {_WORDS} AND {begins}")
-        bound |= values
-    conditions = [f"{identity} IN ({' UNION ALL '.join(drivers)})"]
-    for name, prefix in _bound(sought.others).items():
-        begins, values = _begins(f"other_{name}", str(prefix))
-        conditions.append(f"EXISTS (SELECT 1 {_WORDS} AND record_id = {identity} AND {begins})")
-        bound |= values
-    return " AND ".join(conditions), bound
+    prefixes, others = _rarest(rows, kind, sought)
+    words = [word for prefix in prefixes for word in _beginning(rows, kind, prefix)]
+    if not words:
+        return Narrowed("1 = 0", {})
+    cut = span if span and not others else None
+    bound: dict[str, Value] = {"of_kind": kind, "scanned": cut.most if cut else _SCANNED}
+    behind = " AND record_id < :after" if cut and cut.after else ""
+    bound |= _bound(words)
+    each = [
+        f"SELECT record_id FROM (SELECT record_id {_OF_KIND} AND word = :{name}{behind}"
+        f" ORDER BY record_id DESC LIMIT :scanned) AS newest_{name}"
+        for name in _bound(words)
+    ]
+    conditions = [f"{identity} IN ({' UNION ALL '.join(each)})"]
+    conditions += [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(others).items()]
+    return Narrowed(" AND ".join(conditions), bound)
 
 
-def _begins(name: str, prefix: str) -> tuple[str, dict[str, Value]]:
-    return f"word >= :{name} AND word < :{name}_end", {name: prefix, f"{name}_end": end_of(prefix)}
+def _rarest(rows: Handle, kind: str, sought: Sought) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The word that the fewest records have, as far as they are counted; and the others."""
+    if not sought.others:
+        return sought.first, ()
+    some = f"SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT {_SCANNED}"
+    sql = f"SELECT count(*) FROM ({some}) AS some"
+    counted = {}
+    for prefix in (*sought.first, *sought.others):
+        row = rows.one(sql, of_kind=kind, prefix=prefix, end=end_of(prefix))
+        counted[prefix] = int(row[0] or 0) if row else 0
+    driver = min(counted, key=lambda prefix: counted[prefix])
+    return (driver,), tuple(prefix for prefix in counted if prefix != driver)
+
+
+def _beginning(rows: Handle, kind: str, prefix: str) -> list[str]:
+    """The first words that begin like this."""
+    return [str(word) for (word,) in rows.all(_BEGINNING, of_kind=kind, prefix=prefix, end=end_of(prefix))]
+
+
+def _has(identity: str, name: str, prefix: str, bound: dict[str, Value]) -> str:
+    bound |= {name: prefix, f"{name}_end": end_of(prefix)}
+    return f"EXISTS (SELECT 1 {_WORDS} AND record_id = {identity} AND word >= :{name} AND word < :{name}_end)"
 
 
 def _bound(words: Collection[str]) -> dict[str, Value]:

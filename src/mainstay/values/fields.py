@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -145,6 +146,21 @@ def _moment(text: str) -> str:
 
 # An instant with its offset from UTC; kept as moments are kept.
 Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"}), As("moment")]
+
+
+def _day(text: str) -> str:
+    # Python also reads `20261115` and `2026-W46-7`.
+    try:
+        day = date.fromisoformat(text).isoformat()
+    except ValueError:
+        day = ""
+    if day != text:
+        raise ValueError("is not a date such as 2026-11-15")
+    return day
+
+
+# A date, as the calendar of the organisation has it.
+Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"}), As("date")]
 
 
 def _whole(given: object) -> object:

@@ -6,7 +6,7 @@ beginning, `-` the same from its end, backwards.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, StringConstraints
@@ -30,6 +30,8 @@ _MOST_NATIONAL = 10
 # What a number has in common with itself as it is dialled from abroad: its last digits.
 _LAST = 7
 _LONGEST_CODE = 3
+# What is looked for in so many ways, any of which will do.
+_EITHER = 3
 
 
 def words_of_text(text: str | None) -> set[str]:
@@ -56,6 +58,12 @@ def words_of_phone(phone: str | None) -> set[str]:
     return {f"-{digits[::-1]}"[:LONGEST_WORD], *(f"+{number}"[:LONGEST_WORD] for number in national if number)}
 
 
+def words_of_postal_address(address: Mapping[str, str | None]) -> set[str]:
+    """What a postal address is found by, as it is written in JSON; its postcode also without blanks."""
+    spoken = {name: text for name, text in address.items() if text and name != "country"}
+    return words_of_text(" ".join(spoken.values())) | words_of_text((spoken.get("postalCode") or "").replace(" ", ""))
+
+
 def kept_words(*words: Iterable[str]) -> frozenset[str]:
     """The words that a record is found by, out of what its fields say."""
     return frozenset(sorted({word for of_field in words for word in of_field})[:MOST_KEPT])
@@ -74,9 +82,11 @@ class Sought(NamedTuple):
 def looked_for(text: str) -> Sought | None:
     """What is looked for by a text; None where it has no word."""
     if digits := _dialled(text):
-        if _is_international(text, digits):
+        if _is_international(text, digits) and len(digits) >= _LAST:
             return Sought((f"-{digits[: -_LAST - 1 : -1]}",))
-        return Sought((f"+{digits}", f"-{digits[::-1]}"))
+        phone = (f"+{digits}", f"-{digits[::-1]}") if len(digits) >= _FEWEST_DIGITS else ()
+        # A few digits may as well be the number of a job or of a house.
+        return Sought((*phone, *_WORD.findall(text))[:_EITHER])
     words: dict[str, None] = {}
     for piece in folded(text).split():
         found = [f"@{piece}"] if "@" in piece else _WORD.findall(piece)

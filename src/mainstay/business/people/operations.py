@@ -113,7 +113,7 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
     )
 
 
-@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people", glances=True)
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people")
 def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
     """List the people of the organisation, newest first.
 

@@ -1,5 +1,6 @@
 """Where people are kept."""
 
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -8,6 +9,7 @@ from mainstay.backing.database import Handle
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right, holders
 from mainstay.values.mailbox import fold_address
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
@@ -64,3 +66,12 @@ def find_called(rows: Handle, text: str) -> list[str]:
         name=folded(text),
     )
     return [str(identity) for (identity,) in found]
+
+
+def check_here(ctx: Context, field: str, people: Collection[str]) -> None:
+    """Refuse anyone who is not, or no longer, a person of the organisation."""
+    for identity in people:
+        person = PEOPLE.find(ctx, "person.id = :id", id=identity)
+        if person is None or person.status == "left":
+            problem = f"names {person.name}, who has left" if person else "names nobody of this organisation"
+            raise Invalid([Fault(field, f"{problem}; list_people tells who is here")])

@@ -94,7 +94,8 @@ def _operation(endpoint: Endpoint, schemas: Schema) -> Schema:
     operation = endpoint.operation
     statuses = _REFUSALS if operation.changes else _ON_READS
     described: Schema = {
-        "operationId": operation.name,
+        # One that also makes records has two routes, and each has a name of its own.
+        "operationId": f"{operation.name}_by_id" if operation.makes and endpoint.parameters else operation.name,
         "tags": [area_of(operation)],
         "summary": operation.title,
         "description": operation.description,

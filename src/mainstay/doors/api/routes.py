@@ -37,11 +37,20 @@ def api_paths(operations: Sequence[Operation]) -> Paths[Endpoint]:
 def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:
     """The endpoints of the operations that the API offers, in the catalogue's order."""
     offered = [operation for operation in operations if operation.rest and Door.API in operation.offered]
+    routes = [(operation, route) for operation in offered for route in _routes(operation)]
     endpoints = []
-    for number, operation in enumerate(offered, start=1):
-        method, _, declared = (operation.rest or "").partition(" ")
+    for number, (operation, route) in enumerate(routes, start=1):
+        method, _, declared = route.partition(" ")
         path = re.sub(r"{(\w+)}", lambda name: "{" + to_camel(name[1]) + "}", declared)
         parameters = tuple(re.findall(r"{(\w+)}", path))
         status = 201 if method == "POST" and not parameters else 200
         endpoints.append(Endpoint(operation, method, path, parameters, number, status))
     return endpoints
+
+
+def _routes(operation: Operation) -> list[str]:
+    """Where it is; what makes a record where none is named changes one at the address of that."""
+    made = operation.rest or ""
+    if operation.makes and operation.on:
+        return [made, f"{made.replace('POST', 'PATCH')}/{{{operation.on.id_field}}}"]
+    return [made]

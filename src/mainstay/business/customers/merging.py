@@ -1,0 +1,74 @@
+"""One customer out of two."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.customers.model import Customer
+from mainstay.business.customers.store import CUSTOMERS, REWORD
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.outbox import Letter
+from mainstay.terms.refusal import Conflict, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Irrevocable
+from mainstay.values.fields import id_of
+
+# What goes over to the other customer: whatever names one.
+_FOLLOWING = {"contact": "contacts", "site": "sites", "job": "jobs"}
+
+
+class MergeCustomers(Irrevocable):
+    """Which customer goes up in which."""
+
+    customer_id: str = Field(description="The customer that ends.")
+    into_customer_id: Annotated[str, id_of("customer")] = Field(
+        title="Into", description="The customer that takes over everything."
+    )
+
+
+@operation(
+    right=Right.CUSTOMERS_MERGE,
+    effect=Effect.IRREVERSIBLE,
+    rest="POST /customers/{customer_id}/merge",
+    on=CUSTOMERS,
+    unless=Customer.not_mergeable,
+    done="The customers are merged.",
+)
+def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
+    """Merge a customer into another.
+
+    Contacts, sites and jobs go over to the other, which keeps its own details. The customer that ends is archived.
+    Answers with the one that stays.
+    """
+    stays = CUSTOMERS.fetch(ctx, given.into_customer_id)
+    if stays.id == customer.id:
+        raise Conflict("A customer cannot be merged into itself. Name another one.")
+    refuse(stays.not_usable())
+    ctx.summary = f"{customer.name} goes up in {stays.name}."
+    for table, what in _FOLLOWING.items():
+        moved = _move(ctx, table, customer.id, stays.id)
+        if moved:
+            ctx.effects.append(f"{stays.name} takes over {moved} {what if moved > 1 else what.removesuffix('s')}.")
+    ctx.effects.append(f"{customer.name} is archived for good.")
+    ctx.rows.run(_WHO_SEES, before=customer.id, after=stays.id)
+    CUSTOMERS.save(ctx, customer, {"status": "archived", "merged_into_id": stays.id})
+    ctx.post(Letter(REWORD, {"customer": stays.id}))
+    ctx.pen.touch(stays.id)
+    return stays
+
+
+OPERATIONS = (merge_customers,)
+
+_WHO_SEES = "UPDATE own_job SET customer_id = :after WHERE organisation_id = :organisation AND customer_id = :before"
+
+
+def _move(ctx: Context, table: str, before: str, after: str) -> int:
+    return ctx.rows.run(
+        f"UPDATE {table} SET customer_id = :after, updated_at = :at, updated_by = :by, version = version + 1"
+        " WHERE organisation_id = :organisation AND customer_id = :before",
+        before=before,
+        after=after,
+        at=ctx.at,
+        by=ctx.stamp,
+    )

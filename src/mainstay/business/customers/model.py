@@ -1,0 +1,187 @@
+"""Customers, contacts and sites, and the rules of what can be done with them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Reason
+from mainstay.terms.rights import Needs, Right
+from mainstay.terms.shapes import Kept, Record, states
+from mainstay.values.address import Address
+from mainstay.values.fields import Line
+
+Kind = Literal["company", "individual"]
+Status = Literal["active", "archived"]
+Language = Literal["en", "de", "fr", "nl", "es"]
+
+_OFFICE_ONLY = Needs(Right.ALL_CUSTOMERS_READ)
+
+
+class EInvoiceAddress(BaseModel):
+    """Where electronic invoices go, in a network such as Peppol."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    scheme: Line = Field(description="The code of the scheme, such as 0088.")
+    id: Line = Field(title="Identifier", description="The identifier in that scheme.")
+
+
+class Receives(BaseModel):
+    """What a contact is sent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    quotes: bool = Field(default=False, description="Whether quotes are mailed to them.")
+    invoices: bool = Field(default=False, description="Whether invoices and reminders are mailed to them.")
+
+
+class CustomerOut(Record):
+    """Someone the organisation works for."""
+
+    noun = "customer"
+    place = "/customers/{id}"
+    states = states(active="good", archived="over")
+
+    name: str = Field(examples=["Calder Property Services"])
+    kind: Kind
+    status: Status
+    email: str | None = Field(title="E-mail address")
+    phone: str | None
+    billing_address: Address | None
+    tax_number: Annotated[str | None, _OFFICE_ONLY]
+    registration_number: Annotated[str | None, _OFFICE_ONLY]
+    e_invoice_address: Annotated[EInvoiceAddress | None, _OFFICE_ONLY] = Field(title="E-invoice address")
+    reference: Annotated[str | None, _OFFICE_ONLY] = Field(description="What they want to read on every invoice.")
+    payment_terms_days: Annotated[int | None, _OFFICE_ONLY] = Field(
+        title="Days to pay", description="Null for the organisation's usual terms."
+    )
+    language: Language | None = Field(description="Of what they are sent; null for the organisation's own.")
+    notes: Annotated[str | None, _OFFICE_ONLY] = Field(description="What the office knows of them.")
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(
+        title="Reference elsewhere", description="What another system calls them."
+    )
+    merged_into_id: Annotated[str | None, _OFFICE_ONLY] = Field(
+        title="Merged into", description="The customer that took over all that was theirs."
+    )
+
+
+class ContactOut(Record):
+    """Someone to speak to at a customer's."""
+
+    noun = "contact"
+    place = "/contacts/{id}"
+    states = states(active="good", archived="over")
+
+    customer_id: str
+    customer_name: str = Field(title="Customer")
+    name: str
+    role: str | None = Field(description="What they are there, such as caretaker.")
+    email: str | None = Field(title="E-mail address")
+    phone: str | None
+    receives: Receives = Field(description="What is mailed to them.")
+    status: Status
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
+
+
+class SiteOut(Record):
+    """A place where work is done."""
+
+    noun = "site"
+    place = "/sites/{id}"
+    states = states(active="good", archived="over")
+
+    customer_id: str
+    customer_name: str = Field(title="Customer")
+    name: str
+    address: Address
+    time_zone: str | None = Field(description="IANA name; null for the organisation's own.")
+    access_notes: str | None = Field(title="Access", description="How one gets in.")
+    contact_id: str | None
+    contact_name: str | None = Field(title="Contact")
+    contact_phone: str | None = Field(title="Contact's phone")
+    status: Status
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
+
+
+@dataclass(frozen=True, slots=True)
+class Customer(Kept):
+    """A customer as the rules see them."""
+
+    shown = CustomerOut
+
+    name: str
+    status: Status
+    merged_into_id: str | None
+    # Whether there is work for them that is not over.
+    busy: bool
+
+    @property
+    def called(self) -> str:
+        """Their name."""
+        return self.name
+
+    def not_archivable(self, _by: Actor) -> list[Reason]:
+        """Why they cannot be put away."""
+        if self.status == "archived":
+            return [Reason(f"{self.name} is archived already.")]
+        if self.busy:
+            text = f"{self.name} has jobs that are not over. Finish, close or cancel them first."
+            return [Reason(text, unblock="list_jobs")]
+        return []
+
+    def not_restorable(self, _by: Actor) -> list[Reason]:
+        """Why they need not, or cannot, be brought back."""
+        if self.merged_into_id:
+            return [Reason(f"{self.name} was merged into another customer, which has all that was theirs.")]
+        return [] if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
+
+    def not_mergeable(self, _by: Actor) -> list[Reason]:
+        """Why they cannot go up in another customer."""
+        return [Reason(f"{self.name} was merged already.")] if self.merged_into_id else []
+
+    def not_usable(self) -> list[Reason]:
+        """Why there is no new work for them."""
+        if self.status == "archived":
+            return [Reason(f"{self.name} is archived. Restore the customer first.", unblock="restore_customer")]
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Contact(Kept):
+    """A contact as the rules see them."""
+
+    shown = ContactOut
+
+    name: str
+    customer_id: str
+    status: Status
+
+    @property
+    def called(self) -> str:
+        """Their name."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Site(Kept):
+    """A site as the rules see it."""
+
+    shown = SiteOut
+
+    name: str
+    customer_id: str
+    time_zone: str | None
+    status: Status
+
+    @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name
+
+
+def site_name(name: str | None, address: Address) -> str:
+    """What people call a site: its name or, where it has none, the beginning of its address."""
+    return name or address.line1 or address.city or address.postal_code or address.country or "Site"

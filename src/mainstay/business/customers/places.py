@@ -1,0 +1,197 @@
+"""Sites, where the work is, and contacts, whom one speaks to."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.customers.model import Contact, ContactOut, Receives, Site, SiteOut, Status, site_name
+from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REWORD, SITES
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.outbox import Letter
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.values.address import Address
+from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, TimeZone, id_of, omittable
+from mainstay.values.search import SearchText
+
+_CustomerFilter = Annotated[str | None, id_of("customer")]
+_CustomerId = Annotated[str, id_of("customer")]
+# Those without a tool of their own: whoever lists them has seen all there is to see.
+_BY_ID = frozenset({Door.API, Door.OFFICE})
+
+
+class ListSites(ListInput):
+    """Which sites to list."""
+
+    starting_after: Annotated[str | None, id_of("site")] = LAST_SEEN
+    customer_id: _CustomerFilter = Field(None, title="Customer", description="Only the sites of this customer.")
+    status: Status | None = Field(None, description="Only these. Without it, those in use.")
+    text: SearchText | None = Field(None, title="Search", description="Words of name, address or customer.")
+
+
+class GetSite(Input):
+    """Which site."""
+
+    site_id: str = Field(description="The site's id.")
+
+
+class SaveSite(Input):
+    """A new site of a customer or, with its id, what to change of one; null clears."""
+
+    site_id: Annotated[str | None, id_of("site")] = Field(None, description="To change a site. Without it, a new one.")
+    customer_id: _CustomerId = omittable(title="Customer", description="Whose site it is. A new one needs it.")
+    name: Line | None = Field(None, description="What people call it. Without it, the beginning of its address.")
+    address: Address = omittable(description="Where it is. A new one needs it.")
+    time_zone: TimeZone | None = Field(None, description="Where its clocks are, if not as the organisation's.")
+    access_notes: Paragraph | None = Field(None, title="Access", description="How one gets in. The field reads it.")
+    contact_id: Annotated[str | None, id_of("contact")] = Field(
+        None, title="Contact", description="Whom one meets there: a contact of the same customer."
+    )
+    status: Status = omittable(description="`archived` takes it out of the lists.")
+    external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls it.")
+
+
+class ListContacts(ListInput):
+    """Which contacts to list."""
+
+    starting_after: Annotated[str | None, id_of("contact")] = LAST_SEEN
+    customer_id: _CustomerFilter = Field(None, title="Customer", description="Only the contacts of this customer.")
+    status: Status | None = Field(None, description="Only these. Without it, those in use.")
+    text: SearchText | None = Field(None, title="Search", description="Words of name or customer, e-mail, phone.")
+
+
+class GetContact(Input):
+    """Which contact."""
+
+    contact_id: str = Field(description="The contact's id.")
+
+
+class SaveContact(Input):
+    """A new contact of a customer or, with its id, what to change of one; null clears."""
+
+    contact_id: Annotated[str | None, id_of("contact")] = Field(
+        None, description="To change a contact. Without it, a new one."
+    )
+    customer_id: _CustomerId = omittable(title="Customer", description="Whose contact it is. A new one needs it.")
+    name: Line = omittable(description="Their name. A new one needs it.")
+    role: Line | None = Field(None, description="What they are there, such as caretaker.")
+    email: Email | None = Field(None, title="E-mail address", description="Where mail to them goes.")
+    phone: Phone | None = Field(None, description="Where they can be called.")
+    receives: Receives = omittable(description="What is mailed to them.")
+    status: Status = omittable(description="`archived` takes them out of the lists.")
+    external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls them.")
+
+
+@operation(right=Right.SITES_READ, effect=Effect.READ, rest="GET /sites")
+def list_sites(ctx: Context, given: ListSites) -> Page[SiteOut]:
+    """List sites.
+
+    Members see those of the customers they work for, subcontractors those of their own jobs.
+    """
+    return SITES.page(ctx, given)
+
+
+@operation(
+    right=Right.SITES_READ, effect=Effect.READ, rest="GET /sites/{site_id}", glances=True, on=SITES, offered=_BY_ID
+)
+def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
+    """Get a site."""
+    return site
+
+
+@operation(
+    right=Right.CUSTOMERS_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /sites",
+    on=SITES,
+    makes=True,
+    done="The site is saved.",
+)
+def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
+    """Save a site.
+
+    Without siteId it adds one to a customer, with it it changes one: only what is sent.
+    """
+    values = given.sent("site_id")
+    if site is None:
+        _check_needed(given, "customer_id", "address")
+        refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
+        values["name"] = site_name(given.name, given.address)
+        _check_contact(ctx, given.contact_id, given.customer_id)
+        return SITES.insert(ctx, {"status": "active"} | values)
+    _check_same(site.customer_id, values, "site")
+    if "name" in values and not given.name:
+        del values["name"]
+    _check_contact(ctx, given.contact_id, site.customer_id)
+    after = SITES.save(ctx, site, values)
+    if "address" in values and after is not site:
+        ctx.post(Letter(REWORD, {"customer": site.customer_id}))
+    return after
+
+
+@operation(right=Right.SITES_READ, effect=Effect.READ, rest="GET /contacts")
+def list_contacts(ctx: Context, given: ListContacts) -> Page[ContactOut]:
+    """List contacts.
+
+    Members see those of the customers they work for, subcontractors those they meet at their own jobs.
+    """
+    return CONTACTS.page(ctx, given)
+
+
+@operation(
+    right=Right.SITES_READ,
+    effect=Effect.READ,
+    rest="GET /contacts/{contact_id}",
+    glances=True,
+    on=CONTACTS,
+    offered=_BY_ID,
+)
+def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
+    """Get a contact."""
+    return contact
+
+
+@operation(
+    right=Right.CUSTOMERS_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /contacts",
+    on=CONTACTS,
+    makes=True,
+    done="The contact is saved.",
+)
+def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> Contact:
+    """Save a contact.
+
+    Without contactId it adds one to a customer, with it it changes one: only what is sent.
+    """
+    values = given.sent("contact_id")
+    if contact is None:
+        _check_needed(given, "customer_id", "name")
+        refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
+        return CONTACTS.insert(ctx, {"status": "active", "receives": Receives()} | values)
+    _check_same(contact.customer_id, values, "contact")
+    return CONTACTS.save(ctx, contact, values)
+
+
+OPERATIONS = (list_sites, get_site, save_site, list_contacts, get_contact, save_contact)
+
+
+def _check_needed(given: Input, *names: str) -> None:
+    missing = [name for name in names if getattr(given, name) is None]
+    if missing:
+        fields = type(given).model_fields
+        raise Invalid([Fault(fields[name].alias or name, "is required for a new one") for name in missing])
+
+
+def _check_same(customer: str, values: dict[str, object], what: str) -> None:
+    """A record stays with its customer: jobs and documents name both."""
+    if values.pop("customer_id", customer) != customer:
+        raise Conflict(f"A {what} stays with its customer. Add one to the other customer, or merge the two customers.")
+
+
+def _check_contact(ctx: Context, contact: str | None, customer: str) -> None:
+    if contact and CONTACTS.fetch(ctx, contact).customer_id != customer:
+        raise Invalid([Fault("contactId", "is a contact of another customer")])

@@ -1,0 +1,115 @@
+"""Where customers, contacts and sites are kept."""
+
+from typing import Any
+
+import orjson
+
+from mainstay.business.customers.model import Contact, Customer, Site
+from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
+from mainstay.terms.rights import Right
+from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_postal_address, words_of_text
+from mainstay.values.words import folded
+
+# The chore that lets everything of a customer be found by its words again.
+REWORD = "reword_records_of_customer"
+
+# Whoever does not see every customer sees those of the jobs they see; of these, a subcontractor sees only the sites,
+# and whom one meets there.
+_MINE = "FROM own_job AS mine WHERE mine.organisation_id = :organisation AND mine.person_id = :me"
+_OF_MY_JOBS = f"SELECT mine.customer_id {_MINE}"
+_MY_SITES = f"SELECT mine.site_id {_MINE} AND mine.site_id IS NOT NULL"
+_MET_THERE = (
+    "SELECT met.contact_id FROM site AS met JOIN own_job AS mine ON mine.organisation_id = met.organisation_id"
+    " AND mine.site_id = met.id WHERE met.organisation_id = :organisation AND mine.person_id = :me"
+    " AND met.contact_id IS NOT NULL"
+)
+
+
+def _named(values: dict[str, Any]) -> dict[str, Any]:
+    return values | ({"name_folded": folded(values["name"])} if "name" in values else {})
+
+
+def _words_of_customer(
+    name: str, email: str | None, phone: str | None, billing_address: str | None, reference: str | None
+) -> frozenset[str]:
+    plain = words_of_text(f"{name} {reference or ''}")
+    return kept_words(plain, words_of_address(email), words_of_phone(phone), _words_of_place(billing_address))
+
+
+def _words_of_contact(name: str, customer_name: str, email: str | None, phone: str | None) -> frozenset[str]:
+    return kept_words(words_of_text(f"{name} {customer_name}"), words_of_address(email), words_of_phone(phone))
+
+
+def _words_of_site(name: str, customer_name: str, address: str) -> frozenset[str]:
+    return kept_words(words_of_text(f"{name} {customer_name}"), _words_of_place(address))
+
+
+def _words_of_place(address: str | None) -> set[str]:
+    return words_of_postal_address(orjson.loads(address) if address else {})
+
+
+CUSTOMERS = Listing(
+    Customer,
+    source="customer",
+    what="customer",
+    prefix="customer",
+    id_field="customer_id",
+    facts={
+        "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
+        " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END"
+    },
+    own=Own(within=_OF_MY_JOBS, unless=Right.ALL_CUSTOMERS_READ),
+    filters={"status": "customer.status = :status"},
+    otherwise={"status": "customer.status = 'active'"},
+    orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
+    found_by=FoundBy(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),
+    derived=_named,
+)
+
+_CUSTOMER_S_NAME = (
+    "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
+    " AND customer.id = {}.customer_id)"
+)
+_CONTACT_S = (
+    "(SELECT contact.{} FROM contact WHERE contact.organisation_id = :organisation AND contact.id = site.contact_id)"
+)
+
+CONTACTS = Listing(
+    Contact,
+    source="contact",
+    what="contact",
+    prefix="contact",
+    id_field="contact_id",
+    columns={"customer_name": _CUSTOMER_S_NAME.format("contact")},
+    own=Own(
+        within=f"SELECT known.id FROM contact AS known WHERE known.organisation_id = :organisation"
+        f" AND known.customer_id IN ({_OF_MY_JOBS})",
+        unless=Right.ALL_CUSTOMERS_READ,
+        narrower=Own(within=_MET_THERE, unless=Right.CUSTOMERS_READ),
+    ),
+    filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
+    otherwise={"status": "contact.status = 'active'"},
+    found_by=FoundBy(("name", "customer_name", "email", "phone"), _words_of_contact),
+)
+
+SITES = Listing(
+    Site,
+    source="site",
+    what="site",
+    prefix="site",
+    id_field="site_id",
+    columns={
+        "customer_name": _CUSTOMER_S_NAME.format("site"),
+        "contact_name": _CONTACT_S.format("name"),
+        "contact_phone": _CONTACT_S.format("phone"),
+    },
+    own=Own(
+        within=f"SELECT known.id FROM site AS known WHERE known.organisation_id = :organisation"
+        f" AND known.customer_id IN ({_OF_MY_JOBS})",
+        unless=Right.ALL_CUSTOMERS_READ,
+        narrower=Own(within=_MY_SITES, unless=Right.CUSTOMERS_READ),
+    ),
+    filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
+    otherwise={"status": "site.status = 'active'"},
+    found_by=FoundBy(("name", "customer_name", "address"), _words_of_site),
+)

@@ -1,0 +1,1 @@
+"""Jobs: what is to be done, for whom, and how far it is."""

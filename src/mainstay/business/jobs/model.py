@@ -1,0 +1,206 @@
+"""Jobs: their states, the stage they are at, and the rules of what can be done with them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Reason
+from mainstay.terms.rights import Needs, Right
+from mainstay.terms.shapes import Kept, Record, states
+from mainstay.terms.wire import PriceText
+from mainstay.values.address import Address
+from mainstay.values.words import words_of
+
+Status = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
+Stage = Literal[
+    "enquiry",
+    "quoting",
+    "toSchedule",
+    "scheduled",
+    "inProgress",
+    "toInvoice",
+    "invoiced",
+    "paid",
+    "onHold",
+    "cancelled",
+]
+Priority = Literal["low", "normal", "high", "urgent"]
+Billing = Literal["fixed", "timeAndMaterials", "nonBillable"]
+# What a job can be moved to; it is cancelled by an act of its own.
+Move = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed"]
+
+_OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
+
+
+class JobOut(Record):
+    """A job."""
+
+    noun = "job"
+    place = "/jobs/{id}"
+    states = states(
+        enquiry="waiting",
+        open="waiting",
+        inProgress="good",
+        onHold="waiting",
+        done="good",
+        closed="over",
+        cancelled="over",
+    )
+
+    number: str = Field(examples=["J-1042"])
+    title: str = Field(examples=["Replace the boiler"])
+    status: Status
+    stage: Stage = Field(description="Where it stands on the board; derived.")
+    next_action: str | None = Field(title="Next step", description="What is to be done next.")
+    priority: Priority
+    customer_id: str
+    customer_name: str = Field(title="Customer")
+    site_id: str | None
+    site_name: str | None = Field(title="Site")
+    site_address: Address | None = Field(title="Address")
+    description: str | None
+    due_on: str | None = Field(title="Due", json_schema_extra={"format": "date"})
+    lead_person_id: str | None
+    lead_person_name: str | None = Field(title="Led by")
+    assigned: list[str] = Field(description="The ids of the people who see it and work on it.")
+    tags: list[str]
+    next_visit_at: str | None = Field(
+        title="Next visit", description="When the next planned visit begins.", json_schema_extra={"format": "date-time"}
+    )
+    billing: Annotated[Billing | None, _OFFICE_ONLY] = Field(description="How it is billed.")
+    budget: Annotated[PriceText | None, Needs(Right.PRICES_READ)] = Field(description="What was agreed or estimated.")
+    customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number")
+    quote_id: Annotated[str | None, _OFFICE_ONLY]
+    cancel_reason: str | None
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
+
+
+class Standing(NamedTuple):
+    """All that says how far a job is: its state, and what other areas have handed down."""
+
+    status: Status
+    billing: Billing
+    planned_visits: int = 0
+    quoting: bool = False
+    invoiced: bool = False
+    owed: int = 0
+
+
+def stage_of(job: Standing) -> tuple[Stage, str | None]:
+    """Where a job stands on the board, and what is to be done next."""
+    stage: Stage
+    if job.status in {"enquiry", "open"} and job.quoting and not job.planned_visits:
+        stage = "quoting"
+    elif job.status == "open":
+        stage = "scheduled" if job.planned_visits else "toSchedule"
+    elif job.status == "done" and job.billing != "nonBillable" and not job.invoiced:
+        stage = "toInvoice"
+    elif job.status == "done":
+        stage = "invoiced" if job.owed else "paid"
+    else:
+        stage = "paid" if job.status == "closed" else job.status
+    return stage, None if job.status == "closed" else _NEXT[stage]
+
+
+_NEXT: dict[Stage, str | None] = {
+    "enquiry": "Write a quote, or open the job",
+    "quoting": "Wait for the customer's answer to the quote",
+    "toSchedule": "Plan a visit",
+    "scheduled": "Do the planned visit",
+    "inProgress": "Finish the work",
+    "toInvoice": "Invoice the work",
+    "invoiced": "Wait for the payment",
+    "paid": "Close the job",
+    "onHold": "Take it up again",
+    "cancelled": None,
+}
+
+# What a job can become, from each state.
+_MOVES: dict[Status, tuple[Move, ...]] = {
+    "enquiry": ("open", "onHold"),
+    "open": ("enquiry", "inProgress", "onHold", "done"),
+    "inProgress": ("open", "onHold", "done"),
+    "onHold": ("open", "inProgress", "done"),
+    "done": ("inProgress", "open", "closed"),
+    "closed": ("open", "inProgress", "done"),
+    "cancelled": ("open",),
+}
+# What those who only work on a job may make of it.
+_IN_THE_FIELD = {"open", "inProgress", "onHold", "done"}
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Kept):
+    """A job as its rules see it."""
+
+    shown = JobOut
+
+    number: str
+    title: str
+    status: Status
+    billing: Billing
+    customer_id: str
+    site_id: str | None
+    lead_person_id: str | None
+    assigned: list[str]
+    # Handed down by other areas.
+    planned_visits: int
+    running_timers: int
+    quoting: bool
+    invoiced: bool
+    owed: int
+
+    @property
+    def called(self) -> str:
+        """Number and title."""
+        return f"{self.number} {self.title}"
+
+    @property
+    def standing(self) -> Standing:
+        """How far it is."""
+        return Standing(self.status, self.billing, self.planned_visits, self.quoting, self.invoiced, self.owed)
+
+    def not_changeable(self, _by: Actor) -> list[Reason]:
+        """Why its details cannot be changed."""
+        return self._if_over()
+
+    def not_movable(self, by: Actor, to: Move) -> list[Reason]:
+        """Why it cannot become this."""
+        words = words_of(to).lower()
+        if to == self.status:
+            return [Reason(f"{self.number} is {words} already.")]
+        if not by.may(Right.JOBS_CHANGE) and not {to, self.status} <= _IN_THE_FIELD:
+            return [Reason(f"The role {by.role} may not make it {words}. Ask the office.", forbids=True)]
+        if to not in _MOVES[self.status]:
+            possible = ", ".join(_MOVES[self.status])
+            return [Reason(f"{self.number} is {words_of(self.status).lower()}. From there it can become: {possible}.")]
+        return [*self._if_timed(to), *self._if_not_paid(to)]
+
+    def not_cancellable(self, _by: Actor) -> list[Reason]:
+        """Why it cannot be cancelled."""
+        if self.status == "cancelled":
+            return [Reason(f"{self.number} is cancelled already.")]
+        if self.status == "closed":
+            return [Reason(f"{self.number} is closed. Reopen it first.", unblock="change_job_status")]
+        return self._if_timed("cancelled")
+
+    def not_workable(self) -> list[Reason]:
+        """Why no work can be planned or logged on it."""
+        return self._if_over()
+
+    def _if_over(self) -> list[Reason]:
+        if self.status in {"closed", "cancelled"}:
+            return [Reason(f"{self.number} is {self.status}. Reopen it first.", unblock="change_job_status")]
+        return []
+
+    def _if_timed(self, to: str) -> list[Reason]:
+        if self.running_timers and to in {"done", "closed", "cancelled"}:
+            return [Reason(f"A timer still runs on {self.number}. Stop it first.", unblock="stop_timer")]
+        return []
+
+    def _if_not_paid(self, to: str) -> list[Reason]:
+        if to == "closed" and self.invoiced and self.owed:
+            return [Reason(f"{self.number} is not paid yet. It closes by itself when it is.")]
+        return []

@@ -1,0 +1,50 @@
+"""The numbers by which people know records: each kind has a series of its own."""
+
+from typing import NamedTuple
+
+from mainstay.kernel.context import Context
+
+
+class Series(NamedTuple):
+    """How the numbers of one kind look, and which comes next."""
+
+    prefix: str
+    padding: int
+    next: int
+
+    def number(self) -> str:
+        """The next number, written out."""
+        return f"{self.prefix}{self.next:0{self.padding}d}"
+
+
+# As long as an organisation has not said otherwise.
+USUAL = {"job": Series("J-", 4, 1)}
+
+
+def take(ctx: Context, kind: str) -> str:
+    """The next number of a kind, which nobody else gets."""
+    series = find(ctx, kind)
+    save(ctx, kind, series._replace(next=series.next + 1))
+    return series.number()
+
+
+def find(ctx: Context, kind: str) -> Series:
+    """The series of a kind as it stands."""
+    row = ctx.rows.one(
+        "SELECT prefix, padding, next FROM number_series WHERE organisation_id = :organisation AND kind = :kind",
+        kind=kind,
+    )
+    return Series(str(row[0]), int(row[1] or 0), int(row[2] or 0)) if row else USUAL[kind]
+
+
+def save(ctx: Context, kind: str, series: Series) -> None:
+    """Keep a series."""
+    ctx.rows.run(
+        "INSERT INTO number_series (organisation_id, kind, prefix, padding, next)"
+        " VALUES (:organisation, :kind, :prefix, :padding, :next) ON CONFLICT (organisation_id, kind)"
+        " DO UPDATE SET prefix = excluded.prefix, padding = excluded.padding, next = excluded.next",
+        kind=kind,
+        prefix=series.prefix,
+        padding=series.padding,
+        next=series.next,
+    )
