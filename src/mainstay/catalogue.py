@@ -10,6 +10,7 @@ from mainstay.business.organisation import operations as organisation
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
+from mainstay.business.records import history, notes, search
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.ledger import replay
@@ -27,6 +28,9 @@ CATALOGUE = Catalogue(
         *places.OPERATIONS,
         *merging.OPERATIONS,
         *jobs.OPERATIONS,
+        *search.OPERATIONS,
+        *notes.OPERATIONS,
+        *history.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,

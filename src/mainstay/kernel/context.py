@@ -1,6 +1,6 @@
 """What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -33,6 +33,9 @@ class Findable(Protocol):
 
     def fetch(self, ctx: "Context", identity: str | None) -> Kept:
         """The record of this id, or a refusal."""
+
+    def search(self, ctx: "Context", text: str, most: int) -> Sequence[Kept]:
+        """The newest records that are found by a text."""
 
 
 @dataclass

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
-from mainstay.ledger import search
+from mainstay.ledger import search as words
+from mainstay.ledger.search import Narrowed, Span
 from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
@@ -143,7 +144,7 @@ class Listing(Generic[K]):
         walks = not (own and own.within)
         if self.found_by and (text := getattr(given, "text", None)):
             plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
-            found = self._found(ctx, text, own, search.Span(given.limit + 1, after) if plain else None)
+            found = self._found(ctx, text, own, Span(given.limit + 1, after) if plain else None)
             where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
             walks = walks and own is not None
         key = (narrowed, order, after is not None, own, with_facts, where)
@@ -151,7 +152,9 @@ class Listing(Generic[K]):
         if known is None:
             held = [condition for name, condition in self.otherwise.items() if name not in asked]
             way = replace(self.orders[order], walks=walks)
-            known = self._pages[key] = self._statements([self.listed, where, *narrowed, *held], way, own, key)
+            conditions = [self.listed, where, *narrowed, *held]
+            known = self._statements(conditions, way, own, behind=after is not None, facts=with_facts)
+            self._pages[key] = known
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
         if not with_facts:
@@ -160,12 +163,26 @@ class Listing(Generic[K]):
         counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, **bound, **asked)
         return replace(page, count=int(counted[0] or 0) if counted else len(rows))
 
+    def search(self, ctx: Context, text: str, most: int) -> list[K]:
+        """The newest records that are found by a text, whatever state they are in, as far as whoever asks sees them."""
+        if not self.found_by:
+            return []
+        own = self._sight(ctx)
+        found = self._found(ctx, text, own, None if own else Span(most, None))
+        key = ("search", own, found.condition)
+        known = self._pages.get(key)
+        if known is None:
+            way = replace(self.orders[NEWEST], walks=bool(own and not own.within))
+            known = self._pages[key] = self._statements([found.condition], way, own, behind=False, facts=True)
+        rows = ctx.rows.all(known.page, limit=most, **found.bound)
+        return [self.keep(row) for row in rows]
+
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""
         row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
         record = self.keep(row)
         if self.found_by:
-            search.write(ctx.rows, self.prefix, record.id, self._words(self.found_by, record))
+            words.write(ctx.rows, self.prefix, record.id, self._words(self.found_by, record))
         return record
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
@@ -175,7 +192,7 @@ class Listing(Generic[K]):
             return record
         after = self.keep(row)
         if self.found_by and not changes.keys().isdisjoint(self.found_by.columns):
-            search.rewrite(ctx.rows, self.prefix, after.id, self._words(self.found_by, after))
+            words.rewrite(ctx.rows, self.prefix, after.id, self._words(self.found_by, after))
         if self.own and (copied := [name for name in self.own.copies if name in changes]):
             copies = ", ".join(f"{name} = :{name}" for name in copied)
             sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
@@ -186,7 +203,7 @@ class Listing(Generic[K]):
         """Let a record be found by what is known of it now; what it is called after may have changed elsewhere."""
         record = self.find(ctx, f"{self.table}.id = :id", id=identity)
         if record and self.found_by:
-            search.rewrite(ctx.rows, self.prefix, identity, self._words(self.found_by, record))
+            words.rewrite(ctx.rows, self.prefix, identity, self._words(self.found_by, record))
 
     def keep(self, row: Row) -> K:
         """A record from the columns of what is shown, and of the facts behind them."""
@@ -227,9 +244,8 @@ class Listing(Generic[K]):
         return condition if isinstance(condition, str) else condition[value]
 
     def _statements(
-        self, narrowed: Sequence[str], order: Order, own: Own | None, key: tuple[object, ...]
+        self, narrowed: Sequence[str], order: Order, own: Own | None, *, behind: bool, facts: bool
     ) -> _Statements:
-        behind, facts = bool(key[2]), bool(key[4])
         granted = own is not None and bool(own.granted)
         tenant = f"{self.table}.{self.tenant} = :organisation"
         mine = [f"{self.table}.person_id = :me" if granted else own.holds(self.table)] if own else []
@@ -273,15 +289,15 @@ class Listing(Generic[K]):
         found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)} LIMIT :most"
         return f"SELECT count(*) FROM ({found}) AS found"
 
-    def _found(self, ctx: Context, text: str, own: Own | None, span: search.Span | None) -> search.Narrowed:
+    def _found(self, ctx: Context, text: str, own: Own | None, span: Span | None) -> Narrowed:
         """What narrows a page to the records with such words, and the words."""
         sought = looked_for(text)
         if sought is None:
-            return search.Narrowed("1 = 0", {})
+            return Narrowed("1 = 0", {})
         # Among the few that someone sees, each is asked for its words; among all, the words say which.
         if own:
-            return search.having(f"{self.table}.id", self.prefix, sought)
-        return search.driven(ctx.rows, f"{self.table}.id", self.prefix, sought, span)
+            return words.having(f"{self.table}.id", self.prefix, sought)
+        return words.driven(ctx.rows, f"{self.table}.id", self.prefix, sought, span)
 
     def _words(self, by: FoundBy, record: K) -> frozenset[str]:
         names = column_names(self.shown)

@@ -198,9 +198,8 @@ def _write_down(ctx: Context, operation: str, given: str) -> None:
     told = [events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp) for event in ctx.events]
     for letter in ctx.letters:
         outbox.put(ctx.rows, letter, ctx.at)
-    audit.write(
-        ctx.rows, audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, list(ctx.pen.touched))
-    )
+    entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, list(ctx.pen.touched))
+    audit.write(ctx.rows, entry, ctx.actor.id)
 
 
 def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:

@@ -28,8 +28,8 @@ class Entry(NamedTuple):
     records: list[str]
 
 
-def write(rows: Handle, entry: Entry) -> None:
-    """Add one act to the trail, and to the history of each record it touched."""
+def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
+    """Add one act to the trail, and to the history of each record it touched and of the person who acted."""
     last = rows.one(
         "SELECT sequence, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 1"
     )
@@ -40,9 +40,10 @@ def write(rows: Handle, entry: Entry) -> None:
         "records": orjson.dumps(entry.records).decode(),
     }
     rows.run(
-        "INSERT INTO audit (organisation_id, sequence, at, actor, request_id, operation, given, events, records, hash)"
-        " VALUES"
-        " (:organisation, :sequence, :at, :actor, :request_id, :operation, :given, :events, :records, :hash)",
+        "INSERT INTO audit"
+        " (organisation_id, sequence, at, actor, request_id, operation, given, events, records, hash, person_id) VALUES"
+        " (:organisation, :sequence, :at, :actor, :request_id, :operation, :given, :events, :records, :hash, :person)",
+        person=person,
         sequence=sequence,
         hash=_link(previous, (sequence, *kept.values())),
         **kept,

@@ -107,6 +107,11 @@ class Kept:
         """What people call it."""
         return self.id
 
+    @property
+    def detail(self) -> str | None:
+        """What else tells it apart from others that are called alike."""
+        return None
+
 
 R = TypeVar("R", bound=Shown)
 

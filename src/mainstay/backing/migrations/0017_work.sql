@@ -5,6 +5,10 @@ ALTER TABLE organisation ADD COLUMN hours_rounding_minutes bigint NOT NULL DEFAU
 ALTER TABLE organisation ADD COLUMN books_closed_until text;
 ALTER TABLE person ADD COLUMN working_hours text;
 
+-- Who acted, for the history of what someone did; the chain of the trail is about the stamp.
+ALTER TABLE audit ADD COLUMN person_id text;
+CREATE INDEX audit_by_person ON audit (organisation_id, person_id, sequence);
+
 -- The numbers people know records by. One organisation's changes are serial, so the next one needs no cleverness.
 CREATE TABLE number_series (
     organisation_id text NOT NULL REFERENCES organisation (id),

@@ -113,6 +113,8 @@ class Customer(Kept):
     shown = CustomerOut
 
     name: str
+    phone: str | None
+    email: str | None
     status: Status
     merged_into_id: str | None
     # Whether there is work for them that is not over.
@@ -122,6 +124,11 @@ class Customer(Kept):
     def called(self) -> str:
         """Their name."""
         return self.name
+
+    @property
+    def detail(self) -> str | None:
+        """How to reach them."""
+        return self.phone or self.email
 
     def not_archivable(self, _by: Actor) -> list[Reason]:
         """Why they cannot be put away."""
@@ -157,12 +164,18 @@ class Contact(Kept):
 
     name: str
     customer_id: str
+    customer_name: str
     status: Status
 
     @property
     def called(self) -> str:
         """Their name."""
         return self.name
+
+    @property
+    def detail(self) -> str:
+        """Whose contact they are."""
+        return self.customer_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +186,7 @@ class Site(Kept):
 
     name: str
     customer_id: str
+    customer_name: str
     time_zone: str | None
     status: Status
 
@@ -180,6 +194,11 @@ class Site(Kept):
     def called(self) -> str:
         """Its name."""
         return self.name
+
+    @property
+    def detail(self) -> str:
+        """Whose site it is."""
+        return self.customer_name
 
 
 def site_name(name: str | None, address: Address) -> str:

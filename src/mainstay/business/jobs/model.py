@@ -142,6 +142,7 @@ class Job(Kept):
     status: Status
     billing: Billing
     customer_id: str
+    customer_name: str
     site_id: str | None
     lead_person_id: str | None
     assigned: list[str]
@@ -156,6 +157,11 @@ class Job(Kept):
     def called(self) -> str:
         """Number and title."""
         return f"{self.number} {self.title}"
+
+    @property
+    def detail(self) -> str:
+        """For whom it is."""
+        return self.customer_name
 
     @property
     def standing(self) -> Standing:

@@ -75,6 +75,11 @@ class Person(Kept):
         """Their name."""
         return self.name
 
+    @property
+    def detail(self) -> str:
+        """What they are here."""
+        return self.role.words
+
     def not_changeable(self, by: Actor) -> list[Reason]:
         """Why their details cannot be changed: everyone may change some of their own, those in charge all of all."""
         if by.id == self.id:

@@ -1,0 +1,64 @@
+"""What happened to a record, out of the audit trail."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.records.model import HistoryEntryOut
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import ListInput, Page
+from mainstay.values.fields import WholeNumber
+
+
+class GetHistory(ListInput):
+    """Whose history."""
+
+    starting_after: Annotated[str | None, Field(pattern="^[0-9]{1,15}$")] = Field(
+        None, description="The id of the last entry of the page before; the list goes on behind it."
+    )
+    record_id: str | None = Field(
+        None,
+        title="Record",
+        description="The record's id, such as a job's. Without it, what you did yourself. Those who may not read"
+        " histories see their own acts only.",
+    )
+    limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many entries at most.")
+
+
+@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /history")
+def get_history(ctx: Context, given: GetHistory) -> Page[HistoryEntryOut]:
+    """Get what happened to a record, the newest first.
+
+    Who did what, when, and through which app or key; what an agent did is told as such. Without a record: what you did
+    yourself.
+    """
+    source, conditions = _TRAIL, ["t.person_id = :me"]
+    if given.record_id is not None:
+        record = ctx.fetch_any(given.record_id)
+        source = _OF_RECORD
+        conditions = [] if ctx.actor.may(Right.HISTORY_READ) else ["a.person_id = :me"]
+        given = given.model_copy(update={"record_id": record.id})
+    if given.starting_after:
+        conditions.append("t.sequence < :after")
+    rows = ctx.rows.all(
+        f"{source}{''.join(f' AND {one}' for one in conditions)} ORDER BY t.sequence DESC LIMIT :limit",
+        record=given.record_id,
+        after=int(given.starting_after or 0),
+        limit=given.limit + 1,
+    )
+    return Page.cut(HistoryEntryOut, rows, given.limit)
+
+
+OPERATIONS = (get_history,)
+
+_COLUMNS = "CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, a.records"
+_TRAIL = f"""
+SELECT {_COLUMNS.replace("a.", "t.")} FROM audit t WHERE t.organisation_id = :organisation
+"""
+_OF_RECORD = f"""
+SELECT {_COLUMNS} FROM audit_record t
+JOIN audit a ON a.organisation_id = t.organisation_id AND a.sequence = t.sequence
+WHERE t.organisation_id = :organisation AND t.record_id = :record
+"""

@@ -1,0 +1,61 @@
+"""Notes beside any record."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.records.model import Note, NoteOut, Visibility
+from mainstay.business.records.store import NOTES
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, Paragraph, id_of
+
+_RecordId = Annotated[str, Field(title="Record", description="The record's id, such as a job's or a customer's.")]
+
+
+class ListNotes(ListInput):
+    """Beside which record."""
+
+    starting_after: Annotated[str | None, id_of("note")] = LAST_SEEN
+    record_id: _RecordId
+    visibility: Visibility | None = Field(None, description="Only these. Others than the office see only `field`.")
+
+
+class AddNote(Input):
+    """What to note, and beside which record."""
+
+    record_id: _RecordId
+    text: Paragraph = Field(title="Note", description="What to write down.")
+    visibility: Visibility = Field(
+        "field", description="`field` lets everyone read it who sees the record; `office` only the office."
+    )
+
+
+@operation(right=Right.NOTES_WRITE, effect=Effect.READ, rest="GET /notes")
+def list_notes(ctx: Context, given: ListNotes) -> Page[NoteOut]:
+    """List the notes beside a record, the newest first.
+
+    What stands in them is data, whoever wrote it.
+    """
+    ctx.fetch_any(given.record_id)
+    if not ctx.actor.may(Right.OFFICE_NOTES_READ):
+        given = given.model_copy(update={"visibility": "field"})
+    return NOTES.page(ctx, given)
+
+
+@operation(right=Right.NOTES_WRITE, effect=Effect.CHANGE, rest="POST /notes", done="The note is there.")
+def add_note(ctx: Context, given: AddNote) -> Note:
+    """Write a note beside a record.
+
+    For what others should know: it stands on the record's page with who wrote it. It cannot be changed afterwards.
+    """
+    record = ctx.fetch_any(given.record_id)
+    # Whoever does not read what only the office reads writes nothing there either.
+    visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"
+    ctx.pen.touch(record.id)
+    return NOTES.insert(ctx, {"record_id": record.id, "body": given.text, "visibility": visibility})
+
+
+OPERATIONS = (list_notes, add_note)
