@@ -179,7 +179,23 @@ LAST_SEEN: Any = Field(
 )
 
 
-def id_of(prefix: str, what: str | None = None) -> AfterValidator:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference(As):
+    """Beside the id or number of another record: people pick the record."""
+
+    kind: str = "reference"
+    # The prefix of such ids.
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdOf(AfterValidator):
+    """Beside an id: whose it is."""
+
+    prefix: str = ""
+
+
+def id_of(prefix: str, what: str | None = None) -> IdOf:
     """Refuse text that cannot be the id of such a record, whose prefix is what people call it if nothing else is."""
 
     def check(text: str | None) -> str | None:
@@ -187,7 +203,7 @@ def id_of(prefix: str, what: str | None = None) -> AfterValidator:
             raise ValueError(f"is not the id of {what or f'a {prefix}'}")
         return text
 
-    return AfterValidator(check)
+    return IdOf(check, prefix)
 
 
 def _one_of(known: Any, problem: str) -> AfterValidator:

@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 
 from mainstay.doors.http import Response
+from mainstay.doors.office.arrangement import Arrangement, Record
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.frame import DEVELOPER
-from mainstay.doors.office.room import Arrangement, Record, Room
+from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.identity.connections import get_connection, list_connections

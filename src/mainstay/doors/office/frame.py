@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mainstay.business.customers.operations import create_customer, list_customers
+from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.identity.connections import list_connections
 from mainstay.identity.keys import create_key, list_keys
@@ -25,7 +27,18 @@ class Area(NamedTuple):
 
 # Areas in groups, as they stand in the sidebar one below the other; on a phone, the first four are its tabs.
 GROUPS: tuple[tuple[Area, ...], ...] = (
-    (Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z"),),
+    (
+        Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z"),
+        Area("Jobs", "/jobs", "M8 7V5.5A1.5 1.5 0 0 1 9.5 4h5A1.5 1.5 0 0 1 16 5.5V7M4 8h16v11H4zM4 13h16", list_jobs),
+    ),
+    (
+        Area(
+            "Customers",
+            "/customers",
+            "M5 20V6.5L12 4l7 2.5V20M3 20h18M9.5 9h.01M14.5 9h.01M9.5 13h.01M14.5 13h.01M10.5 20v-3.5h3V20",
+            list_customers,
+        ),
+    ),
     (
         Area(
             "People",
@@ -53,6 +66,8 @@ SETTINGS = (
 )
 # What the button "New" offers.
 NEW: Sequence[Area] = (
+    Area("Job", "/jobs/new", operation=create_job),
+    Area("Customer", "/customers/new", operation=create_customer),
     Area("Person", "/people/invite", operation=invite_person),
     Area("API key", "/settings/developer/keys/new", operation=create_key),
     Area("Webhook", "/settings/developer/webhooks/new", operation=create_webhook),

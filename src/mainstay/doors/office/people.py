@@ -1,7 +1,7 @@
 """The people of the organisation."""
 
 from mainstay.business.people.operations import get_person, invite_person, list_people
-from mainstay.doors.office.room import Arrangement
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.terms.rights import Role
 
 PEOPLE = Arrangement(

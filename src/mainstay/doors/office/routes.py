@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
+from mainstay.doors.office.finding import Finding
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.home import Home
 from mainstay.doors.office.invitation import Invitation
+from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.settings import SettingsPages
@@ -33,6 +36,11 @@ def office(
         *Forgotten(threshold, link_maker).routes(),
         *Invitation(threshold, link_maker).routes(),
         *Home(desk).routes(),
+        *Finding(desk).routes(),
+        *Jobs(desk).routes(),
+        *Room(desk, CUSTOMERS).routes(),
+        *Room(desk, SITES).routes(),
+        *Room(desk, CONTACTS).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
         *Developer(desk, offered_tools, key_maker).routes(),

@@ -10,8 +10,9 @@ from mainstay.backing.images import kind_of
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.room import Arrangement, Room
+from mainstay.doors.office.room import Room
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other

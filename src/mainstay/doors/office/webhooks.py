@@ -9,9 +9,10 @@ import orjson
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
+from mainstay.doors.office.arrangement import Arrangement, Record
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.developer import Snippet
-from mainstay.doors.office.room import Arrangement, Record, Room
+from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import state_of

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from mainstay.doors.pages.written import plain_price
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
-from mainstay.values.fields import As, Upload
+from mainstay.values.fields import As, IdOf, Reference, Upload
 from mainstay.values.moments import moment_text, parse_moment, time_zones
 from mainstay.values.money import CURRENCIES
 from mainstay.values.places import country_names
@@ -47,16 +47,18 @@ class Asked:
     choices: Choices = ()
     # The fields of an address and the like, each with a name of its own.
     parts: tuple["Asked", ...] = ()
-    # Which file is asked for, if one is.
+    # Which file is asked for, if one is; and a record of which kind, by the prefix of its ids.
     upload: Upload | None = None
+    refers: str | None = None
 
     def answer(self, fields: Mapping[str, str], zone: str) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
         if self.parts:
             parts = {part.name.rpartition(".")[2]: part.answer(fields, zone) for part in self.parts}
             return parts if any(parts.values()) else None
-        if self.kind == "checks":
-            return [value for value, _ in self.choices if f"{self.name} {value}" in fields] or None
+        if self.kind in {"checks", "references"}:
+            chosen = [value for value, _ in self.choices if f"{self.name} {value}" in fields]
+            return chosen if chosen or self.kind == "references" else None
         if self.kind == "flag":
             return self.name in fields
         text = fields.get(self.name, "").strip()
@@ -75,7 +77,7 @@ class Asked:
                 for part in self.parts
                 for name, text in part.filled(parts.get(part.name.rpartition(".")[2]), zone).items()
             }
-        if self.kind == "checks":
+        if self.kind in {"checks", "references"}:
             return {f"{self.name} {chosen}": "on" for chosen in value or ()}
         if self.kind == "flag":
             return {self.name: "on"} if value else {}
@@ -131,7 +133,18 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         choices=choices,
         parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
+        refers=_refers(field),
     )
+
+
+def _refers(field: FieldInfo) -> str | None:
+    """The kind of record that a field names one of, or several."""
+    plain, beside = _plain(field.annotation)
+    inner = get_args(plain)[0] if get_origin(plain) is list else None
+    for mark in (*field.metadata, *beside, *(_plain(inner)[1] if inner else ())):
+        if isinstance(mark, (IdOf, Reference)):
+            return mark.prefix if isinstance(mark, IdOf) else mark.to
+    return None
 
 
 def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
@@ -144,11 +157,11 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
         return "parts", (), plain.model_fields
     if choices := _choices(plain):
         return "choice", choices, {}
-    if plain is bool:
-        return "flag", (), {}
+    refers = _refers(field)
     if get_origin(plain) is list:
-        return "list", (), {}
-    return ("password" if plain is SecretStr else "text"), (), {}
+        return ("references" if refers else "list"), (), {}
+    kind = "reference" if refers else "flag" if plain is bool else "password" if plain is SecretStr else "text"
+    return kind, (), {}
 
 
 def _choices(kind: Any) -> Choices:

@@ -5,7 +5,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args, get_origin
 
-from mainstay.doors.pages.words import moment
+from mainstay.doors.pages.words import date_words, moment
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import PriceText
 from mainstay.values.places import country_names
@@ -69,13 +69,15 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
         return Cell(name, label, kind(value).words)
     if name.endswith(MOMENTS):
         return Cell(name, label, moment(value, zone), "number")
-    if name == _COUNTRY:
-        return Cell(name, label, _country(value))
-    return Cell(name, label, _text(value), "number" if kind is PriceText else name if name == "colour" else "text")
+    if name.endswith(_DATES) or kind is PriceText:
+        return Cell(name, label, value if kind is PriceText else date_words(value), "number")
+    text = _country(value) if name == _COUNTRY else _text(value)
+    return Cell(name, label, text, name if name == "colour" else "text")
 
 
 # How the names of moments end.
 MOMENTS = ("At", "Since")
+_DATES = ("On", "Date")
 _COUNTRY = "country"
 
 

@@ -1,8 +1,10 @@
 """How pages say things: moments, names, browsers."""
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from mainstay.values.moments import parse_moment
@@ -24,6 +26,23 @@ def day(text: str, zone: str) -> str:
     """The day of a moment at a place: `15 Nov 2026`."""
     local = parse_moment(text).astimezone(ZoneInfo(zone))
     return f"{local.day} {local:%b %Y}"
+
+
+def date_words(text: str) -> str:
+    """A date as people write it: `15 Nov 2026`."""
+    found = date.fromisoformat(text)
+    return f"{found.day} {found:%b %Y}"
+
+
+def place(address: Mapping[str, Any] | None) -> str:
+    """An address in one line."""
+    parts = [address.get(name) for name in ("line1", "line2", "city", "postalCode")] if address else []
+    return ", ".join(str(part) for part in parts if part)
+
+
+def directions(address: Mapping[str, Any]) -> str:
+    """Where a map shows an address, and the way to it."""
+    return f"https://www.openstreetmap.org/search?{urlencode({'query': place(address)})}"
 
 
 def browser(agent: str) -> str:
@@ -79,6 +98,9 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "second": second,
     "day": day,
+    "date": date_words,
+    "place": place,
+    "directions": directions,
     "answer": answer,
     "initials": initials,
     "browser": browser,

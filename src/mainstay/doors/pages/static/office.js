@@ -41,3 +41,39 @@ document.addEventListener("keydown", (event) => {
     }
   }
 });
+
+// What one types is looked for while one types; without this, the form asks again where it was not clear.
+for (const input of document.querySelectorAll("input[data-find]")) {
+  let waiting = null;
+  input.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      if (input.value.trim().length < 2) return;
+      const asked = new URLSearchParams({ kind: input.dataset.find, text: input.value.trim() });
+      try {
+        const answer = await fetch(`/find?${asked}`, { redirect: "manual" });
+        if (!answer.ok) return;
+        const options = (await answer.json()).hits.map((hit) => {
+          const option = document.createElement("option");
+          option.value = hit.title;
+          option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
+          return option;
+        });
+        input.list.replaceChildren(...options);
+      } catch {
+        // No network now: the form finds it when it is sent.
+      }
+    }, 150);
+  });
+}
+
+// The search is a key away.
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  const asked = (event.key === "/" && !typing) || (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey));
+  const search = document.getElementById("search");
+  if (!asked || !search) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});

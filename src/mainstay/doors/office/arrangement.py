@@ -1,0 +1,103 @@
+"""What an area says of its records beyond their declaration, and how the office names what is done with them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from mainstay.doors.office.beside import Related
+from mainstay.doors.office.desk import Desk
+from mainstay.doors.pages.asking import Choices
+from mainstay.kernel.operation import Operation
+from mainstay.values.words import words_of
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What an area says of its records beyond their declaration."""
+
+    title: str
+    lead: str
+    path: str
+    # The area of the sidebar, and where the record stands in the settings, if it does.
+    area: str
+    gets: Operation
+    # What a record is called, and what stands below its name.
+    called: Callable[[Record], str]
+    below: Callable[[Record], str]
+    # The columns of the list behind the name, and the facts on the record's page.
+    columns: tuple[str, ...]
+    facts: tuple[str, ...]
+    # None where there is only one.
+    lists: Operation | None = None
+    creates: Operation | None = None
+    create_path: str = "new"
+    # The states one sees apart, the usual one first; `all` and none narrow nothing.
+    tabs: Mapping[str, str] = field(default_factory=dict)
+    # What the list is asked for where nothing else is.
+    order: str | None = None
+    # By the field of a form: what can be chosen, where the declaration does not say.
+    choices: Mapping[str, Choices] = field(default_factory=dict)
+    empty: str = "There is nothing to show."
+    frame: str = "shell.html"
+    # Where there is no list of its own: the path of the list of what it belongs to.
+    under: str = ""
+    # Templates with what only this kind of record has: above its list, and below its facts.
+    above: str | None = None
+    more: str | None = None
+    # What belongs to a record and stands on its page; and whether notes and what happened to it stand there as well.
+    related: tuple[Related, ...] = ()
+    notes: bool = False
+
+    def path_of(self, identity: str) -> str:
+        """The address of one record."""
+        single = self.gets.on is not None and self.gets.on.id_field is None
+        return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
+
+    def actions(self, desk: Desk, record: Record) -> list[dict[str, Any]]:
+        """What can be done with a record, each with its address; what needs no answer is one button."""
+        actions = []
+        for name in record["availableActions"]:
+            operation = desk.operations[name]
+            grave = operation.is_irreversible or operation.grave
+            plain = not grave and not asks(operation)
+            actions.append(
+                {
+                    "label": label_of(operation),
+                    "path": f"{self.path_of(record['id'])}/{verb_of(operation)}",
+                    "plain": plain,
+                    "grave": grave,
+                }
+            )
+        return actions
+
+
+def asks(operation: Operation) -> bool:
+    """Whether something is asked for before it is done, beside which record it is."""
+    known = {operation.on.id_field if operation.on else None, "confirmed"}
+    return bool(operation.input.model_fields.keys() - known)
+
+
+def verb_of(operation: Operation) -> str:
+    """What stands in an address for an operation on a record: `remove` for `remove_person`."""
+    return _short(operation).replace("_", "-")
+
+
+def label_of(operation: Operation) -> str:
+    """What a button says: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
+    return words_of(_short(operation) if operation.on and not operation.makes else operation.name)
+
+
+def submits(operation: Operation) -> str:
+    """What the button below a form says."""
+    if operation.is_irreversible:
+        return "Show what would happen"
+    return "Save" if _short(operation) == "edit" else label_of(operation)
+
+
+def _short(operation: Operation) -> str:
+    record = operation.on.what.split()[-1] if operation.on else ""
+    words = [word for word in operation.name.split("_") if word != record]
+    return "edit" if words in (["update"], ["save"]) else "_".join(words)

@@ -1,0 +1,80 @@
+"""What stands on a record's page beside its facts: records that belong to it, notes, and what happened to it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from mainstay.business.records.history import get_history
+from mainstay.business.records.notes import add_note, list_notes
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import title_of
+from mainstay.doors.pages.showing import cells
+from mainstay.kernel.operation import Operation
+from mainstay.terms.rights import Right
+
+Record = Mapping[str, Any]
+
+_SHORT = 6
+_TIMELINE = 12
+
+
+class Related(NamedTuple):
+    """A list of records that belong to another one, shown short on its page."""
+
+    title: str
+    lists: Operation
+    # The filter of that list that names the record, and where the whole list is.
+    by: str
+    path: str
+    columns: tuple[str, ...]
+    # What makes one more, which is then told the same.
+    creates: Operation | None = None
+    create_path: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Gathers it."""
+
+    desk: Desk
+
+    async def shown(self, guest: Guest, record: Record, related: Sequence[Related]) -> dict[str, Any]:
+        """All of it, as far as whoever looks may see it."""
+        return {
+            "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
+            "notes": (await self.desk.perform(guest, list_notes, {"recordId": record["id"], "limit": 20}))["data"],
+            "may_note": guest.may(add_note),
+            "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
+            "timeline": await self._timeline(guest, record),
+        }
+
+    async def _related(self, guest: Guest, record: Record, one: Related) -> dict[str, Any]:
+        page = await self.desk.perform(guest, one.lists, {one.by: record["id"], "limit": _SHORT})
+        asked = urlencode({one.by: record["id"]})
+        return {
+            "title": one.title,
+            "rows": [
+                {
+                    "called": title_of(row),
+                    "path": (one.lists.output.place or "").format(id=row["id"]),
+                    "cells": cells(one.lists.output, one.columns, row, guest.time_zone),
+                }
+                for row in page["data"]
+            ],
+            "all": f"{one.path}?{asked}" if page["hasMore"] else None,
+            "new": f"{one.create_path}?{asked}" if one.creates and guest.may(one.creates) else None,
+        }
+
+    async def _timeline(self, guest: Guest, record: Record) -> list[dict[str, Any]]:
+        if not guest.may(get_history):
+            return []
+        page = await self.desk.perform(guest, get_history, {"recordId": record["id"], "limit": _TIMELINE})
+        return [
+            {"at": entry["at"], "by": entry["by"], "what": self._told(entry["operation"])} for entry in page["data"]
+        ]
+
+    def _told(self, name: str) -> str:
+        """What an operation is called; what is done no more, by its name."""
+        operation = self.desk.operations.get(name)
+        return operation.title if operation else name.replace("_", " ").capitalize()

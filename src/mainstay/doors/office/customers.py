@@ -1,0 +1,85 @@
+"""Customers, with their sites and contacts."""
+
+from mainstay.business.customers.operations import create_customer, get_customer, list_customers
+from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites, save_contact, save_site
+from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.beside import Related
+from mainstay.doors.pages.words import place
+
+_JOBS_OF_CUSTOMER = Related(
+    "Jobs", list_jobs, "customerId", "/jobs", ("status", "stage", "dueOn"), create_job, "/jobs/new"
+)
+_JOBS_AT_SITE = Related("Jobs", list_jobs, "siteId", "/jobs", ("status", "stage", "dueOn"))
+
+CUSTOMERS = Arrangement(
+    title="Customers",
+    lead="Everyone you work for.",
+    path="/customers",
+    area="Customers",
+    gets=get_customer,
+    lists=list_customers,
+    creates=create_customer,
+    called=lambda customer: str(customer["name"]),
+    below=lambda customer: " · ".join(filter(None, (place(customer["billingAddress"]), customer["email"]))),
+    columns=("phone", "status"),
+    facts=(
+        "phone",
+        "email",
+        "billingAddress",
+        "kind",
+        "taxNumber",
+        "registrationNumber",
+        "eInvoiceAddress",
+        "reference",
+        "paymentTermsDays",
+        "language",
+        "notes",
+        "externalRef",
+    ),
+    tabs={"": "Active", "archived": "Archived"},
+    order="name",
+    empty="No customers yet. Add the first one, or bring them over from a file under Settings, Import.",
+    related=(
+        _JOBS_OF_CUSTOMER,
+        Related("Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"),
+        Related("Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"),
+    ),
+    notes=True,
+)
+
+SITES = Arrangement(
+    title="Sites",
+    lead="The places where you work.",
+    path="/sites",
+    area="Customers",
+    gets=get_site,
+    lists=list_sites,
+    creates=save_site,
+    called=lambda site: str(site["name"]),
+    below=lambda site: " · ".join(filter(None, (site["customerName"], place(site["address"])))),
+    columns=("contactName", "contactPhone", "status"),
+    facts=("customerName", "address", "accessNotes", "contactName", "contactPhone", "timeZone", "externalRef"),
+    tabs={"": "In use", "archived": "Archived"},
+    empty="No sites yet. A site belongs to a customer: add it on the customer's page.",
+    more="site.html",
+    related=(_JOBS_AT_SITE,),
+    notes=True,
+)
+
+CONTACTS = Arrangement(
+    title="Contacts",
+    lead="The people you speak to.",
+    path="/contacts",
+    area="Customers",
+    gets=get_contact,
+    lists=list_contacts,
+    creates=save_contact,
+    called=lambda contact: str(contact["name"]),
+    below=lambda contact: " · ".join(filter(None, (contact["customerName"], contact["role"]))),
+    columns=("phone", "email", "status"),
+    facts=("customerName", "role", "phone", "email", "externalRef"),
+    tabs={"": "In use", "archived": "Archived"},
+    empty="No contacts yet. A contact belongs to a customer: add them on the customer's page.",
+    notes=True,
+)

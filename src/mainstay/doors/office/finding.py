@@ -1,0 +1,77 @@
+"""Finding records from anywhere in the office, and writing notes beside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import orjson
+
+from mainstay.business.records.notes import add_note
+from mainstay.business.records.search import search
+from mainstay.doors.http import Response
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.render import see_other
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.values.words import words_of
+
+_EACH = 10
+_WHILE_TYPING = 8
+_LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter = self.desk.signed_in
+        return [
+            Route("GET", "/search", enter(self.show)),
+            Route("GET", "/find", enter(self.find)),
+            Route("POST", "/notes", enter(self.note)),
+        ]
+
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """What is found by a text, by kind."""
+        text = query_words(guest.request).get("text", "").strip()[:_LONGEST]
+        found: dict[str, Any] = {"hits": [], "hasMore": False}
+        problem = None
+        try:
+            found = await self.desk.perform(guest, search, {"text": text, "limit": _EACH}) if text else found
+        except Invalid as invalid:
+            problem = f"What you look for {invalid.faults[0].problem}."
+        groups = [(words_of(kind), list(hits)) for kind, hits in groupby(found["hits"], key=lambda hit: hit["object"])]
+        return self.desk.page(
+            "search.html", guest, area="Search", text=text, groups_found=groups, more=found["hasMore"], problem=problem
+        )
+
+    async def find(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """The records of one kind, or of any, that someone may mean while they type."""
+        words = query_words(guest.request)
+        try:
+            asked = {"text": words.get("text", "")[:_LONGEST], "limit": _WHILE_TYPING}
+            hits = (await self.desk.perform(guest, search, asked))["hits"]
+        except Invalid:
+            hits = []
+        kind = words.get("kind")
+        meant = [hit for hit in hits if kind in {None, "", hit["object"]}]
+        return Response(200, orjson.dumps({"hits": meant}), content_type="application/json")
+
+    async def note(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Write a note beside a record, and go back to it."""
+        fields = await self.desk.form(guest)
+        guest = guest.sending(fields)
+        visibility = "office" if "office" in fields else "field"
+        record = fields.get("recordId", "")
+        given = {"recordId": record, "text": fields.get("text", ""), "visibility": visibility}
+        await self.desk.perform(guest, add_note, given)
+        listing, _right = self.desk.catalogue.listings.get(record.partition("_")[0], (None, None))
+        if listing is None or listing.shown.place is None:
+            raise NotFound("record")
+        return see_other(f"{listing.shown.place.format(id=record)}?done=add_note#notes")

@@ -1,0 +1,93 @@
+"""Jobs: the list, the page of each, and the board by stage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from mainstay.business.jobs.model import Stage
+from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.doors.http import Response
+from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.desk import Desk, Guest, told
+from mainstay.doors.office.room import Room
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.words import place
+from mainstay.values.words import words_of
+
+# What is over needs no column of its own; the list shows it.
+_COLUMNS = [stage for stage in get_args(Stage) if stage not in {"paid", "cancelled"}]
+_CARDS = 20
+
+JOBS = Arrangement(
+    title="Jobs",
+    lead="What is to be done, for whom, and how far it is.",
+    path="/jobs",
+    area="Jobs",
+    gets=get_job,
+    lists=list_jobs,
+    creates=create_job,
+    called=lambda job: f"{job['number']} {job['title']}",
+    below=lambda job: " · ".join(filter(None, (job["customerName"], place(job["siteAddress"])))),
+    columns=("status", "nextAction", "dueOn", "leadPersonName"),
+    facts=(
+        "customerName",
+        "siteName",
+        "siteAddress",
+        "description",
+        "nextAction",
+        "priority",
+        "dueOn",
+        "nextVisitAt",
+        "leadPersonName",
+        "tags",
+        "billing",
+        "budget",
+        "customerOrderNumber",
+        "cancelReason",
+        "externalRef",
+    ),
+    tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
+    | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
+    above="jobs_above.html",
+    more="job.html",
+    empty="No jobs yet. Make the first one for a customer.",
+    notes=True,
+)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        board = Route("GET", "/jobs/board", self.desk.signed_in(self.board))
+        return [board, *Room(self.desk, JOBS, shows=self._shown).routes()]
+
+    async def board(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Every live job at its stage, with what is to be done next."""
+        columns = []
+        for stage in _COLUMNS:
+            page = await self.desk.list(guest, list_jobs, {"stage": stage, "limit": _CARDS})
+            columns.append(
+                {
+                    "stage": stage,
+                    "words": words_of(stage),
+                    "count": told(page["count"]),
+                    "jobs": page["data"],
+                    "more": page["hasMore"],
+                }
+            )
+        return self.desk.page("board.html", guest, of=JOBS, columns=columns, may_create=guest.may(create_job))
+
+    async def _shown(self, guest: Guest, job: Mapping[str, Any] | None) -> dict[str, Any]:
+        """What only a job's page has: the names of those who work on it."""
+        if job is None or not job["assigned"]:
+            return {"assigned": []}
+        people = self.desk.operations["list_people"]
+        if not guest.may(people):
+            return {"assigned": []}
+        page = await self.desk.perform(guest, people, {"limit": 100, "order": "name"})
+        return {"assigned": [one for one in page["data"] if one["id"] in job["assigned"]]}

@@ -1,0 +1,146 @@
+"""The list of one kind of record: narrowed, ordered and counted as its address says, on a page or as a file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mainstay.doors.http import Response
+from mainstay.doors.office.address import ListAddress
+from mainstay.doors.office.arrangement import Arrangement, Record, label_of
+from mainstay.doors.office.desk import Desk, Guest, told
+from mainstay.doors.office.export import Export
+from mainstay.doors.office.references import References
+from mainstay.doors.pages.asking import Asked, asked_of
+from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.showing import cells, labels
+from mainstay.kernel.operation import Operation
+from mainstay.terms.refusal import Invalid
+
+# What a list is narrowed by in other ways than by its filters: tabs, and an order.
+_BESIDE = {"status", "order"}
+# The field of a list by which one looks for a text, and that by which it goes on.
+SEARCH = "text"
+_CURSOR = "startingAfter"
+# The tabs that narrow nothing.
+_ALL = ("", "all")
+_EMPTY: Record = {"data": [], "hasMore": False, "count": 0}
+
+
+@dataclass(frozen=True)
+class RecordList:
+    """The page of a list, and the file of it."""
+
+    desk: Desk
+    of: Arrangement
+    lists: Operation
+
+    async def index(self, guest: Guest, shown: Mapping[str, Any]) -> Response:
+        """The list; what is shown is in the address."""
+        of, lists = self.of, self.lists
+        choices, at = await self._address(guest)
+        order = at.chosen.get("order", of.order)
+        problem = None
+        try:
+            page = await self.desk.list(guest, lists, self._asked(at))
+        except Invalid as invalid:
+            page, problem = _nothing_found(invalid)
+        return self.desk.page(
+            "index.html",
+            guest,
+            of=of,
+            at=at,
+            count=told(page["count"]),
+            heads=self._heads(choices, at, order),
+            filters=[one for name, one in choices.items() if name not in _BESIDE and one.choices],
+            chips=await self._chips(guest, choices, at),
+            tabs=await self._tabs(guest, at),
+            orders=choices.get("order"),
+            order=order,
+            rows=[self._row(record, guest.time_zone) for record in page["data"]],
+            next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
+            creates=self._creating(guest),
+            searches=SEARCH in lists.input.model_fields,
+            problem=problem,
+            notice=self.desk.notice(guest),
+            **shown,
+        )
+
+    def _row(self, record: Record, zone: str) -> dict[str, Any]:
+        of = self.of
+        return {
+            "record": record,
+            "called": of.called(record),
+            "below": of.below(record),
+            "path": self.of.path_of(record["id"]),
+            "cells": cells(self.lists.output, of.columns, record, zone),
+            "actions": self.of.actions(self.desk, record),
+        }
+
+    def _heads(self, choices: Mapping[str, Asked], at: ListAddress, order: str | None) -> list[dict[str, Any]]:
+        """What stands above the columns; where the list can be ordered by one, with the address of that."""
+        orders = dict(choices["order"].choices) if "order" in choices else {}
+        columns = {"name": "Name"} | labels(self.lists.output, self.of.columns)
+        return [
+            {"label": label, "to": at.with_(order=name) if name in orders else None, "leads": name == order}
+            for name, label in columns.items()
+        ]
+
+    async def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress]:
+        """What the list can be narrowed to, and what it is narrowed to."""
+        asked = [one for one in asked_of(self.lists, guest.actor.rights) if one.name != _CURSOR]
+        offered, _ = await self._references.offered(guest, asked, {}, None)
+        choices = {one.name: one for one in offered if one.choices or one.refers}
+        names = frozenset(choices) | ({SEARCH} & self.lists.input.model_fields.keys())
+        return choices, ListAddress.read(self.of.path, query_words(guest.request), names)
+
+    async def _tabs(self, guest: Guest, at: ListAddress) -> list[dict[str, Any]]:
+        """The states of the list, each with how many there are in it of what is shown."""
+        chosen = at.chosen.get("status") or next(iter(self.of.tabs), "")
+        others = {name: value for name, value in at.chosen.items() if name not in _BESIDE}
+        tabs = []
+        for value, words in self.of.tabs.items():
+            state = {"status": value} if value not in _ALL else {}
+            try:
+                page = await self.desk.list(guest, self.lists, {**others, **state, "limit": 1})
+            except Invalid:
+                page = _EMPTY
+            told_so = {"words": words, "to": at.with_(status=value), "count": told(page["count"])}
+            tabs.append(told_so | {"here": value == chosen})
+        return tabs
+
+    async def _chips(self, guest: Guest, choices: Mapping[str, Asked], at: ListAddress) -> list[dict[str, str]]:
+        """What else the list is narrowed to, each with the way back: a record that its address names."""
+        typed = [one for name, one in choices.items() if one.refers and not one.choices and name in at.chosen]
+        _, written = await self._references.offered(guest, typed, at.chosen, None)
+        return [{"label": one.label, "called": written[one.name], "to": at.with_(**{one.name: ""})} for one in typed]
+
+    @property
+    def _references(self) -> References:
+        return References(self.desk)
+
+    def _asked(self, at: ListAddress) -> dict[str, object]:
+        """What the list's operation is given: what the address says, and what is meant where it says nothing."""
+        usual = {"status": next(iter(self.of.tabs), ""), "order": self.of.order}
+        asked = {name: value for name, value in usual.items() if value} | at.asked
+        return {name: value for name, value in asked.items() if name != "status" or value not in _ALL}
+
+    async def export(self, guest: Guest) -> Response:
+        """The whole list as a file, narrowed and ordered like its page."""
+        visitors, (_choices, at) = self.desk.visitors, await self._address(guest)
+        asked = self._asked(replace(at, after=None))
+        listed = Export(visitors.stage, guest.actor, self.lists, asked, guest.time_zone, guest.request.id)
+        return await visitors.runner.take_long(listed.answer, visitors.passing, self.of.title)
+
+    def _creating(self, guest: Guest) -> dict[str, str] | None:
+        creates = self.of.creates
+        if creates is None or not guest.may(creates):
+            return None
+        return {"label": label_of(creates), "path": f"{self.of.path}/{self.of.create_path}"}
+
+
+def _nothing_found(invalid: Invalid) -> tuple[Record, str]:
+    """An empty page for whoever looked for too little, and what to do; whatever else is wrong was not typed."""
+    for fault in invalid.faults:
+        if fault.field != SEARCH:
+            raise invalid
+    return _EMPTY, f"What you look for {invalid.faults[0].problem}."

@@ -1,0 +1,114 @@
+"""Other records that a form names: picked from a list where there are few, typed and found where there are many."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.pages.asking import Asked, Choices
+from mainstay.kernel.operation import Operation
+from mainstay.terms.refusal import Fault, Invalid, NotFound
+from mainstay.values.ids import is_id
+from mainstay.values.search import MOST_WORDS, SHORTEST
+
+Record = Mapping[str, Any]
+
+# So many are listed to pick from; of more, one is typed.
+_LISTED = 100
+_NAMED = 4
+# What belongs to a customer is picked among what that one has.
+_CUSTOMER = "customerId"
+
+
+@dataclass(frozen=True)
+class References:
+    """Finds them, as far as whoever fills in a form may see them."""
+
+    desk: Desk
+
+    async def offered(
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None
+    ) -> tuple[list[Asked], dict[str, str]]:
+        """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
+        known = {**(record or {}), **{name: value for name, value in fields.items() if value}}
+        shown, written = list(asked), dict(fields)
+        for place, one in enumerate(asked):
+            if one.refers is None:
+                continue
+            choices = await self._choices(guest, one.refers, str(known.get(_CUSTOMER) or ""))
+            if choices:
+                shown[place] = replace(one, choices=choices)
+            elif one.kind == "reference":
+                written[one.name] = await self._called(guest, one.refers, fields.get(one.name, ""))
+        return shown, written
+
+    async def resolved(self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
+        """The fields with an id wherever a record was typed; what is not clear is a fault that says what there is."""
+        found, faults = dict(fields), []
+        for one in asked:
+            typed = fields.get(one.name, "").strip()
+            if one.refers and one.kind == "reference" and typed and not is_id(typed, one.refers):
+                try:
+                    found[one.name] = await self._find(guest, one.refers, typed)
+                except ValueError as unclear:
+                    faults.append(Fault(one.name, str(unclear)))
+        if faults:
+            raise Invalid(faults)
+        return found
+
+    async def _choices(self, guest: Guest, kind: str, customer: str) -> Choices:
+        """All there are to pick from, where they are few: people, and what one customer has."""
+        lists = self._lists.get(kind)
+        if lists is None or not guest.may(lists):
+            return ()
+        fields = lists.input.model_fields
+        of_customer = {_CUSTOMER: customer} if "customer_id" in fields and is_id(customer, "customer") else {}
+        if kind != "person" and not of_customer:
+            return ()
+        order = {"order": "name"} if "order" in fields else {}
+        page = await self.desk.perform(guest, lists, {"limit": _LISTED, **order, **of_customer})
+        return () if page["hasMore"] else [(record["id"], title_of(record)) for record in page["data"]]
+
+    async def _find(self, guest: Guest, kind: str, typed: str) -> str:
+        lists = self._lists.get(kind)
+        words = " ".join(typed.split()[:MOST_WORDS])
+        if lists is None or not guest.may(lists) or len(words.split()[-1]) < SHORTEST:
+            raise ValueError("is not known here; type more of it")
+        page = await self.desk.perform(guest, lists, {"limit": _LISTED, "text": words})
+        hits = page["data"]
+        same = [hit for hit in hits if title_of(hit).casefold() == typed.casefold()] or hits
+        if len(same) == 1:
+            return str(same[0]["id"])
+        if not same:
+            raise ValueError("was not found; look whether it is written so")
+        names = "; ".join(title_of(hit) for hit in same[:_NAMED])
+        raise ValueError(
+            f"could be one of several: {names}{' and more' if len(same) > _NAMED else ''}. Type more of it"
+        )
+
+    async def _called(self, guest: Guest, kind: str, text: str) -> str:
+        """What people call a record; what is no id stays as it was typed."""
+        gets = self._gets.get(kind)
+        if not is_id(text, kind) or gets is None or not guest.may(gets) or gets.on is None or not gets.on.id_field:
+            return text
+        name = gets.input.model_fields[gets.on.id_field].alias or gets.on.id_field
+        try:
+            return title_of(await self.desk.perform(guest, gets, {name: text}))
+        except NotFound:
+            return ""
+
+    @cached_property
+    def _lists(self) -> dict[str, Operation]:
+        return {operation.output.noun: operation for operation in self.desk.catalogue.operations if operation.lists}
+
+    @cached_property
+    def _gets(self) -> dict[str, Operation]:
+        looks = [operation for operation in self.desk.catalogue.operations if operation.on and not operation.changes]
+        return {operation.on.prefix: operation for operation in looks if operation.on}
+
+
+def title_of(record: Record) -> str:
+    """What people call a record."""
+    named = [record.get("number"), record.get("title") or record.get("name")]
+    return " ".join(str(part) for part in named if part) or str(record["id"])
