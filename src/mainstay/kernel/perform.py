@@ -1,7 +1,8 @@
 """The one path through which everything happens."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -9,6 +10,7 @@ import orjson
 
 from mainstay.backing.database import Database, Handle
 from mainstay.backing.guard import Guard
+from mainstay.backing.together import Together
 from mainstay.kernel.catalogue import Catalogue, admit
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Ahead, Operation
@@ -79,6 +81,13 @@ class Stage:
             except Conflict as conflict:
                 blockers = (Reason(conflict.text),)
         return Answer(_preview(operation, ctx, blockers), preview=True)
+
+    @contextmanager
+    def together(self, organisation: str, *, keep: bool = True) -> Iterator["Stage"]:
+        """A stage on which everything that is done to an organisation counts as one change: all of it, or nothing."""
+        with Together.within(self.database, organisation, keep=keep) as one:
+            yield replace(self, database=one, ring=lambda: None)
+        self.ring()
 
     def react(self, reaction: Reaction, organisation: str, happening: Happening) -> None:
         """Do what follows an event, once."""

@@ -105,8 +105,8 @@ def stage_of(job: Standing) -> tuple[Stage, str | None]:
 
 
 _NEXT: dict[Stage, str | None] = {
-    "enquiry": "Write a quote, or open the job",
-    "quoting": "Wait for the customer's answer to the quote",
+    "enquiry": "Quote it or open it",
+    "quoting": "Wait for the answer",
     "toSchedule": "Plan a visit",
     "scheduled": "Do the planned visit",
     "inProgress": "Finish the work",

@@ -10,6 +10,8 @@ from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import title_of
 from mainstay.doors.pages.showing import cells
+from mainstay.identity.connections import revoke_connection
+from mainstay.identity.keys import revoke_key
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Right
 
@@ -17,6 +19,7 @@ Record = Mapping[str, Any]
 
 _SHORT = 6
 _TIMELINE = 12
+_NOTES = 20
 
 
 class Related(NamedTuple):
@@ -43,11 +46,15 @@ class Beside:
         """All of it, as far as whoever looks may see it."""
         return {
             "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
-            "notes": (await self.desk.perform(guest, list_notes, {"recordId": record["id"], "limit": 20}))["data"],
+            "notes": await self._notes(guest, record),
             "may_note": guest.may(add_note),
             "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
             "timeline": await self._timeline(guest, record),
         }
+
+    async def _notes(self, guest: Guest, record: Record) -> list[dict[str, Any]]:
+        page = await self.desk.perform(guest, list_notes, {"recordId": record["id"], "limit": _NOTES})
+        return [{**note, "hidden": note["visibility"] == "office"} for note in page["data"]]
 
     async def _related(self, guest: Guest, record: Record, one: Related) -> dict[str, Any]:
         page = await self.desk.perform(guest, one.lists, {one.by: record["id"], "limit": _SHORT})
@@ -71,10 +78,31 @@ class Beside:
             return []
         page = await self.desk.perform(guest, get_history, {"recordId": record["id"], "limit": _TIMELINE})
         return [
-            {"at": entry["at"], "by": entry["by"], "what": self._told(entry["operation"])} for entry in page["data"]
+            {
+                "at": one["at"],
+                "by": one["by"],
+                "what": self._told(one["operation"]),
+                "revoke": _revoke(guest, one["by"]),
+            }
+            for one in page["data"]
         ]
 
     def _told(self, name: str) -> str:
         """What an operation is called; what is done no more, by its name."""
         operation = self.desk.operations.get(name)
         return operation.title if operation else name.replace("_", " ").capitalize()
+
+
+def _revoke(guest: Guest, stamp: Mapping[str, Any]) -> str | None:
+    """Where the key or app ends that something was done through, for those who may end it."""
+    client = stamp["via"]["client"]
+    for prefix, operation, path in _REVOKED:
+        if client and client["id"].startswith(prefix) and guest.may(operation):
+            return f"{path}/{client['id']}/revoke"
+    return None
+
+
+_REVOKED = (
+    ("key_", revoke_key, "/settings/developer/keys"),
+    ("connection_", revoke_connection, "/settings/developer/mcp"),
+)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from mainstay.doors.pages.words import date_words, moment
 from mainstay.terms.shapes import Shown, State
@@ -65,14 +65,19 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
     if name == "status" and model.states:
         state = state_of(model, value)
         return Cell(name, label, state.word, "state", state.tone)
-    if isinstance(kind, type) and issubclass(kind, Word):
-        return Cell(name, label, kind(value).words)
     if name.endswith(MOMENTS):
         return Cell(name, label, moment(value, zone), "number")
     if name.endswith(_DATES) or kind is PriceText:
         return Cell(name, label, value if kind is PriceText else date_words(value), "number")
-    text = _country(value) if name == _COUNTRY else _text(value)
+    text = _country(value) if name == _COUNTRY else _words(kind, value)
     return Cell(name, label, text, name if name == "colour" else "text")
+
+
+def _words(kind: Any, value: Any) -> str:
+    """A value in words; one of a few by what people call it."""
+    if isinstance(kind, type) and issubclass(kind, Word):
+        return kind(value).words
+    return words_of(value) if get_origin(kind) is Literal else _text(value)
 
 
 # How the names of moments end.

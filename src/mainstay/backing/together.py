@@ -1,0 +1,58 @@
+"""Many changes of one organisation as one: all of them are kept, or none."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from mainstay.backing.database import Database, Handle, SchemaHandle
+
+
+@dataclass
+class Together:
+    """A database within a change that goes on: whatever is read or changed by it belongs to that one change.
+
+    A single change that is refused takes back what it did, and no more.
+    """
+
+    engine: str
+    rows: Handle
+    reads_inline: bool = False
+
+    @classmethod
+    @contextmanager
+    def within(cls, database: Database, organisation: str, *, keep: bool) -> Iterator["Together"]:
+        """The database of one organisation, for as long as the one change lasts."""
+        with database.changing(organisation, keep=keep) as rows:
+            yield cls(database.engine, rows)
+
+    @contextmanager
+    def reading(self, _organisation: str) -> Iterator[Handle]:
+        """What the changes so far have left."""
+        yield self.rows
+
+    def glancing(self, organisation: str) -> AbstractContextManager[Handle]:
+        """The same."""
+        return self.reading(organisation)
+
+    @contextmanager
+    def changing(self, _organisation: str, *, keep: bool = True) -> Iterator[Handle]:
+        """One change of the many."""
+        self.rows.run("SAVEPOINT one_of_many")
+        try:
+            yield self.rows
+        except BaseException:
+            self._take_back()
+            raise
+        if not keep:
+            self._take_back()
+        self.rows.run("RELEASE SAVEPOINT one_of_many")
+
+    def _take_back(self) -> None:
+        self.rows.run("ROLLBACK TO SAVEPOINT one_of_many")
+
+    def migrating(self) -> AbstractContextManager[SchemaHandle]:
+        """The schema is not changed in passing."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """It ends with the one change."""
