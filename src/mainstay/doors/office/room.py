@@ -16,7 +16,7 @@ from mainstay.doors.office.beside import Beside
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.references import References
-from mainstay.doors.pages.asking import Asked, asked_of, filled, given, ways_to
+from mainstay.doors.pages.asking import Asked, asked_of, filled, given, usual, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
@@ -79,7 +79,7 @@ class Room:
         """The form for a new record."""
         creates = self._creates()
         admit(creates, guest.actor)
-        return await self._form(guest, creates, query_words(guest.request))
+        return await self._form(guest, creates, usual(self._asked(creates, guest)) | query_words(guest.request))
 
     async def create(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Make one."""

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from mainstay.doors.pages.words import spoken
 from mainstay.doors.pages.written import plain_price
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
@@ -50,6 +51,8 @@ class Asked:
     # Which file is asked for, if one is; and a record of which kind, by the prefix of its ids.
     upload: Upload | None = None
     refers: str | None = None
+    # What stands there before anyone has filled it in.
+    usual: str = ""
 
     def answer(self, fields: Mapping[str, str], zone: str) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
@@ -113,6 +116,11 @@ def filled(asked: Sequence[Asked], record: Mapping[str, Any], zone: str) -> dict
     return shown
 
 
+def usual(asked: Sequence[Asked]) -> dict[str, str]:
+    """What a form shows before anyone has filled it in."""
+    return {one.name: one.usual for one in asked if one.usual not in {"", "False"}}
+
+
 def ways_to(asked: Sequence[Asked], faults: Mapping[str, str]) -> list[tuple[str, str]]:
     """What is wrong, in the order of the form: each with the field it is about, if that is on the form."""
     fields = {one.name: one.label for field in asked for one in (field, *field.parts)}
@@ -127,13 +135,14 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         name=alias,
         label=field.title or words_of(name),
         # How a code is written, nobody needs to know who picks it from a list.
-        help=None if kind in {"country", "currency"} else field.description,
+        help=None if kind in {"country", "currency"} else spoken(field.description) or None,
         kind=kind,
         required=kind != "list" and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
         parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
         refers=_refers(field),
+        usual=str(field.default) if isinstance(field.default, (str, int)) else "",
     )
 
 

@@ -1,5 +1,6 @@
 """How pages say things: moments, names, browsers."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from http import HTTPStatus
@@ -43,6 +44,16 @@ def place(address: Mapping[str, Any] | None) -> str:
 def directions(address: Mapping[str, Any]) -> str:
     """Where a map shows an address, and the way to it."""
     return f"https://www.openstreetmap.org/search?{urlencode({'query': place(address)})}"
+
+
+def spoken(text: str | None) -> str:
+    """Of what is written for people and programs alike, the sentences that people need: without names of ours."""
+    sentences = re.split(r"(?<=[.!?]) +", text or "")
+    return " ".join(sentence for sentence in sentences if not _FOR_PROGRAMS.search(sentence))
+
+
+# Names of operations and of values, and what is said about them.
+_FOR_PROGRAMS = re.compile(r"[`_]|\bnull\b|\bids?\b|\bOnly what is sent\b")
 
 
 def browser(agent: str) -> str:
@@ -98,6 +109,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "second": second,
     "day": day,
+    "spoken": spoken,
     "date": date_words,
     "place": place,
     "directions": directions,
