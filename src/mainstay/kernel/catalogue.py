@@ -7,7 +7,7 @@ from typing import Any
 
 from mainstay.kernel.event import Event
 from mainstay.kernel.listing import Listing
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import Operation, Unless
 from mainstay.kernel.reaction import Chore, Reaction, Timer
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Forbidden, Lapsed, Refusal
@@ -46,11 +46,20 @@ class Catalogue:
 
     def actions(self, record: Kept, actor: Actor) -> list[str]:
         """The names of what this actor can do to a record as it stands, through the door they came in by."""
-        return [
-            operation.name
-            for operation in self.on(record.shown)
-            if operation.changes and is_admitted(operation, actor) and not operation.reasons_against(record, actor)
-        ]
+        key = (record.shown, actor.door, actor.rights, actor.access, actor.subscribed)
+        admitted = self._admitted.get(key)
+        if admitted is None:
+            admitted = self._admitted[key] = [
+                (operation.name, operation.unless)
+                for operation in self.on(record.shown)
+                if operation.changes and is_admitted(operation, actor)
+            ]
+        return [name for name, unless in admitted if unless is None or not unless(record, actor)]
+
+    @cached_property
+    def _admitted(self) -> dict[tuple[object, ...], list[tuple[str, Unless | None]]]:
+        """What someone may do to records of a kind, by all that decides it: only the rules of the record are left."""
+        return {}
 
     @cached_property
     def _on(self) -> dict[type, list[Operation]]:

@@ -15,6 +15,9 @@ from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.terms.wire import Result
 
+# The reasons that a record may have against what someone would do to it.
+Unless = Callable[[Any, Actor], Sequence[Reason]]
+
 EVERYWHERE = frozenset(Door) - {Door.HOUSE}
 
 
@@ -58,7 +61,7 @@ class Operation:
     function: Callable[..., Result]
     # The records it is done to, one of which its input names, and the reasons that one may have against it.
     on: Listing[Any] | None = None
-    unless: Callable[[Any, Actor], Sequence[Reason]] | None = None
+    unless: Unless | None = None
     # Whether it also makes such a record, where its input names none.
     makes: bool = False
     # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
@@ -92,7 +95,7 @@ class Facts(TypedDict, total=False):
     """What a declaration says beyond right and effect, where it is not as usual; Operation tells what each means."""
 
     on: Listing[Any]
-    unless: Callable[[Any, Actor], Sequence[Reason]]
+    unless: Unless
     makes: bool
     ahead: Callable[[Ahead, Any], Any]
     rest: str

@@ -21,7 +21,7 @@ from mainstay.terms.actor import Actor, house
 from mainstay.terms.faults import Raw, accept
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.terms.wire import Result, encoder, to_json, to_record
+from mainstay.terms.wire import Result, encoder, to_answer, to_json
 from mainstay.values.moments import Clock
 
 # Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
@@ -140,12 +140,8 @@ class Stage:
     def _answer(self, ctx: Context, result: Result) -> Answer:
         rights = ctx.actor.rights
         if isinstance(result, Kept):
-            shown = to_record(result, rights)
-            if result.shown.place:
-                # A record with an address of its own, such as a webhook's, keeps it.
-                shown.setdefault("url", self.base_url + result.shown.place.format(id=result.id))
-            shown["availableActions"] = self.catalogue.actions(result, ctx.actor)
-            return Answer(orjson.dumps(shown), result.version if result.shown.versioned else None)
+            body = to_answer(result, rights, self.base_url, self.catalogue.actions(result, ctx.actor))
+            return Answer(body, result.version if result.shown.versioned else None)
         if isinstance(result, Page) and result.keep:
             return Answer(self._with_actions(ctx.actor, result))
         return Answer(to_json(result, rights))

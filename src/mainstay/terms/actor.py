@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mainstay.ledger.replay import HOUSE
 from mainstay.terms.rights import HIGHEST, RIGHTS, Access, Right, Rights, Role
+from mainstay.values.words import Word
 
 
-class Door(StrEnum):
+class Door(Word):
     """The ways into the house; also where an operation can be offered."""
 
     API = "api"

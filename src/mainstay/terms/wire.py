@@ -43,34 +43,46 @@ def to_record(result: Kept | One[Any], rights: Rights = ALL) -> dict[str, object
     return encoder(model, rights)([result.row])[0]
 
 
+def to_answer(record: Kept, rights: Rights, office: str, actions: Sequence[str]) -> bytes:
+    """One record, likewise, with where it is seen in the office at this address, and with what can be done to it."""
+    return orjson.dumps(_answer_encoder(record.shown, rights)(office, actions, *record.row))
+
+
 @cache
 def encoder(model: type[Shown], rights: Rights) -> Encoder:
-    """What turns rows of a model into records for those who have these rights."""
-    hidden = frozenset(
-        name
-        for name, field in model.model_fields.items()
-        for needs in field.metadata
-        if isinstance(needs, Needs) and needs.right not in rights
-    )
-    return _compiled(model, hidden)
+    """What turns rows of a model into records for those who have these rights.
+
+    It is written out for them: `[{"object": noun, "id": c0, …} for c0, … in rows]`. A loop over fields and their turns
+    costs five times as much for a page.
+    """
+    columns, record = _written_out(model, rights)
+    compiled: Encoder = eval(f"lambda rows: [{{{record}}} for ({columns}) in rows]", dict(_TURNS))
+    return compiled
 
 
 @cache
-def _compiled(model: type[Shown], hidden: frozenset[str]) -> Encoder:
-    """What turns rows into records, written out for this model: `[{"object": noun, "id": c0, …} for c0, … in rows]`.
+def _answer_encoder(model: type[Shown], rights: Rights) -> Callable[..., dict[str, object]]:
+    """What turns one row into an answer, likewise: `lambda office, actions, c0, …: {"object": noun, "id": c0, …}`."""
+    columns, record = _written_out(model, rights)
+    # A record with an address of its own, such as a webhook's, keeps it.
+    if model.place and "url" not in model.model_fields:
+        identity = f"c{column_names(model).index('id')}"
+        record += ", 'url': office + " + f" + {identity} + ".join(repr(part) for part in model.place.split("{id}"))
+    source = f"lambda office, actions, {columns}: {{{record}, 'availableActions': actions}}"
+    compiled: Callable[..., dict[str, object]] = eval(source, dict(_TURNS))
+    return compiled
 
-    A loop over fields and their turns costs five times as much for a page as the same written out.
-    """
+
+def _written_out(model: type[Shown], rights: Rights) -> tuple[str, str]:
+    """The names of a row's columns, and the inside of the record that is made of them, as source."""
     names = column_names(model)
-    shown = []
+    shown = [f"'object': {model.noun!r}"]
     for number, name in enumerate(names):
         field = model.model_fields[name]
-        turned = "None" if name in hidden else _shown(field.annotation, f"c{number}")
+        hidden = any(isinstance(needs, Needs) and needs.right not in rights for needs in field.metadata)
+        turned = "None" if hidden else _shown(field.annotation, f"c{number}")
         shown.append(f"{(field.alias or name)!r}: {turned}")
-    columns = "".join(f"c{number}, " for number in range(len(names)))
-    source = f"lambda rows: [{{'object': {model.noun!r}, {', '.join(shown)}}} for ({columns}) in rows]"
-    compiled: Encoder = eval(source, dict(_TURNS))
-    return compiled
+    return "".join(f"c{number}, " for number in range(len(names))), ", ".join(shown)
 
 
 def column_names(model: type[Shown]) -> list[str]:
