@@ -1,6 +1,7 @@
 """Which names this server answers to, and whose word about a client's address is believed."""
 
 import ipaddress
+from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -81,6 +82,8 @@ def _address(text: str) -> Address | None:
     return address.ipv4_mapped or address if isinstance(address, ipaddress.IPv6Address) else address
 
 
+# The same few are asked for all the time.
+@lru_cache(256)
 def _is_loopback(host: str) -> bool:
     name = host.lower()
     without_port = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() else name

@@ -37,8 +37,9 @@ class Runner:
         """Perform an operation: what changes records, or reads very many, never on the event loop."""
         if operation.takes_long:
             return await self.take_long(stage.perform, operation, actor, raw, envelope)
-        run = self.change if operation.changes else self.read
-        return await run(stage.perform, operation, actor, raw, envelope)
+        if operation.changes or not self.reads_inline:
+            return await self.change(stage.perform, operation, actor, raw, envelope)
+        return stage.perform(operation, actor, raw, envelope)
 
     async def take_long(self, function: Callable[..., T], *given: Any) -> T:
         """Run what takes long, in its turn; how long it waits for others begins with it."""

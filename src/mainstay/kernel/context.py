@@ -53,15 +53,32 @@ class Context:
     base_url: str = ""
     # What was found out or made before the change began; whatever the operation's `ahead` gave.
     ahead: Any = None
-    events: list[Event] = field(default_factory=list)
-    letters: list[Letter] = field(default_factory=list)
-    # What a preview tells of an act that cannot be undone.
+    # What a preview tells of an act that cannot be undone, beside its effects and warnings.
     summary: str = ""
-    effects: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rows.me = self.actor.id
+
+    # Most acts are readings, of which there is nothing to tell: these lists are made where something is.
+    @cached_property
+    def events(self) -> list[Event]:
+        """What happened."""
+        return []
+
+    @cached_property
+    def letters(self) -> list[Letter]:
+        """What the worker is to do after the commit."""
+        return []
+
+    @cached_property
+    def effects(self) -> list[str]:
+        """What would happen, in words."""
+        return []
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What should be known before."""
+        return []
 
     @cached_property
     def now(self) -> datetime:

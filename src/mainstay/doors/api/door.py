@@ -71,17 +71,15 @@ class ApiDoor:
                 raw, envelope = await body_input(request, found.values, operation.input)
             else:
                 raw, envelope = query_input(request, found.values, operation.input), Envelope(request.id)
-            answer = await self._perform(endpoint, actor, raw, envelope)
+        except Refusal as refusal:
+            return refused(refusal, endpoint.number)
+        try:
+            answer = await self.entrance.runner.perform(self.entrance.stage, operation, actor, raw, envelope)
+        except Invalid as invalid:
+            return refused(naming_known(invalid.faults, operation.input, endpoint.parameters), endpoint.number)
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
         return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)
-
-    async def _perform(self, endpoint: Endpoint, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
-        stage, operation = self.entrance.stage, endpoint.operation
-        try:
-            return await self.entrance.runner.perform(stage, operation, actor, raw, envelope)
-        except Invalid as invalid:
-            raise naming_known(invalid.faults, operation.input, endpoint.parameters) from None
 
     def _describe(self, request: Request) -> Response:
         if request.method not in _READS:
