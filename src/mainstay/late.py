@@ -11,3 +11,17 @@ from typing import Any
 def late(module: str) -> Any:
     """A module, imported now if it was not before."""
     return import_module(module)
+
+
+class Late:
+    """Something of a module, which is imported when it is first asked for anything."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._where = module, name
+
+    def __getattr__(self, attribute: str) -> Any:
+        module, name = self._where
+        found = getattr(getattr(late(module), name), attribute)
+        # Found here from now on, as fast as in the thing itself.
+        setattr(self, attribute, found)
+        return found

@@ -1,22 +1,26 @@
 """Builds where operations are performed, and what the house makes with its secret: all that a command needs."""
 
-from mainstay.backing.database import Database
+from typing import TYPE_CHECKING, cast
+
+from mainstay.backing.database import Database, Handle
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.guard import Guard
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.secret import installation_secret
 from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.backing.wakeups import Bell
-from mainstay.catalogue import CATALOGUE
-from mainstay.identity.authenticate import standing
-from mainstay.identity.keys import KeyMaker
 from mainstay.identity.links import LinkMaker
 from mainstay.identity.sealing import Sealer
+from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.perform import Stage
-from mainstay.late import late
+from mainstay.late import Late, late
 from mainstay.settings import Settings, WrongSetting
+from mainstay.terms.actor import Actor
 from mainstay.values.moments import Clock, system_clock
 from mainstay.webhooks.signature import Signer
+
+if TYPE_CHECKING:
+    from mainstay.identity.keys import KeyMaker
 
 
 def connect(settings: Settings) -> Database:
@@ -37,7 +41,9 @@ def open_stage(settings: Settings, clock: Clock = system_clock) -> Stage:
     database = connect(settings)
     migrate(database)
     ring = Bell(DataFolder(settings.data).bell).ring
-    return Stage(database, clock, standing, ring, CATALOGUE, open_guard(settings), settings.base_url)
+    # A command does one thing, most servers much; neither needs all that the house can do before it is asked.
+    catalogue = cast("Catalogue", Late("mainstay.catalogue", "CATALOGUE"))
+    return Stage(database, clock, _standing, ring, catalogue, open_guard(settings), settings.base_url)
 
 
 def open_signer(settings: Settings) -> Signer:
@@ -55,14 +61,20 @@ def open_sealer(settings: Settings) -> Sealer:
     return Sealer(_secret(settings))
 
 
-def open_key_maker(settings: Settings) -> KeyMaker:
+def open_key_maker(settings: Settings) -> "KeyMaker":
     """What derives the keys that forms make."""
-    return KeyMaker(_secret(settings))
+    maker: KeyMaker = late("mainstay.identity.keys").KeyMaker(_secret(settings))
+    return maker
 
 
 def open_guard(settings: Settings) -> Guard:
     """What says which addresses of the world outside may be spoken to."""
     return Guard(allow_private=settings.webhook_private_addresses == "allow")
+
+
+def _standing(rows: Handle, actor: Actor) -> Actor:
+    current: Actor = late("mainstay.identity.authenticate").standing(rows, actor)
+    return current
 
 
 def _secret(settings: Settings) -> bytes:

@@ -6,13 +6,15 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mainstay.backing.log import log_error
 from mainstay.late import late
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 LONGEST_URL = 2000
 # A lookup outlives the post that gave it up, so there may be more of them than posts.
@@ -88,7 +90,7 @@ class Guard:
         self._check_host(read.raw_host.decode())
         return read
 
-    def lookup(self, host: str, port: int) -> Future[list[str]]:
+    def lookup(self, host: str, port: int) -> "Future[list[str]]":
         """The addresses of this host, all of them checked; OSError when there are none, Denied for whatever else.
 
         In a thread that nobody waits for: a name server may be silent for longer than anyone has time,
@@ -96,7 +98,7 @@ class Guard:
         """
         if not self._free.acquire(blocking=False):
             raise OSError("too many lookups are under way")
-        found: Future[list[str]] = Future()
+        found: Future[list[str]] = late("concurrent.futures").Future()
         found.set_running_or_notify_cancel()  # from here on it cannot be cancelled, only left alone
 
         def look() -> None:

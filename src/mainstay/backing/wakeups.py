@@ -3,11 +3,12 @@
 import hashlib
 import os
 import socket
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from mainstay.late import late
 
 _LONGEST = 100  # a socket's path holds 108 bytes, on some systems 104
 
@@ -83,4 +84,4 @@ def _place(path: Path) -> Path:
     whole = os.fsencode(path.resolve())
     if len(whole) <= _LONGEST:
         return Path(os.fsdecode(whole))
-    return Path(tempfile.gettempdir()) / f"mainstay-{hashlib.blake2b(whole, digest_size=12).hexdigest()}"
+    return Path(late("tempfile").gettempdir()) / f"mainstay-{hashlib.blake2b(whole, digest_size=12).hexdigest()}"

@@ -1,7 +1,7 @@
 """What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -38,6 +38,18 @@ class Findable(Protocol):
         """The newest records that are found by a text."""
 
 
+class Known(Protocol):
+    """What an act may have to know of all that the house can do."""
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of events."""
+
+    @property
+    def listings(self) -> Mapping[str, tuple[Findable, Right]]:
+        """How each kind of record is read, and who may, by the prefix of its ids."""
+
+
 @dataclass
 class Context:
     """The surroundings of one act."""
@@ -46,10 +58,8 @@ class Context:
     actor: Actor
     envelope: Envelope
     clock: Callable[[], datetime]
-    # The kinds of events there are; how records of each kind are read and by whom, by the prefix of their ids; and
-    # the address of the office.
-    kinds: frozenset[str] = frozenset()
-    listings: Mapping[str, tuple["Findable", Right]] = field(default_factory=dict)
+    # All that the house can do; and the address of the office.
+    known: Known | None = None
     base_url: str = ""
     # What was found out or made before the change began; whatever the operation's `ahead` gave.
     ahead: Any = None
@@ -58,6 +68,16 @@ class Context:
 
     def __post_init__(self) -> None:
         self.rows.me = self.actor.id
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of events there are."""
+        return self.known.kinds if self.known else frozenset()
+
+    @property
+    def listings(self) -> Mapping[str, tuple[Findable, Right]]:
+        """How records of each kind are read and by whom, by the prefix of their ids."""
+        return self.known.listings if self.known else {}
 
     # Most acts are readings, of which there is nothing to tell: these lists are made where something is.
     @cached_property

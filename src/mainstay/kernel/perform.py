@@ -120,8 +120,7 @@ class Stage:
         return Ahead(actor, self.guard, read)
 
     def _context(self, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any = None) -> Context:
-        known = self.catalogue
-        return Context(rows, actor, envelope, self.clock, known.kinds, known.listings, self.base_url, prepared)
+        return Context(rows, actor, envelope, self.clock, self.catalogue, self.base_url, prepared)
 
     def _standing_context(
         self, operation: Operation, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any

@@ -43,7 +43,7 @@ class Named:
 class Via(BaseModel):
     """The way an act came in: the door, and the key or connected app that was used, if one was."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     door: Door
     client: Named | None
@@ -52,7 +52,7 @@ class Via(BaseModel):
 class Stamp(BaseModel):
     """Who did it."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: Kind = Field(
         description="`person`; `customer`, by a link that was sent to them; `operator` of the installation; `house`,"

@@ -9,7 +9,7 @@ from mainstay.values.fields import Country, Line, PostalCode
 class Address(BaseModel):
     """Where something is, or where post goes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
 
     line1: Line | None = Field(None, title="Line 1", description="Street and number, or the name of the building.")
     line2: Line | None = Field(None, title="Line 2", description="What else the post needs, such as a unit or floor.")

@@ -22,7 +22,7 @@ DeliveryStatus = Literal["waiting", "retrying", "sending", "delivered", "failed"
 class EventData(BaseModel):
     """What an event is about."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     object: dict[str, Any] = Field(description="The whole record after the change.")
     previous: dict[str, Any] = Field(description="The fields that the change changed, as they were before.")

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from mainstay.backing.database import EVERY, Database, Handle, NewerSchema, SchemaHandle
 from mainstay.late import late
@@ -50,7 +49,7 @@ def migrate(database: Database) -> list[str]:
 def steps_for(engine: str) -> list[Step]:
     """The steps of an engine in order."""
     steps = []
-    for file in sorted(files(__package__).iterdir(), key=lambda file: file.name):
+    for file in sorted(Path(__file__).parent.iterdir()):
         written = _STEP.fullmatch(file.name)
         if written and written["engine"] in {None, engine}:
             steps.append(Step(int(written["number"]), written["name"], partial(_run, file)))
@@ -60,7 +59,7 @@ def steps_for(engine: str) -> list[Step]:
 _STEP = re.compile(r"(?P<name>(?P<number>\d{4})_\w+)(\.(?P<engine>\w+))?\.(sql|py)")
 
 
-def _run(file: Traversable, handle: SchemaHandle) -> None:
+def _run(file: Path, handle: SchemaHandle) -> None:
     if file.name.endswith(".sql"):
         handle.script(file.read_text("utf-8"))
     else:

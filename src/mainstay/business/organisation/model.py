@@ -14,7 +14,7 @@ from mainstay.values.address import Address
 class Subscription(BaseModel):
     """Whether records may be changed."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     status: Literal["active", "inactive"]
 

@@ -9,8 +9,8 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
-from mainstay.doors.cli.commands import Outcome, all_keys
-from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.keys import all_keys
+from mainstay.doors.cli.operator import Operator, Outcome
 from mainstay.identity.keys import create_key, revoke_key
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden

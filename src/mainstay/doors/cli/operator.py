@@ -9,32 +9,31 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle
 from mainstay.business.organisation import store as organisations
-from mainstay.business.people import store as people
-from mainstay.identity import keys
-from mainstay.identity.authenticate import actor_of_person
-from mainstay.identity.signing_in import look_up
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
+from mainstay.late import late
 from mainstay.terms.actor import Actor, Door, operator
 from mainstay.terms.refusal import Conflict, NotFound
-from mainstay.webhooks import store as webhooks
 from mainstay.webhooks.signature import Signer
+
+# What a command gives: one JSON object.
+Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Acts on a stage from the command line."""
+    """Acts on a stage from the command line; what only some commands need is imported by those."""
 
     stage: Stage
     open_signer: Callable[[], Signer]
     base_url: str
 
-    def perform(self, operation: Operation, actor: Actor, **given: object) -> dict[str, Any]:
+    def perform(self, operation: Operation, actor: Actor, **given: object) -> Outcome:
         """Perform an operation; what it answered."""
         envelope = Envelope(id="cli_" + secrets.token_hex(10))
         answer = self.stage.perform(operation, actor, orjson.dumps(given), envelope)
-        result: dict[str, Any] = orjson.loads(answer.body)
+        result: Outcome = orjson.loads(answer.body)
         return result
 
     def in_organisation(self, text: str) -> Actor:
@@ -45,24 +44,25 @@ class Operator:
         """The person with this id, e-mail address or name, acting by their own rights."""
         person = self.person(organisation, text)
         with self.stage.database.reading(organisation) as rows:
-            return actor_of_person(rows, person, Door.CLI)
+            acting: Actor = late("mainstay.identity.authenticate").actor_of_person(rows, person, Door.CLI)
+            return acting
 
     def person(self, organisation: str, text: str) -> str:
         """The id of the person with this id, e-mail address or name."""
-        return self._one("person", organisation, people.find_called, text)
+        return self._one("person", organisation, late("mainstay.business.people.store").find_called, text)
 
     def has_account(self, email: str) -> bool:
         """Whether someone signs in with this address already; then no password of ours is set."""
         with self.stage.database.reading(EVERY) as rows:
-            return look_up(rows, email).account is not None
+            return late("mainstay.identity.signing_in").look_up(rows, email).account is not None
 
     def organisation_of_key(self, key: str) -> Actor:
         """The operator, acting in the organisation that a key belongs to."""
-        return operator(self._one("API key", EVERY, keys.find_organisation, key))
+        return operator(self._one("API key", EVERY, late("mainstay.identity.keys").find_organisation, key))
 
     def organisation_of_webhook(self, webhook: str) -> Actor:
         """The operator, acting in the organisation that a webhook belongs to."""
-        return operator(self._one("webhook", EVERY, webhooks.find_organisation, webhook))
+        return operator(self._one("webhook", EVERY, late("mainstay.webhooks.store").find_organisation, webhook))
 
     def _one(self, what: str, organisation: str, find: Callable[[Handle, str], list[str]], text: str) -> str:
         with self.stage.database.reading(organisation) as rows:

@@ -1,0 +1,64 @@
+"""The operator's commands about people, and about organisations, which begin with one."""
+
+import sys
+from argparse import Namespace
+
+from mainstay.business.people.joining import add_person, create_organisation
+from mainstay.business.people.standing import remove_person
+from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.identity.passwords import new_password
+from mainstay.terms import actor
+from mainstay.terms.refusal import Forbidden
+from mainstay.values.ids import new_id
+
+
+def organisation_create(operator: Operator, words: Namespace) -> Outcome:
+    """A new organisation with its owner."""
+    organisation = actor.operator(new_id("org"))
+    known, password = operator.has_account(words.owner_email), _password(words)
+    places = {"country": words.country, "currency": words.currency, "timeZone": words.time_zone}
+    owner = operator.perform(
+        create_organisation,
+        organisation,
+        name=words.name,
+        ownerName=words.owner_name,
+        ownerEmail=words.owner_email,
+        password=password,
+        **{name: value for name, value in places.items() if value},
+    )
+    return {
+        "organisation": {"id": organisation.organisation, "name": words.name},
+        "owner": {"id": owner["id"], "email": owner["email"], "password": None if known else password},
+    }
+
+
+def person_add(operator: Operator, words: Namespace) -> Outcome:
+    """A person who can sign in at once."""
+    known, password = operator.has_account(words.email), _password(words)
+    person = operator.perform(
+        add_person,
+        operator.in_organisation(words.organisation),
+        name=words.name,
+        email=words.email,
+        role=words.role,
+        password=password,
+    )
+    shown = {name: person[name] for name in ("id", "name", "email", "role")}
+    return {"person": shown, "password": None if known else password}
+
+
+def person_leave(operator: Operator, words: Namespace) -> Outcome:
+    """A person leaves."""
+    acting = operator.in_organisation(words.organisation)
+    person = operator.person(acting.organisation, words.person)
+    left = operator.perform(remove_person, acting, personId=person, confirmed=True)
+    return {"person": {"id": left["id"], "status": left["status"]}}
+
+
+def _password(words: Namespace) -> str:
+    if not words.password_stdin:
+        return new_password()
+    password = sys.stdin.readline().rstrip("\n")
+    if not password:
+        raise Forbidden("The password on standard input is empty.")
+    return password
