@@ -1,5 +1,6 @@
 """`mainstay serve`: one process keeps the server processes and the outbox worker running, and ends them together."""
 
+import gc
 import os
 import socket
 import subprocess
@@ -107,6 +108,9 @@ def serve(settings: Settings) -> None:
     worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())])
     server.on_startup(worker.start)
     server.on_shutdown(worker.stop)
+    # Nor is what stands now looked at by the server processes, which share its memory as long as it is left alone.
+    gc.freeze()
+    gc.enable()
     log("serving", address=settings.base_url, workers=settings.workers)
     server.serve()
     if server.gave_up:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
-
-from markdown_it import MarkdownIt
 
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation.operations import get_organisation
@@ -14,12 +13,8 @@ from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.identity import sessions
+from mainstay.late import late
 from mainstay.terms.refusal import NotFound
-
-# Written by us, and with any HTML in it shown as text.
-_CHANGELOG = MarkdownIt("commonmark", {"html": False}).render(
-    files(__package__).joinpath("CHANGELOG.md").read_text("utf-8").partition("\n")[2]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +57,16 @@ class Home:
 
     async def changelog(self, _request: Request, _: Mapping[str, str]) -> Response:
         """What is new, for everyone."""
-        return render("changelog.html", changelog=_CHANGELOG)
+        return render("changelog.html", changelog=_changelog())
 
     def _choose(self, session: str, organisation: str) -> None:
         with self.desk.visitors.stage.database.changing(EVERY) as rows:
             sessions.choose(rows, session, organisation)
+
+
+@cache
+def _changelog() -> str:
+    """What is new, as HTML. It is written by us, and with any HTML in it shown as text."""
+    written = files(__package__).joinpath("CHANGELOG.md").read_text("utf-8").partition("\n")[2]
+    rendered: str = late("markdown_it").MarkdownIt("commonmark", {"html": False}).render(written)
+    return rendered
