@@ -17,7 +17,7 @@ from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
 from mainstay.ledger import search as words
 from mainstay.ledger.search import Narrowed, Span
-from mainstay.terms.refusal import NotFound
+from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names
@@ -156,6 +156,8 @@ class Listing(Generic[K]):
             known = self._statements(conditions, way, own, behind=after is not None, facts=with_facts)
             self._pages[key] = known
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
+        if after is not None and not rows and self.orders[order].column != "id":
+            self._check_place(ctx, after)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
         if not with_facts:
             return page
@@ -284,6 +286,12 @@ class Listing(Generic[K]):
             f"SELECT {selected} FROM {source} WHERE {' AND '.join(conditions)}"
             f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"
         )
+
+    def _check_place(self, ctx: Context, after: str) -> None:
+        """Refuse an id that nobody has: by itself it is a place in no order but its own, so nothing lies behind it."""
+        known = f"SELECT 1 FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
+        if ctx.rows.one(known, after=after) is None:
+            raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
 
     def _count(self, source: str, narrowed: Sequence[str]) -> str:
         found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)} LIMIT :most"

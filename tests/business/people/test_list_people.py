@@ -135,6 +135,17 @@ def test_another_organisation_s_id_is_only_a_place_in_the_order(cast: Cast, stra
     assert ids(cast, startingAfter=stranger.people[Role.OWNER]) == ids(cast)
 
 
+def test_by_name_an_id_that_nobody_has_here_is_no_place_and_is_refused(cast: Cast, stranger: Cast) -> None:
+    last = named(cast)[-1]
+    for unknown in (stranger.people[Role.OWNER], new_id("person")):
+        with pytest.raises(Invalid) as refusal:
+            cast.perform(list_people, order="name", startingAfter=unknown)
+        assert refusal.value.text == "startingAfter: is of no record here; begin again without it"
+    # Behind the last there is nothing, and that is no fault.
+    (whose,) = (person["id"] for person in cast.perform(list_people)["data"] if person["name"] == last)
+    assert cast.perform(list_people, order="name", startingAfter=whose)["data"] == []
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [
