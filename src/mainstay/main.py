@@ -126,7 +126,7 @@ def _doors(
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
     server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
     agents = McpDoor(entrance, tools, server_info, challenge, METERED.index("mcp"))
-    office = TokenOffice(stage.database, base)
+    office = TokenOffice(stage)
     authorization = Authorization(stage, runner, base, settings.loopback_ports == "any")
     return {
         "/mcp": agents,

@@ -51,6 +51,7 @@ ADMIN = OFFICE | {
     "pause_webhook",
     "resume_webhook",
     "disable_webhook",
+    "end_connection",
     "rotate_webhook_secret",
     "delete_webhook",
     "list_deliveries",
@@ -85,6 +86,7 @@ READS = {
 OPEN_WHEN_LAPSED = {
     "revoke_key",
     "revoke_connection",
+    "end_connection",
     "approve_connection",
     "delete_webhook",
     "change_subscription",

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.backing.database import Handle
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.identity.secrets import CODE, new_secret, secret_hash
 from mainstay.kernel.context import Context
@@ -83,6 +82,13 @@ class RevokeConnection(Input):
     """Which connection to end."""
 
     connection_id: str = Field(description="The connection's id.")
+
+
+class EndConnection(Input):
+    """Which connection ends by itself, and why."""
+
+    connection_id: str = Field(description="The connection's id.")
+    reason: str = Field(description="What led to it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,21 +202,37 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     Its next request is refused; to use it again, someone has to approve it anew. Owners and admins may end any, others
     their own.
     """
-    end(ctx.rows, connection.id, ctx.at)
+    return _ended(ctx, connection)
+
+
+@operation(
+    right=Right.CONNECTIONS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.HOUSE}),
+    open_when_lapsed=True,
+    on=CONNECTIONS,
+    unless=Connection.not_revocable,
+)
+def end_connection(ctx: Context, _given: EndConnection, connection: Connection) -> Connection:
+    """End a connected app's access by itself.
+
+    The app gave it back, or someone used a code or token of it a second time.
+    """
+    return _ended(ctx, connection)
+
+
+OPERATIONS = (approve_connection, list_connections, get_connection, revoke_connection, end_connection)
+
+
+def _ended(ctx: Context, connection: Connection) -> Connection:
+    """The connection when it has ended: its tokens and codes open nothing any more."""
+    ctx.rows.run(
+        "UPDATE connection SET ended_at = :at WHERE organisation_id = :organisation AND id = :id",
+        id=connection.id,
+        at=ctx.at,
+    )
     ctx.pen.touch(connection.id)
     return CONNECTIONS.fetch(ctx, connection.id)
-
-
-OPERATIONS = (approve_connection, list_connections, get_connection, revoke_connection)
-
-
-def end(rows: Handle, connection: str, at: str) -> None:
-    """End a connection: its tokens and codes open nothing any more."""
-    rows.run(
-        "UPDATE connection SET ended_at = :at WHERE organisation_id = :organisation AND id = :id AND ended_at IS NULL",
-        id=connection,
-        at=at,
-    )
 
 
 def end_connections_of(ctx: Context, person: str) -> list[str]:

@@ -8,17 +8,23 @@ import base64
 import hashlib
 import hmac
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mainstay.backing.database import EVERY, Database, Handle
-from mainstay.identity import connections
+import orjson
+
+from mainstay.backing.database import EVERY, Handle
 from mainstay.identity.clients import Client
+from mainstay.identity.connections import LIVES, end_connection
 from mainstay.identity.mails import mail
 from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.refusal import Refusal
+from mainstay.terms.actor import house
+from mainstay.terms.refusal import Blocked, Refusal
 from mainstay.terms.rights import Right, holders
 from mainstay.values.moments import moment_text
 
@@ -55,15 +61,14 @@ class _Grant:
 
 @dataclass(frozen=True, slots=True)
 class TokenOffice:
-    """Gives out tokens and ends connections."""
+    """Gives out tokens and ends connections; `request` is the id under which the trail knows what was asked."""
 
-    database: Database
-    base_url: str
+    stage: Stage
 
-    def redeem(self, client: Client, code: str, redirect: str | None, verifier: str, now: datetime) -> Tokens:
+    def redeem(self, client: Client, code: str, redirect: str | None, verifier: str, request: str) -> Tokens:
         """Exchange a code. A thief without the verifier can neither burn it nor end the connection."""
         hash_ = secret_hash(code)
-        with self.database.reading(EVERY) as rows:
+        with self.stage.database.reading(EVERY) as rows:
             row = rows.one(
                 "SELECT organisation_id, connection_id, redirect_uri, challenge FROM oauth_code"
                 " WHERE hash = :hash AND client_id = :client",
@@ -75,25 +80,24 @@ class TokenOffice:
         organisation, connection, registered, challenge = map(str, row)
         if redirect not in {None, registered} or not _proves(verifier, challenge):
             raise InvalidGrant
-        return self._exchange(client, _Grant(organisation, connection, "oauth_code", hash_), now)
+        return self._exchange(client, _Grant(organisation, connection, "oauth_code", hash_), request)
 
-    def refresh(self, client: Client, token: str, now: datetime) -> Tokens:
+    def refresh(self, client: Client, token: str, request: str) -> Tokens:
         """Exchange a refresh token for new tokens."""
         grant = self._find(client, token)
         if grant is None or not token.startswith(REFRESH_TOKEN):
             raise InvalidGrant
-        return self._exchange(client, grant, now)
+        return self._exchange(client, grant, request)
 
-    def revoke(self, client: Client, token: str, now: datetime) -> None:
+    def revoke(self, client: Client, token: str, request: str) -> None:
         """End the connection of an access or refresh token; any other text is no news."""
         grant = self._find(client, token)
         if grant:
-            with self.database.changing(grant.organisation) as rows:
-                connections.end(rows, grant.connection, moment_text(now))
+            self._end(grant, "The app gave its access back.", request)
 
     def _find(self, client: Client, token: str) -> _Grant | None:
         hash_ = secret_hash(token)
-        with self.database.reading(EVERY) as rows:
+        with self.stage.database.reading(EVERY) as rows:
             row = rows.one(
                 "SELECT organisation_id, connection_id FROM oauth_token WHERE hash = :hash AND client_id = :client",
                 hash=hash_,
@@ -101,25 +105,32 @@ class TokenOffice:
             )
         return _Grant(str(row[0]), str(row[1]), "oauth_token", hash_) if row else None
 
-    def _exchange(self, client: Client, grant: _Grant, now: datetime) -> Tokens:
+    def _exchange(self, client: Client, grant: _Grant, request: str) -> Tokens:
+        now = self.stage.clock()
         at = moment_text(now)
         tokens = None
-        with self.database.changing(grant.organisation) as rows:
+        with self.stage.database.changing(grant.organisation) as rows:
             used = rows.one(
                 f"UPDATE {grant.table} SET used_at = :at WHERE hash = :hash AND used_at IS NULL RETURNING expires_at",
                 hash=grant.hash,
                 at=at,
             )
-            if used is None:
-                # A second use: one of the two who had it is a thief.
-                connections.end(rows, grant.connection, at)
-            elif str(used[0]) > at and _lives(rows, grant.connection):
+            if used and str(used[0]) > at and _lives(rows, grant.connection):
                 tokens = _issue(rows, client, grant.connection, now)
                 self._begin(rows, grant.connection, at)
+        if used is None:
+            # One of the two who had it is a thief.
+            self._end(grant, "A code or refresh token of it was used a second time.", request)
         # Told only now, when what was decided is committed.
         if tokens is None:
             raise InvalidGrant
         return tokens
+
+    def _end(self, grant: _Grant, reason: str, request: str) -> None:
+        """End a connection as everything ends, with a line in the trail; one that has ended stays so."""
+        given = orjson.dumps({"connectionId": grant.connection, "reason": reason})
+        with suppress(Blocked):
+            self.stage.perform(end_connection, house(grant.organisation), given, Envelope(request))
 
     def _begin(self, rows: Handle, connection: str, at: str) -> None:
         """From its first exchange on a connection is listed, and the owners are told of it."""
@@ -130,7 +141,7 @@ class TokenOffice:
             at=at,
         )
         if begun:
-            for letter in _news(rows, connection, self.base_url):
+            for letter in _news(rows, connection, self.stage.base_url):
                 outbox.put(rows, letter, at)
 
 
@@ -153,7 +164,7 @@ def _lives(rows: Handle, connection: str) -> bool:
     row = rows.one(
         "SELECT 1 FROM connection"
         " JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id"
-        f" WHERE connection.organisation_id = :organisation AND connection.id = :id AND {connections.LIVES}",
+        f" WHERE connection.organisation_id = :organisation AND connection.id = :id AND {LIVES}",
         id=connection,
     )
     return row is not None

@@ -8,6 +8,7 @@ import pytest
 from agents import ask, call_tool, legacy, post
 from apps import App, register, signed_in
 from cast import EMAILS, Cast
+from evidence import history, trail
 from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import update_person
@@ -103,6 +104,38 @@ def test_who_becomes_a_subcontractor_or_leaves_loses_the_connection_for_good(ser
         password="unused by this account",
     )
     assert status(server, refresh["access_token"]) == 401
+
+
+def ended(cast: Cast) -> list[dict[str, object]]:
+    return [act for act in trail(cast) if act["operation"] == "end_connection"]
+
+
+def test_what_an_app_gives_back_and_what_a_second_use_ends_stands_in_the_trail(
+    server: RunningServer, cast: Cast
+) -> None:
+    app = register(server)
+    person = signed_in(server, cast)
+    given_back, reused = (app.connect(person, cast.organisation) for _ in range(2))
+    newer, older = (str(one["id"]) for one in cast.perform(list_connections)["data"])
+
+    answer = app.revoke(given_back["access_token"])
+    [act] = ended(cast)
+    assert act["given"] == {"connectionId": older, "reason": "The app gave its access back."}
+    assert act["actor"] == {"kind": "house", "person": None, "via": {"door": "house", "client": None}}
+    assert act["requestId"] == answer.headers["X-Request-Id"]
+    assert history(cast, older)[-1] == "end_connection"
+
+    app.refresh(reused["refresh_token"])
+    app.refresh(reused["refresh_token"])
+    [_, act] = ended(cast)
+    assert act["given"] == {
+        "connectionId": newer,
+        "reason": "A code or refresh token of it was used a second time.",
+    }
+    # What has ended is not ended again.
+    app.refresh(reused["refresh_token"])
+    app.revoke(given_back["refresh_token"])
+    assert len(ended(cast)) == 2
 
 
 def test_whoever_has_become_a_subcontractor_is_kept_out_by_each_fence(server: RunningServer, cast: Cast) -> None:

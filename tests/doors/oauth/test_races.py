@@ -30,17 +30,17 @@ LONG_ROUNDS = 200
 def test_one_code_and_one_refresh_token_win_once_among_fifty(server: RunningServer, cast: Cast, rounds: int) -> None:
     app = register(server)
     person = signed_in(server, cast, Role.OFFICE)
-    office = TokenOffice(cast.stage.database, server.url)
+    office = TokenOffice(cast.stage)
     client = Client(app.client_id, {}, None)
     for _ in range(rounds):
         code = person.approve(app.address(), cast.organisation)["code"]
-        won = race(partial(office.redeem, client, code, None, app.verifier, cast.stage.clock()))
+        won = race(partial(office.redeem, client, code, None, app.verifier, "req_1"))
         assert len(won) == 1
         assert cast.perform(list_connections)["data"] == []
 
         tokens = app.connect(person, cast.organisation)
         assert len(cast.perform(list_connections)["data"]) == 1
-        won = race(partial(office.refresh, client, tokens["refresh_token"], cast.stage.clock()))
+        won = race(partial(office.refresh, client, tokens["refresh_token"], "req_1"))
         assert len(won) == 1
         assert cast.perform(list_connections)["data"] == []
         assert app.refresh(won[0].refresh).status_code == 400

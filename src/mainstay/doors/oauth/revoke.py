@@ -29,5 +29,5 @@ class Revoke:
             token = required(form, "token")
         except OAuthError as problem:
             return problem.response()
-        await self.runner.change(self.office.revoke, client, token, self.stage.clock())
+        await self.runner.change(self.office.revoke, client, token, request.id)
         return Response(200, b"{}", ANYONE)

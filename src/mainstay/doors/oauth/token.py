@@ -57,14 +57,13 @@ class Token:
         if "mcp" not in form.get("scope", "mcp").split():
             raise OAuthError("invalid_scope", "The only scope is mcp.")
         if grant == "refresh_token":
-            return await self._refresh(client, form)
-        return await self._redeem(client, form)
+            return await self._refresh(client, form, request.id)
+        return await self._redeem(client, form, request.id)
 
-    async def _redeem(self, client: Client, form: dict[str, str]) -> Tokens:
+    async def _redeem(self, client: Client, form: dict[str, str], request: str) -> Tokens:
         code, verifier = (required(form, name) for name in ("code", "code_verifier"))
-        now = self.stage.clock()
-        return await self.runner.change(self.office.redeem, client, code, form.get("redirect_uri"), verifier, now)
+        return await self.runner.change(self.office.redeem, client, code, form.get("redirect_uri"), verifier, request)
 
-    async def _refresh(self, client: Client, form: dict[str, str]) -> Tokens:
+    async def _refresh(self, client: Client, form: dict[str, str], request: str) -> Tokens:
         token = required(form, "refresh_token")
-        return await self.runner.change(self.office.refresh, client, token, self.stage.clock())
+        return await self.runner.change(self.office.refresh, client, token, request)
