@@ -144,7 +144,7 @@ class Worker:
             raise
         except Hopeless as fault:
             with self.stage.database.changing(EVERY) as rows:
-                outbox.park(rows, work, str(fault))
+                outbox.park(rows, work, self.stage.clock(), str(fault), str(fault))
             log_error("work parked", fault, work=work.id, kind=work.kind)
         except Exception as fault:
             # Whatever it is, this piece of work must not keep the others waiting.

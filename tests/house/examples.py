@@ -10,9 +10,11 @@ from mainstay.backing.guard import Guard
 from mainstay.business.organisation.logo import set_logo
 from mainstay.business.people.operations import invite_person
 from mainstay.identity.connections import approve_connection
+from mainstay.identity.mails import mail
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
+from mainstay.ledger import outbox
 from mainstay.terms.actor import Actor
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
@@ -84,13 +86,15 @@ def furnish(stage: Stage) -> Exhibit:
     cast.answer(invite_person, request=request, name="Ian Invited", email="ian@cast.example", role="office")
     with stage.database.reading(cast.organisation) as rows:
         row = rows.one("SELECT id FROM person WHERE organisation_id = :organisation AND status = 'invited'")
+    with stage.database.changing(cast.organisation) as rows:
+        assert row is not None
+        outbox.put(rows, mail("ian@cast.example", "Come", "Come.", record=str(row[0])), moment_text(stage.clock()))
     client = new_id("client")
     with stage.database.changing(EVERY) as rows:
         rows.run("INSERT INTO oauth_client (id, metadata, created_at) VALUES (:id, '{}', '2026')", id=client)
     connections: dict[Role, str] = {
         role: _connect(cast, role, client) for role in Role if role is not Role.SUBCONTRACTOR
     }
-    assert row is not None
     key = holder(cast, keys[Role.OWNER, Access.READ]).credential
     webhook, paused = (str(cast.perform(create_webhook, url=RECEIVER)["id"]) for _ in range(2))
     event, delivery = _deliver(cast, webhook)
@@ -180,6 +184,7 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "invite_again": lambda exhibit, _: {"personId": exhibit.invited},
     "name_owner": lambda exhibit, _: {"personId": exhibit.cast.people[Role.MEMBER]},
     "accept_invitation": lambda *_: {"name": "Ian", "password": PASSWORD},
+    "list_messages": lambda exhibit, _: {"about": exhibit.invited},
     "create_key": lambda *_: {"name": "Till", "access": "read"},
     "list_keys": lambda *_: {},
     "get_key": lambda exhibit, _: {"keyId": exhibit.key},

@@ -25,6 +25,7 @@ FENCED = {
     "delivery": "organisation_id",
     "delivery_attempt": "organisation_id",
     "search_word": "organisation_id",
+    "message": "organisation_id",
 }
 EACH_TABLE = pytest.mark.parametrize(("table", "column"), FENCED.items())
 

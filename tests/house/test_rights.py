@@ -30,7 +30,7 @@ MEMBER = SUBCONTRACTOR | {
     "get_connection",
     "revoke_connection",
 }
-OFFICE = MEMBER
+OFFICE = MEMBER | {"list_messages"}
 ADMIN = OFFICE | {
     "update_organisation",
     "set_logo",
@@ -82,6 +82,7 @@ READS = {
     "get_webhook",
     "list_deliveries",
     "get_delivery",
+    "list_messages",
 }
 OPEN_WHEN_LAPSED = {
     "revoke_key",

@@ -216,7 +216,7 @@ def test_what_is_parked_stays_with_its_problem_and_is_never_taken(empty: Cast) -
     put(empty, "y", NOW)
     work = taken(empty, NOW)
     with empty.stage.database.changing(EVERY) as rows:
-        outbox.park(rows, work, "r" * 5000)
+        outbox.park(rows, work, NOW, "r" * 5000, "t" * 5000)
     assert [taken.kind for taken in take_many(empty, NOW + timedelta(days=1000), 100)] == ["y"]
     assert (None, "r" * 1000) in problems(empty)
 

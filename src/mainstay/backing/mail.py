@@ -103,7 +103,9 @@ class SmtpPost:
         except smtplib.SMTPRecipientsRefused as refused:
             code, words = refused.recipients[to]
             said = f"{self._name} did not take the mail: {code} {words.decode(errors='replace')}"
-            raise (Undeliverable if _no_such_mailbox(code, words) else MailNotSent)(said) from refused
+            if _no_such_mailbox(code, words):
+                raise Undeliverable(f"There is no mailbox of this address. {said}") from refused
+            raise MailNotSent(said) from refused
         except OSError as error:  # smtplib's errors among them
             raise MailNotSent(f"{self._name} did not take the mail: {error}") from error
 

@@ -1,6 +1,6 @@
 """Mails for the outbox."""
 
-from mainstay.ledger.outbox import Letter
+from mainstay.ledger.outbox import Letter, Message
 
 # The kind of a letter that is a mail: to, subject, text.
 MAIL = "mail"
@@ -8,9 +8,12 @@ MAIL = "mail"
 LINK = "\x02"
 
 
-def mail(to: str, subject: str, text: str, link: tuple[str, str] | None = None) -> Letter:
-    """A mail for the outbox. A link in it waits there as its kind and id, which open nothing."""
+def mail(to: str, subject: str, text: str, *, link: tuple[str, str] | None = None, record: str | None = None) -> Letter:
+    """A mail for the outbox. A link in it waits there as its kind and id, which open nothing.
+
+    The page of the record that it is about tells what became of it.
+    """
     payload = {"to": to, "subject": subject, "text": text}
     if link:
         payload["link_kind"], payload["link"] = link
-    return Letter(MAIL, payload)
+    return Letter(MAIL, payload, f"Mail to {to}: {subject}", Message(record, to, subject) if record else None)

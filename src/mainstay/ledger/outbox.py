@@ -1,7 +1,8 @@
 """The outbox: what leaves the house, leaves through here, and only after the change it follows was committed.
 
 Written in the change's transaction, emptied by the worker. A piece of work is taken by moving its due time into the
-future: a worker that dies lets it fall due again, so everything happens at least once.
+future: a worker that dies lets it fall due again, so everything happens at least once. Of a letter that is about a
+record a message is kept beside it, which tells what became of it for as long as there is the record.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from mainstay.values.moments import moment_text
 
 # The kind of the letter that every event leaves in the outbox.
 EVENT = "event"
+PREFIX = "out"
 
 LEASE = timedelta(minutes=2)
 # Waiting grows from seconds to hours; then the work is parked for the operator to look at.
@@ -27,6 +29,18 @@ class Letter:
 
     kind: str
     payload: dict[str, str]
+    # What it is, for those who look at what could not be done.
+    about: str | None = None
+    message: "Message | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a record's page tells of a letter about it."""
+
+    record: str
+    to: str
+    subject: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +55,27 @@ class Work:
 
 
 def put(rows: Handle, letter: Letter, at: str) -> None:
-    """Leave one piece of work, due at once."""
+    """Leave one piece of work, due then."""
+    identity = new_id(PREFIX)
     rows.run(
-        "INSERT INTO outbox (id, organisation_id, kind, payload, due_at)"
-        " VALUES (:id, :organisation, :kind, :payload, :at)",
-        id=new_id("out"),
+        "INSERT INTO outbox (id, organisation_id, kind, payload, about, due_at)"
+        " VALUES (:id, :organisation, :kind, :payload, :about, :at)",
+        id=identity,
         kind=letter.kind,
         payload=orjson.dumps(letter.payload).decode(),
+        about=letter.about,
         at=at,
     )
+    if letter.message:
+        rows.run(
+            "INSERT INTO message (organisation_id, id, record_id, recipient, subject, status, created_at)"
+            " VALUES (:organisation, :id, :record, :recipient, :subject, 'queued', :at)",
+            id=identity,
+            record=letter.message.record,
+            recipient=letter.message.to,
+            subject=letter.message.subject,
+            at=at,
+        )
 
 
 def take(rows: Handle, now: datetime, most: int) -> list[Work]:
@@ -74,27 +100,51 @@ def take(rows: Handle, now: datetime, most: int) -> list[Work]:
 def finish(rows: Handle, work: Work) -> None:
     """The work is done."""
     rows.run("DELETE FROM outbox WHERE id = :id", id=work.id)
+    # No message is about an event, and of those there are many.
+    if work.kind != EVENT:
+        _tell(rows, work, "sent")
 
 
 def postpone(rows: Handle, work: Work, now: datetime, problem: str) -> datetime | None:
     """The work failed: when it is tried again, or None when it is parked."""
     if work.attempts > len(RETRIES):
-        park(rows, work, problem)
+        park(rows, work, now, problem, _GIVEN_UP)
         return None
     again = now + RETRIES[work.attempts - 1]
-    _set_due(rows, work, moment_text(again), problem)
+    _set_due(rows, work, now, moment_text(again), problem)
     return again
 
 
-def park(rows: Handle, work: Work, problem: str) -> None:
-    """The work cannot be done as things are: it stays, with the problem, until the operator looks at it."""
-    _set_due(rows, work, None, problem)
+def park(rows: Handle, work: Work, now: datetime, problem: str, told: str) -> None:
+    """The work cannot be done as things are: it stays, with the problem, until someone looks at it.
+
+    What is told of it on a record's page is for everyone who sees that.
+    """
+    _set_due(rows, work, now, None, problem)
+    _tell(rows, work, "failed", told)
 
 
-def _set_due(rows: Handle, work: Work, due: str | None, problem: str) -> None:
+_GIVEN_UP = "The mail server did not take it, though it was tried for two days."
+
+
+def _set_due(rows: Handle, work: Work, now: datetime, due: str | None, problem: str) -> None:
     rows.run(
-        "UPDATE outbox SET due_at = :due, problem = :problem WHERE id = :id",
+        "UPDATE outbox SET due_at = :due, problem = :problem, failed_at = :now WHERE id = :id",
         id=work.id,
         due=due,
-        problem=problem[:1000],
+        problem=problem[:_LONGEST],
+        now=moment_text(now),
     )
+
+
+def _tell(rows: Handle, work: Work, status: str, problem: str | None = None) -> None:
+    rows.run(
+        "UPDATE message SET status = :status, problem = :problem WHERE organisation_id = :owner AND id = :id",
+        owner=work.organisation,
+        id=work.id,
+        status=status,
+        problem=problem and problem[:_LONGEST],
+    )
+
+
+_LONGEST = 1000

@@ -49,6 +49,7 @@ class Right(Word):
     PEOPLE_CHANGE = "people:change"
     OWNERS_NAME = "owners:name"
     COSTS_READ = "costs:read"
+    MESSAGES_READ = "messages:read"
     KEYS_MANAGE = "keys:manage"
     CONNECTIONS_READ = "connections:read"
     CONNECTIONS_WRITE = "connections:write"
@@ -115,7 +116,15 @@ _MEMBER = (
 )
 _OFFICE = (
     _MEMBER
-    | {_R.COSTS_READ, _R.PRICES_READ, _R.CONNECTIONS_WRITE, _R.SETTINGS_READ, _R.HISTORY_READ, _R.OFFICE_NOTES_READ}
+    | {
+        _R.COSTS_READ,
+        _R.PRICES_READ,
+        _R.MESSAGES_READ,
+        _R.CONNECTIONS_WRITE,
+        _R.SETTINGS_READ,
+        _R.HISTORY_READ,
+        _R.OFFICE_NOTES_READ,
+    }
     | {_R.ALL_CUSTOMERS_READ, _R.CUSTOMERS_CHANGE, _R.ALL_JOBS_READ, _R.JOBS_CHANGE}
     | {_R.ALL_SCHEDULE_READ, _R.SCHEDULE_CHANGE, _R.ALL_LEAVE_READ, _R.LEAVE_DECIDE}
     | {_R.ALL_HOURS_READ, _R.HOURS_REVIEW}

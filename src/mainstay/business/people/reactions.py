@@ -38,7 +38,8 @@ def mail_invitation(ctx: Context, happening: Happening) -> None:
         base_url=ctx.base_url,
     )
     ctx.pen.touch(person["id"])
-    ctx.post(mail(person["email"], f"{inviter} invites you to {organisation}", text, link=(Kind.INVITATION, link)))
+    subject = f"{inviter} invites you to {organisation}"
+    ctx.post(mail(person["email"], subject, text, link=(Kind.INVITATION, link), record=person["id"]))
 
 
 REACTIONS = (Reaction(PersonInvited, mail_invitation),)

@@ -44,6 +44,8 @@ class Arrangement:
     frame: str = "shell.html"
     # Where there is no list of its own: the path of the list of what it belongs to.
     under: str = ""
+    # What is said above a record when the last mail about it could not be sent; `{problem}` is why.
+    unsent: str = "The last mail about this could not be sent: {problem}"
     # Templates with what only this kind of record has: above its list, and below its facts.
     above: str | None = None
     more: str | None = None

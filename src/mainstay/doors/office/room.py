@@ -15,6 +15,7 @@ from mainstay.doors.office.arrangement import Arrangement, Record, label_of, sub
 from mainstay.doors.office.beside import Beside
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
+from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.asking import Asked, asked_of, filled, given, usual, ways_to
 from mainstay.doors.pages.door import Route
@@ -165,6 +166,7 @@ class Room:
         }
         if of.notes or of.related:
             shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
+        shown |= await mails_about(self.desk, guest, record["id"], of.unsent)
         return self.desk.page("record.html", guest, of=of, record=record, **shown | await self._own(guest, record))
 
     async def _form(
