@@ -20,7 +20,7 @@ from mainstay.identity.mails import LINK
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.reaction import Happening, Reaction, Timer
 from mainstay.ledger import outbox
-from mainstay.ledger.outbox import EVENT, Work
+from mainstay.ledger.outbox import EVENT, RETRIES, Letter, Work
 from mainstay.values.moments import beginning_of, local_date, moment_text
 from mainstay.webhooks import retention
 from mainstay.webhooks.dispatcher import Dispatcher
@@ -30,6 +30,8 @@ from mainstay.webhooks.fan_out import fan_out
 REST_SECONDS = 1.0
 # How much is taken from the outbox at once.
 BATCH = 50
+# The kind of the letter that is left where what is due when a day begins fails.
+TIMER = "timer"
 TIDY_EVERY = timedelta(minutes=10)
 
 
@@ -48,7 +50,7 @@ class Worker:
     """One worker; several may run at once."""
 
     stage: Stage
-    # What is done for each kind of work, but for events.
+    # What is done for each kind of work, but for events and timers.
     kinds: Mapping[str, Doing]
     upkeep: Sequence[Forgetting]
     _tidied_at: datetime | None = None
@@ -117,8 +119,20 @@ class Worker:
         except Unreachable:
             raise
         except Exception as fault:
-            # Tomorrow is another day; what is due in other organisations does not wait for it.
+            # What is due in other organisations does not wait for it.
             log_error("timer failed", fault, timer=timer.name, organisation=organisation)
+            again = moment_text(self.stage.clock() + RETRIES[0])
+            letter = Letter(TIMER, {"timer": timer.name, "on": day.isoformat()}, f"What is due each day, for {day}")
+            with self.stage.database.changing(organisation) as rows:
+                outbox.put(rows, letter, again)
+
+    def _begin_day_again(self, work: Work) -> None:
+        """Do what failed when a day began; if it was done since, nothing."""
+        for timer in self.stage.catalogue.timers:
+            if timer.name == work.payload["timer"]:
+                self.stage.begin_day(timer, work.organisation, date.fromisoformat(work.payload["on"]))
+                return
+        raise Hopeless(f"This Mainstay does not know the timer {work.payload['timer']}.")
 
     def _tell_all(self, organisation: str, works: Sequence[Work]) -> None:
         """Tell of many events of an organisation at once, but for those that something follows.
@@ -156,6 +170,8 @@ class Worker:
         if work.kind == EVENT:
             self._tell(work.organisation, [work], done=False)
             self._react(work)
+        elif work.kind == TIMER:
+            self._begin_day_again(work)
         elif work.kind in self.kinds:
             self.kinds[work.kind](work)
         else:

@@ -5,7 +5,8 @@ from functools import partial
 from random import uniform
 from urllib.parse import urlsplit
 
-from mainstay.backing.exposition import Meters, attempts_text, meter_names
+from mainstay.backing.database import EVERY, Unreachable
+from mainstay.backing.exposition import Meters, attempts_text, meter_names, outbox_text
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.mail import open_post
 from mainstay.backing.metrics_listener import metrics_listener
@@ -16,6 +17,7 @@ from mainstay.catalogue import UPKEEP
 from mainstay.doors.metering import METERED
 from mainstay.identity.mails import MAIL
 from mainstay.kernel.perform import Stage
+from mainstay.ledger import outbox
 from mainstay.settings import Settings
 from mainstay.staging import open_guard, open_link_maker, open_signer, open_stage
 from mainstay.webhooks.dispatcher import Dispatcher
@@ -29,7 +31,7 @@ def work(settings: Settings) -> None:
     stage = open_stage(settings)
     worker, dispatcher = open_worker(settings, stage), open_dispatcher(settings, stage)
     stopping = stop_on_signal()
-    metrics = metrics_listener(settings.metrics, _metrics_text(settings, dispatcher))
+    metrics = metrics_listener(settings.metrics, _metrics_text(settings, stage, dispatcher))
     with Wakeups.listen(folder.bell) as bell, metrics, beside(dispatcher, stopping):
         worker.run(bell, stopping, dispatcher.wake)
     stage.database.close()
@@ -48,7 +50,21 @@ def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:
     return Dispatcher(queue, open_signer(settings), Web(open_guard(settings)), stage.clock)
 
 
-def _metrics_text(settings: Settings, dispatcher: Dispatcher) -> Callable[[], str]:
+def _metrics_text(settings: Settings, stage: Stage, dispatcher: Dispatcher) -> Callable[[], str]:
     path = DataFolder(settings.data).tallies
-    # Opened at each reading: a server that starts anew replaces the file.
-    return lambda: Meters(Tallies(path, meter_names(METERED), 0), METERED).text() + attempts_text(dispatcher.counts)
+
+    def text() -> str:
+        # Opened at each reading: a server that starts anew replaces the file.
+        requests = Meters(Tallies(path, meter_names(METERED), 0), METERED).text()
+        return requests + attempts_text(dispatcher.counts) + _outbox_text(stage)
+
+    return text
+
+
+def _outbox_text(stage: Stage) -> str:
+    """What is in the outbox; nothing while the database is away, which other metrics do not wait for."""
+    try:
+        with stage.database.reading(EVERY) as rows:
+            return outbox_text(*outbox.depth(rows, stage.clock()))
+    except Unreachable:
+        return ""

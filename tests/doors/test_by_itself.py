@@ -13,6 +13,7 @@ from dispatching import Clock
 from evidence import trail
 from mainstay.backing.database import EVERY, Row, Unreachable, Value
 from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.organisation.work import list_failed_work, retry_work
 from mainstay.business.people.events import PersonInvited
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
@@ -238,6 +239,44 @@ def test_a_timer_that_fails_keeps_no_other_from_running(desk: Desk, capfd: pytes
     desk.doing(timers=(Timer(fail), Timer(count_up))).begin_days()
     assert [phones(cast) for cast in (desk.cast, other)] == ["1", "1"]
     assert capfd.readouterr().err.count('"timer failed"') == 2
+
+
+def test_a_timer_that_fails_is_tried_again_with_growing_pauses_and_then_parked(desk: Desk) -> None:
+    failing: list[bool] = [True]
+
+    def fail_at_first(ctx: Context, day: date) -> None:
+        if failing:
+            fail(ctx, day)
+        count_up(ctx, day)
+
+    worker = desk.doing(timers=(Timer(fail_at_first),))
+    work_off(worker)
+    worker.begin_days()
+    assert desk.waiting() == [("timer", moment_text(desk.clock.now + RETRIES[0]), None)]
+    for wait in RETRIES:
+        desk.clock.now += wait
+        work_off(worker)
+    desk.clock.now += timedelta(days=30)
+    work_off(worker)
+    assert desk.waiting() == [("timer", None, "ZeroDivisionError: no luck")]
+    assert phones(desk.cast) is None
+
+    failing.clear()
+    [work] = desk.cast.perform(list_failed_work)["data"]
+    assert work["about"] == "What is due each day, for 2027-03-26"
+    desk.cast.perform(retry_work, workId=work["id"])
+    work_off(worker)
+    assert desk.waiting() == []
+    assert phones(desk.cast) == "1"
+    assert trail(desk.cast)[-1]["given"] == {"on": "2027-03-26"}
+
+
+def test_a_timer_that_failed_and_that_nobody_knows_any_more_is_parked(desk: Desk) -> None:
+    work_off(desk.doing())
+    desk.doing(timers=(Timer(fail),)).begin_days()
+    desk.clock.now += RETRIES[0]
+    work_off(desk.doing())
+    assert desk.waiting() == [("timer", None, "This Mainstay does not know the timer fail.")]
 
 
 def test_what_changes_nothing_leaves_no_trace_in_the_trail(desk: Desk) -> None:

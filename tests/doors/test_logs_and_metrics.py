@@ -15,6 +15,7 @@ from commanding import command
 from installations import Installations
 from mainstay.staging import open_stage
 from mainstay.terms.rights import Access, Role
+from parking import park
 from running import ServerProcess, start_server
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, speak
 
@@ -104,6 +105,13 @@ def test_metrics_count_over_all_workers(watched: Watched) -> None:
     assert counted["mainstay_up"] == 1
     assert counted['mainstay_request_seconds_count{route="get_organisation"}'] >= 40
     assert counted['mainstay_requests_total{route="none",status="4xx"}'] >= 1
+
+
+def test_metrics_tell_of_work_that_could_not_be_done(watched: Watched) -> None:
+    before = watched.counted()
+    assert before.keys() >= {"mainstay_outbox_waiting", "mainstay_outbox_late_seconds"}
+    park(watched.cast)
+    assert watched.counted()["mainstay_outbox_parked"] == before["mainstay_outbox_parked"] + 1
 
 
 def test_no_secret_comes_into_the_log_the_metrics_or_the_database(watched: Watched) -> None:

@@ -15,6 +15,7 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
+from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Actor
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
@@ -45,6 +46,8 @@ class Exhibit:
     # An event, its delivery to the webhook, and an attempt at it.
     event: str
     delivery: str
+    # Work that could not be done.
+    work: str
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
@@ -89,6 +92,7 @@ def furnish(stage: Stage) -> Exhibit:
     with stage.database.changing(cast.organisation) as rows:
         assert row is not None
         outbox.put(rows, mail("ian@cast.example", "Come", "Come.", record=str(row[0])), moment_text(stage.clock()))
+    work = _fail(cast)
     client = new_id("client")
     with stage.database.changing(EVERY) as rows:
         rows.run("INSERT INTO oauth_client (id, metadata, created_at) VALUES (:id, '{}', '2026')", id=client)
@@ -100,7 +104,7 @@ def furnish(stage: Stage) -> Exhibit:
     event, delivery = _deliver(cast, webhook)
     set_columns(cast, "webhook", webhook, failing_since=FAILING_SINCE)
     cast.perform(pause_webhook, webhookId=paused)
-    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery)
+    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work)
 
 
 def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:
@@ -124,6 +128,17 @@ def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:
             at=event[2],
         )
     return str(event[0]), str(delivery[0])
+
+
+def _fail(cast: Cast) -> str:
+    with cast.stage.database.changing(cast.organisation) as rows:
+        outbox.put(rows, Letter("fax", {"to": "x"}), moment_text(cast.stage.clock()))
+        row = rows.one(
+            "UPDATE outbox SET due_at = NULL, problem = 'No.' WHERE organisation_id = :organisation AND kind = 'fax'"
+            " RETURNING id"
+        )
+    assert row is not None
+    return str(row[0])
 
 
 def _connect(cast: Cast, role: Role, client: str) -> str:
@@ -157,6 +172,10 @@ def _member(exhibit: Exhibit, _role: Role) -> Given:
     return {"personId": exhibit.cast.people[Role.MEMBER]}
 
 
+def _work(exhibit: Exhibit, _role: Role) -> Given:
+    return {"workId": exhibit.work}
+
+
 def _webhook(exhibit: Exhibit, _role: Role) -> Given:
     return {"webhookId": exhibit.webhook}
 
@@ -185,6 +204,10 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "name_owner": lambda exhibit, _: {"personId": exhibit.cast.people[Role.MEMBER]},
     "accept_invitation": lambda *_: {"name": "Ian", "password": PASSWORD},
     "list_messages": lambda exhibit, _: {"about": exhibit.invited},
+    "list_failed_work": lambda *_: {},
+    "get_work": _work,
+    "retry_work": _work,
+    "drop_work": lambda exhibit, role: _work(exhibit, role) | {"confirmed": True},
     "create_key": lambda *_: {"name": "Till", "access": "read"},
     "list_keys": lambda *_: {},
     "get_key": lambda exhibit, _: {"keyId": exhibit.key},

@@ -62,7 +62,7 @@ def askings(operation: Operation, last: str, needed: dict[str, object]) -> Itera
 
 def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     noun = operation.name.removeprefix("list_")
-    prefixes = {"people": "person", "events": "evt", "deliveries": "delivery", "messages": "out", "work": "out"}
+    prefixes = {"people": "person", "events": "evt", "deliveries": "delivery", "messages": "out", "failed_work": "out"}
     trial.database.statements.clear()
     prefix = prefixes.get(noun, noun.removesuffix("s"))
     # By name, an id must be someone's; by age, any is a place.

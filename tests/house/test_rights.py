@@ -52,6 +52,10 @@ ADMIN = OFFICE | {
     "resume_webhook",
     "disable_webhook",
     "end_connection",
+    "list_failed_work",
+    "get_work",
+    "retry_work",
+    "drop_work",
     "rotate_webhook_secret",
     "delete_webhook",
     "list_deliveries",
@@ -83,6 +87,8 @@ READS = {
     "list_deliveries",
     "get_delivery",
     "list_messages",
+    "list_failed_work",
+    "get_work",
 }
 OPEN_WHEN_LAPSED = {
     "revoke_key",
@@ -193,6 +199,7 @@ def test_no_answer_names_anything_of_another_organisation(trial: Trial, operatio
         foreign.webhook,
         foreign.paused,
         foreign.delivery,
+        foreign.work,
     ]
     hidden += [foreign.delivery, foreign.event, *foreign.cast.people.values(), *foreign.connections.values()]
     assert [identity for identity in hidden if identity in body] == []

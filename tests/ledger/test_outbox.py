@@ -221,6 +221,23 @@ def test_what_is_parked_stays_with_its_problem_and_is_never_taken(empty: Cast) -
     assert (None, "r" * 1000) in problems(empty)
 
 
+def test_the_depth_tells_what_waits_since_when_and_what_is_parked(empty: Cast) -> None:
+    def depth() -> tuple[int, int, float]:
+        with empty.stage.database.reading(EVERY) as rows:
+            return outbox.depth(rows, NOW)
+
+    assert depth() == (0, 0, 0.0)
+    put(empty, "later", NOW + timedelta(hours=1))
+    assert depth() == (1, 0, 0.0)
+    put(empty, "late", NOW - timedelta(seconds=90))
+    put(empty, "later still", NOW - timedelta(seconds=20))
+    assert depth() == (3, 0, 90.0)
+    work = taken(empty, NOW)
+    with empty.stage.database.changing(EVERY) as rows:
+        outbox.park(rows, work, NOW, "p", "t")
+    assert depth() == (2, 1, 20.0)
+
+
 def test_no_two_workers_take_the_same_work(empty: Cast) -> None:
     for number in range(60):
         put(empty, str(number), NOW)

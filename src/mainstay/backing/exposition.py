@@ -75,6 +75,22 @@ def attempts_text(counts: Mapping[str, int]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def outbox_text(waiting: int, parked: int, late: float) -> str:
+    """Write what is in the outbox, in the same format."""
+    gauges = {
+        "waiting": ("Work that waits to be done.", waiting),
+        "parked": ("Work that could not be done and is not tried again by itself.", parked),
+        "late_seconds": ("For how long the longest of what waits has been due.", f"{late:.3f}"),
+    }
+    lines = [
+        line
+        for name, (words, value) in gauges.items()
+        for line in (f"# HELP {_OUTBOX}_{name} {words}", f"# TYPE {_OUTBOX}_{name} gauge", f"{_OUTBOX}_{name} {value}")
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_OUTBOX = "mainstay_outbox"
 _ATTEMPTS = "mainstay_webhook_attempts_total"
 _REQUESTS = "mainstay_requests_total"
 _SECONDS = "mainstay_request_seconds"

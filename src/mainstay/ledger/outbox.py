@@ -7,12 +7,13 @@ record a message is kept beside it, which tells what became of it for as long as
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import orjson
 
 from mainstay.backing.database import Handle
 from mainstay.values.ids import new_id
-from mainstay.values.moments import moment_text
+from mainstay.values.moments import moment_text, parse_moment
 
 # The kind of the letter that every event leaves in the outbox.
 EVENT = "event"
@@ -52,6 +53,14 @@ class Work:
     kind: str
     payload: dict[str, str]
     attempts: int
+
+
+class Depth(NamedTuple):
+    """How much waits, how much is parked, and for how many seconds the longest of what waits has been due."""
+
+    waiting: int
+    parked: int
+    late: float
 
 
 def put(rows: Handle, letter: Letter, at: str) -> None:
@@ -122,6 +131,38 @@ def park(rows: Handle, work: Work, now: datetime, problem: str, told: str) -> No
     """
     _set_due(rows, work, now, None, problem)
     _tell(rows, work, "failed", told)
+
+
+def put_back(rows: Handle, identity: str, at: str) -> None:
+    """Let a piece of work of the organisation be tried as if for the first time, from then on."""
+    named = "WHERE organisation_id = :organisation AND id = :id"
+    rows.run(
+        f"UPDATE outbox SET due_at = :at, attempts = 0, problem = NULL, failed_at = NULL {named}", id=identity, at=at
+    )
+    rows.run(f"UPDATE message SET status = 'queued', problem = NULL {named}", id=identity)
+
+
+def drop(rows: Handle, identity: str) -> None:
+    """Let a piece of work of the organisation never be done; what was told of it on a record's page stays."""
+    rows.run("DELETE FROM outbox WHERE organisation_id = :organisation AND id = :id", id=identity)
+
+
+def find_organisations(rows: Handle, identity: str | None = None) -> list[str]:
+    """The organisations whose work, or this piece of whose work, is parked; the handle looks across them."""
+    found = rows.all(
+        "SELECT DISTINCT organisation_id FROM outbox WHERE due_at IS NULL"
+        " AND (CAST(:id AS text) IS NULL OR id = :id) ORDER BY organisation_id",
+        id=identity,
+    )
+    return [str(organisation) for (organisation,) in found]
+
+
+def depth(rows: Handle, now: datetime) -> Depth:
+    """How much there is in the whole installation."""
+    found = rows.one("SELECT count(due_at), count(*) - count(due_at), min(due_at) FROM outbox")
+    waiting, parked, since = found or (0, 0, None)
+    late = (now - parse_moment(str(since))).total_seconds() if since else 0.0
+    return Depth(int(waiting or 0), int(parked or 0), max(late, 0.0))
 
 
 _GIVEN_UP = "The mail server did not take it, though it was tried for two days."

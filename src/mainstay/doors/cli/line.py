@@ -28,6 +28,7 @@ _MODULES = {
     "key": "mainstay.doors.cli.keys",
     "webhook": "mainstay.doors.cli.webhooks",
     "subscription": "mainstay.doors.cli.subscriptions",
+    "outbox": "mainstay.doors.cli.outbox",
     "demo": "mainstay.doors.cli.demo",
 }
 
@@ -104,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_key(adding)
     _add_webhook(adding)
     _add_subscription(adding)
+    _add_outbox(adding)
     return parser
 
 
@@ -176,6 +178,13 @@ def _add_subscription(adding: _Adding) -> None:
     group.command("lapse", "close changes", "subscription_lapse").add_argument("organisation")
     group.command("renew", "open changes", "subscription_renew").add_argument("organisation")
     group.command("show", "active or inactive", "subscription_show").add_argument("organisation")
+
+
+def _add_outbox(adding: _Adding) -> None:
+    group = adding.group("outbox", "what is done after a change, and what of it failed")
+    group.command("list", "what failed, and how much waits", "outbox_list")
+    group.command("retry", "try again what failed", "outbox_retry").add_argument("work")
+    group.command("drop", "never do what failed", "outbox_drop").add_argument("work")
 
 
 def _add_password(parser: argparse.ArgumentParser) -> None:

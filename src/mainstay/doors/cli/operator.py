@@ -13,6 +13,7 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.late import late
+from mainstay.ledger import outbox
 from mainstay.terms.actor import Actor, Door, operator
 from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.webhooks.signature import Signer
@@ -63,6 +64,10 @@ class Operator:
     def organisation_of_webhook(self, webhook: str) -> Actor:
         """The operator, acting in the organisation that a webhook belongs to."""
         return operator(self._one("webhook", EVERY, late("mainstay.webhooks.store").find_organisation, webhook))
+
+    def organisation_of_work(self, work: str) -> Actor:
+        """The operator, acting in the organisation that a piece of failed work belongs to."""
+        return operator(self._one("failed work", EVERY, outbox.find_organisations, work))
 
     def _one(self, what: str, organisation: str, find: Callable[[Handle, str], list[str]], text: str) -> str:
         with self.stage.database.reading(organisation) as rows:

@@ -7,12 +7,14 @@ from importlib.resources import files
 
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.people.operations import list_people
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.identity import sessions
+from mainstay.kernel.operation import Operation
 from mainstay.late import late
 from mainstay.terms.refusal import NotFound
 
@@ -36,15 +38,16 @@ class Home:
         organisation = await self.desk.perform(guest, get_organisation)
         people, waiting = None, None
         if guest.may(list_people):
-            people = await self._count(guest, {})
-            waiting = await self._count(guest, {"status": "invited"})
+            people = await self._count(guest, list_people)
+            waiting = await self._count(guest, list_people, status="invited")
+        undone = await self._count(guest, list_failed_work) if guest.may(list_failed_work) else None
         return self.desk.page(
-            "home.html", guest, area="Home", organisation=organisation, people=people, waiting=waiting
+            "home.html", guest, area="Home", organisation=organisation, people=people, waiting=waiting, undone=undone
         )
 
-    async def _count(self, guest: Guest, asked: Mapping[str, object]) -> str:
-        """How many people there are of these, as people are told it."""
-        return told((await self.desk.list(guest, list_people, {"limit": 1, **asked}))["count"])
+    async def _count(self, guest: Guest, lists: Operation, **asked: object) -> str:
+        """How many there are of these, as people are told it."""
+        return told((await self.desk.list(guest, lists, {"limit": 1, **asked}))["count"])
 
     async def choose(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Work in another organisation of this account."""

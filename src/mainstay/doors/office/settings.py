@@ -8,6 +8,7 @@ from typing import Any
 from mainstay.backing.database import EVERY
 from mainstay.backing.images import kind_of
 from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.organisation.work import get_work, list_failed_work
 from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
@@ -48,6 +49,22 @@ ORGANISATION = Arrangement(
 )
 
 
+WORK = Arrangement(
+    title="Not done",
+    lead="What the house was to do by itself and could not. Clear away what is in its way and try again, or drop it.",
+    path="/settings/work",
+    area="Settings",
+    frame="settings.html",
+    gets=get_work,
+    lists=list_failed_work,
+    called=lambda work: str(work["about"]),
+    below=lambda _: "",
+    columns=("problem", "failedAt"),
+    facts=("problem", "failedAt", "attempts"),
+    empty="There is nothing that could not be done.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsPages:
     """The pages."""
@@ -60,6 +77,7 @@ class SettingsPages:
         enter = self.desk.signed_in
         return [
             *Room(self.desk, ORGANISATION).routes(),
+            *Room(self.desk, WORK).routes(),
             Route("GET", "/logo/{name}", enter(self.show_logo)),
             Route("GET", "/settings/account", enter(self.show_account)),
             Route("POST", "/settings/account/password", enter(self.change_password)),

@@ -1,0 +1,44 @@
+"""What the operator can do about work that could not be done."""
+
+from argparse import Namespace
+from typing import Any
+
+from mainstay.backing.database import EVERY
+from mainstay.business.organisation.work import drop_work, list_failed_work, retry_work
+from mainstay.doors.cli.operator import Operator
+from mainstay.ledger import outbox
+from mainstay.terms import actor
+
+Outcome = dict[str, Any]
+
+
+def outbox_list(operator: Operator, _words: Namespace) -> Outcome:
+    """Everything that failed, in every organisation, and how much waits."""
+    with operator.stage.database.reading(EVERY) as rows:
+        waiting = outbox.depth(rows, operator.stage.clock()).waiting
+        organisations = outbox.find_organisations(rows)
+    failed = [work for organisation in organisations for work in _failed(operator, organisation)]
+    return {"waiting": waiting, "failed": failed}
+
+
+def outbox_retry(operator: Operator, words: Namespace) -> Outcome:
+    """A piece of work is tried again."""
+    work = operator.perform(retry_work, operator.organisation_of_work(words.work), workId=words.work)
+    return {"id": work["id"], "status": work["status"]}
+
+
+def outbox_drop(operator: Operator, words: Namespace) -> Outcome:
+    """A piece of work is never done."""
+    acting = operator.organisation_of_work(words.work)
+    return {"id": operator.perform(drop_work, acting, workId=words.work, confirmed=True)["id"]}
+
+
+def _failed(operator: Operator, organisation: str) -> list[Outcome]:
+    """What failed in one, page by page."""
+    found: list[Outcome] = []
+    while True:
+        behind = {"startingAfter": found[-1]["id"]} if found else {}
+        page = operator.perform(list_failed_work, actor.operator(organisation), limit=100, **behind)
+        found += [{"organisation": organisation, **work} for work in page["data"]]
+        if not page["hasMore"]:
+            return found
