@@ -12,10 +12,11 @@ from mainstay.terms.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthe
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 
-# Everyone changes some of their own details; which of them, test_update_person tells.
+# Everyone sees themselves and changes some of their own details; which of them, test_update_person tells.
 SUBCONTRACTOR = {
     "get_organisation",
     "get_me",
+    "get_person",
     "accept_invitation",
     "update_person",
     "sign_in",
@@ -24,7 +25,6 @@ SUBCONTRACTOR = {
 }
 MEMBER = SUBCONTRACTOR | {
     "list_people",
-    "get_person",
     "approve_connection",
     "list_connections",
     "get_connection",

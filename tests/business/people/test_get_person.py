@@ -92,3 +92,14 @@ def test_another_organisation_s_person_is_not_found_in_the_same_words(cast: Cast
 def test_the_id_is_required(cast: Cast) -> None:
     with pytest.raises(Invalid, match=r"^personId: is required$"):
         cast.perform(get_person)
+
+
+def test_a_subcontractor_gets_themselves_without_costs_and_nobody_else(cast: Cast) -> None:
+    own = cast.people[Role.SUBCONTRACTOR]
+    cast.perform(update_person, personId=own, **COSTS)
+    person = cast.perform(get_person, Role.SUBCONTRACTOR, personId=own)
+    assert (person["name"], person["costRate"], person["billRate"]) == ("Sam Subcontractor", None, None)
+    assert person["availableActions"] == ["update_person"]
+    for role in (Role.OWNER, Role.MEMBER):
+        with pytest.raises(NotFound):
+            cast.perform(get_person, Role.SUBCONTRACTOR, personId=cast.people[role])

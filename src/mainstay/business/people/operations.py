@@ -122,11 +122,11 @@ def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
     return PEOPLE.page(ctx, given)
 
 
-@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people/{person_id}", glances=True, on=PEOPLE)
+@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /people/{person_id}", glances=True, on=PEOPLE)
 def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
     """Get one person.
 
-    Also one who has left.
+    Also one who has left. Whoever may not see the others gets themselves.
     """
     return person
 

@@ -162,7 +162,7 @@ class Room:
             "state": state_of(model, record["status"]) if model.states else None,
             "facts": known(cells(model, of.facts, record, guest.time_zone, of.choices)),
             "actions": of.actions(self.desk, record),
-            "within": {"path": of.path, "name": of.title} if of.lists else None,
+            "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,
         }
         if of.notes or of.related:
             shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
