@@ -174,6 +174,8 @@ class Worker:
             self._begin_day_again(work)
         elif work.kind in self.kinds:
             self.kinds[work.kind](work)
+        elif chore := self.stage.catalogue.chore(work.kind):
+            self.stage.do_chore(chore, work)
         else:
             raise Hopeless(f"This Mainstay does not know work of the kind {work.kind}.")
         with self.stage.database.changing(work.organisation) as rows:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
+from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.backing.database import EVERY
 from mainstay.backing.guard import Guard
 from mainstay.business.organisation.logo import set_logo
@@ -48,9 +49,12 @@ class Exhibit:
     delivery: str
     # Work that could not be done.
     work: str
+    business: Work
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
+        if operation.name in WORK_EXAMPLES:
+            return WORK_EXAMPLES[operation.name](self.business)
         return EXAMPLES[operation.name](self, role)
 
     def through_key(self, role: Role, access: Access) -> Actor:
@@ -104,7 +108,8 @@ def furnish(stage: Stage) -> Exhibit:
     event, delivery = _deliver(cast, webhook)
     set_columns(cast, "webhook", webhook, failing_since=FAILING_SINCE)
     cast.perform(pause_webhook, webhookId=paused)
-    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work)
+    business = furnish_work(cast)
+    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, business)
 
 
 def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:

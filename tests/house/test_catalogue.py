@@ -19,8 +19,9 @@ from mainstay.terms.actor import Door
 from mainstay.terms.shapes import Irrevocable, ListInput
 
 VERBS = {
-    "accept", "add", "approve", "change", "create", "delete", "disable", "drop", "end", "get", "invite", "list", "name",
-    "pause", "redeliver", "remove", "reset", "resume", "retry", "revoke", "rotate", "send", "set", "sign", "update",
+    "accept", "add", "approve", "archive", "change", "create", "delete", "disable", "drop", "end", "get", "invite",
+    "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
+    "rotate", "save", "search", "send", "set", "sign", "update",
 }  # fmt: skip
 OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", CATALOGUE.events, ids=lambda event: event.name)

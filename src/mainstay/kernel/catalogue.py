@@ -36,6 +36,10 @@ class Catalogue:
         looks = [operation for operation in self.operations if operation.on and not operation.changes]
         return {operation.on.prefix: (operation.on, operation.right) for operation in looks if operation.on}
 
+    def chore(self, name: str) -> Chore | None:
+        """What is done for letters of this kind, if it is a chore."""
+        return next((chore for chore in self.chores if chore.name == name), None)
+
     def reactions_to(self, kind: str) -> list[Reaction]:
         """What follows an event of this kind."""
         return [reaction for reaction in self.reactions if reaction.event.name == kind]

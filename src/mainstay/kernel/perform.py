@@ -14,8 +14,9 @@ from mainstay.backing.together import Together
 from mainstay.kernel.catalogue import Catalogue, admit
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Ahead, Operation
-from mainstay.kernel.reaction import Happening, Reaction, Timer
+from mainstay.kernel.reaction import Chore, Happening, Reaction, Timer
 from mainstay.ledger import audit, events, outbox
+from mainstay.ledger.outbox import Work
 from mainstay.ledger.replay import Answer, Once, UsedOtherwise
 from mainstay.terms.actor import Actor, house
 from mainstay.terms.faults import Raw, accept
@@ -93,6 +94,11 @@ class Stage:
         """Do what follows an event, once."""
         given = orjson.dumps({"event": happening.id}).decode()
         self._by_itself(organisation, reaction.name, given, lambda ctx: reaction.function(ctx, happening))
+
+    def do_chore(self, chore: Chore, work: Work) -> None:
+        """Do what a change has left to be done, once."""
+        given = orjson.dumps({"work": work.id}).decode()
+        self._by_itself(work.organisation, chore.name, given, lambda ctx: chore.function(ctx, work.payload))
 
     def begin_day(self, timer: Timer, organisation: str, day: date) -> None:
         """Do what is due when an organisation's day begins, once."""
