@@ -5,7 +5,7 @@ from mainstay.business.customers import operations as customers
 from mainstay.business.jobs import events as job_events
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import rewording
-from mainstay.business.organisation import logo, messages, work
+from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
@@ -20,6 +20,7 @@ from mainstay.webhooks.disabling import disable_webhook
 CATALOGUE = Catalogue(
     operations=(
         *organisation.OPERATIONS,
+        *settings.OPERATIONS,
         *logo.OPERATIONS,
         *messages.OPERATIONS,
         *work.OPERATIONS,

@@ -1,6 +1,7 @@
 """What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -30,6 +31,14 @@ class Envelope(NamedTuple):
 
 class Findable(Protocol):
     """Where records of one kind are found, as whoever asks may see them."""
+
+    @property
+    def what(self) -> str:
+        """What people call one."""
+
+    @property
+    def number(self) -> str | None:
+        """The column of the number by which people know one, where it has one."""
 
     def fetch(self, ctx: "Context", identity: str | None) -> Kept:
         """The record of this id, or a refusal."""
@@ -120,12 +129,17 @@ class Context:
         """What writes records, with the moment and the one who acts on them."""
         return Pen(self.rows, self.at, self.stamp)
 
-    def fetch_any(self, identity: str) -> Kept:
-        """The record of this id, of whatever kind it is, if the one who asks may see it."""
-        listing, right = self.listings.get(identity.partition("_")[0], (None, None))
-        if listing is None or right is None or not self.actor.may(right):
-            raise NotFound("record")
-        return listing.fetch(self, identity)
+    def fetch_any(self, named: str) -> Kept:
+        """The record of this id or number, of whatever kind it is, if the one who asks may see it."""
+        listing, right = self.listings.get(named.partition("_")[0], (None, None))
+        numbered = [(one, may) for one, may in self.listings.values() if one.number] if listing is None else []
+        for one, may in [(listing, right), *numbered]:
+            if one is not None and may is not None and self.actor.may(may):
+                with suppress(NotFound):
+                    record = one.fetch(self, named)
+                    if numbered or record.id == named:
+                        return record
+        raise NotFound(listing.what if listing else "record")
 
     def expect(self, version: int) -> None:
         """Go on only if the one who asks knows this version of the record, or did not say."""

@@ -4,7 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
+from mainstay.business.organisation.settings import SETTINGS, UpdateSettings
 from mainstay.business.organisation.store import ORGANISATION
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -19,8 +21,8 @@ class GetOrganisation(Input):
     """Nothing: the credential says which organisation."""
 
 
-class UpdateOrganisation(Input):
-    """What to change; null clears."""
+class UpdateOrganisation(UpdateSettings):
+    """What to change, of the organisation itself or of its settings; null clears."""
 
     name: Line = omittable(description="The name people know it by.")
     legal_name: Line | None = Field(None, description="The name on documents, where it is another.")
@@ -58,11 +60,14 @@ def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organ
     done="Your changes are saved.",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
-    """Change the organisation's details.
+    """Change the organisation's details, or its settings.
 
-    They stand on everything that customers are sent.
+    The details stand on everything that customers are sent; get_settings tells the settings as they are.
     """
-    return ORGANISATION.save(ctx, organisation, given.sent())
+    if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
+        settings.save(ctx, given, SETTINGS.fetch(ctx, None))
+        organisation = ORGANISATION.fetch(ctx, None)
+    return ORGANISATION.save(ctx, organisation, given.sent(*UpdateSettings.model_fields))
 
 
 @operation(

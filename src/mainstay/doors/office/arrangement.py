@@ -40,6 +40,8 @@ class Arrangement:
     order: str | None = None
     # By the field of a form: what can be chosen, where the declaration does not say.
     choices: Mapping[str, Choices] = field(default_factory=dict)
+    # Fields that are not asked for here, because they have a page of their own.
+    skips: frozenset[str] = frozenset()
     empty: str = "There is nothing to show."
     frame: str = "shell.html"
     # Where there is no list of its own: the path of the list of what it belongs to.

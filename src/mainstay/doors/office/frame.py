@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
 from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.identity.connections import list_connections
@@ -62,6 +63,7 @@ DEVELOPER = (
 )
 SETTINGS = (
     Area("Organisation", "/settings"),
+    Area("Work", "/settings/work-rules", operation=get_settings),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", within=DEVELOPER),
     Area("Not done", "/settings/work", operation=list_failed_work),

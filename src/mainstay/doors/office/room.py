@@ -225,7 +225,11 @@ class Room:
 
     def _asked(self, operation: Operation, guest: Guest) -> Sequence[Asked]:
         asked = asked_of(operation, guest.actor.rights)
-        return [replace(one, choices=self.of.choices.get(one.name, one.choices)) for one in asked]
+        return [
+            replace(one, choices=self.of.choices.get(one.name, one.choices))
+            for one in asked
+            if one.name not in self.of.skips
+        ]
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))

@@ -8,6 +8,7 @@ from typing import Any
 from mainstay.backing.database import EVERY
 from mainstay.backing.images import kind_of
 from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.organisation.settings import UpdateSettings, get_settings
 from mainstay.business.organisation.work import get_work, list_failed_work
 from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
@@ -46,6 +47,29 @@ ORGANISATION = Arrangement(
         "timeZone",
     ),
     more="logo.html",
+    skips=frozenset(field.alias or name for name, field in UpdateSettings.model_fields.items()),
+)
+
+RULES = Arrangement(
+    title="Work",
+    lead="When you work, what roles may see, and how things are numbered.",
+    path="/settings/work-rules",
+    area="Settings",
+    frame="settings.html",
+    gets=get_settings,
+    called=lambda _: "Work",
+    below=lambda _: "When you work, what roles may see, and how things are numbered.",
+    columns=(),
+    facts=(
+        "workingHours",
+        "membersSeePrices",
+        "membersSeeTeamSchedule",
+        "subcontractorsLogHours",
+        "hoursRoundingMinutes",
+        "booksClosedUntil",
+        "jobNumbers",
+        "subscription",
+    ),
 )
 
 
@@ -77,6 +101,7 @@ class SettingsPages:
         enter = self.desk.signed_in
         return [
             *Room(self.desk, ORGANISATION).routes(),
+            *Room(self.desk, RULES).routes(),
             *Room(self.desk, WORK).routes(),
             Route("GET", "/logo/{name}", enter(self.show_logo)),
             Route("GET", "/settings/account", enter(self.show_account)),

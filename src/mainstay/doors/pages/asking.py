@@ -2,29 +2,26 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import Enum
 from functools import cache
 from operator import itemgetter
 from typing import Annotated, Any, Literal, get_args, get_origin
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from mainstay.doors.pages.kinds import KINDS, LISTS
 from mainstay.doors.pages.words import spoken
-from mainstay.doors.pages.written import plain_price
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
 from mainstay.values.fields import As, IdOf, Reference, Upload
-from mainstay.values.moments import moment_text, parse_moment, time_zones
+from mainstay.values.moments import time_zones
 from mainstay.values.money import CURRENCIES
 from mainstay.values.places import country_names
 from mainstay.values.words import Word, words_of
 
 Choices = Sequence[tuple[str, str]]
 
-_WALL_TIME = "%Y-%m-%dT%H:%M"
 # What a form carries beside the fields of its operation.
 _NOT_ASKED = {"confirmed"}
 # Kinds of value of which there is a list: what is chosen, and how people know it.
@@ -51,25 +48,24 @@ class Asked:
     # Which file is asked for, if one is; and a record of which kind, by the prefix of its ids.
     upload: Upload | None = None
     refers: str | None = None
-    # What stands there before anyone has filled it in.
+    # What stands there before anyone has filled it in; and whether it is a whole number.
     usual: str = ""
+    whole: bool = False
 
     def answer(self, fields: Mapping[str, str], zone: str) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
         if self.parts:
             parts = {part.name.rpartition(".")[2]: part.answer(fields, zone) for part in self.parts}
             return parts if any(parts.values()) else None
+        if self.kind == "flag":
+            return self.name in fields
         if self.kind in {"checks", "references"}:
             chosen = [value for value, _ in self.choices if f"{self.name} {value}" in fields]
             return chosen if chosen or self.kind == "references" else None
-        if self.kind == "flag":
-            return self.name in fields
         text = fields.get(self.name, "").strip()
-        if self.kind == "list":
-            return [word for part in text.split(",") if (word := part.strip())]
-        if not text and not self.required:
+        if not text and not self.required and self.kind not in LISTS:
             return None
-        return plain_price(text) if self.kind == "decimal" else _moment(text, zone) if self.kind == "moment" else text
+        return KINDS["whole" if self.whole else self.kind].read(text, zone)
 
     def filled(self, value: Any, zone: str) -> dict[str, str]:
         """What the field shows of a value of a record."""
@@ -84,11 +80,7 @@ class Asked:
             return {f"{self.name} {chosen}": "on" for chosen in value or ()}
         if self.kind == "flag":
             return {self.name: "on"} if value else {}
-        if self.kind == "list":
-            return {self.name: ", ".join(value or ())}
-        if self.kind == "moment" and value:
-            return {self.name: parse_moment(value).astimezone(ZoneInfo(zone)).strftime(_WALL_TIME)}
-        return {self.name: "" if value is None else str(value)}
+        return {self.name: "" if value is None else KINDS[self.kind].write(value, zone)}
 
 
 @cache
@@ -137,13 +129,19 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         # How a code is written, nobody needs to know who picks it from a list.
         help=None if kind in {"country", "currency"} else spoken(field.description) or None,
         kind=kind,
-        required=kind != "list" and (field.is_required() or not _is_nullable(field.annotation)),
+        required=kind not in LISTS and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
         parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
         refers=_refers(field),
         usual=str(field.default) if isinstance(field.default, (str, int)) else "",
+        whole=_is_whole(field),
     )
+
+
+def _is_whole(field: FieldInfo) -> bool:
+    plain, _ = _plain(field.annotation)
+    return plain is int or (get_origin(plain) is Literal and all(type(value) is int for value in get_args(plain)))
 
 
 def _refers(field: FieldInfo) -> str | None:
@@ -176,7 +174,7 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
 def _choices(kind: Any) -> Choices:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [(value.value, value.words if isinstance(value, Word) else words_of(value.value)) for value in kind]
-    return [(value, words_of(value)) for value in get_args(kind)] if get_origin(kind) is Literal else ()
+    return [(str(value), words_of(str(value))) for value in get_args(kind)] if get_origin(kind) is Literal else ()
 
 
 def _plain(kind: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -203,11 +201,3 @@ def _may_send(field: FieldInfo, rights: Rights) -> bool:
 
 def _needs(field: FieldInfo) -> Iterator[Needs]:
     return (mark for mark in field.metadata if isinstance(mark, Needs))
-
-
-def _moment(text: str, zone: str) -> str:
-    """The moment at which the clocks of a place show this, of two the first; what is none the operation will refuse."""
-    try:
-        return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(zone)))
-    except ValueError:
-        return text

@@ -95,10 +95,16 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "Yes" if value else "No"
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(map(_text, value))
+    if isinstance(value, dict) and value.keys() == {"from", "until"}:
+        return f"{value['from']}\N{EN DASH}{value['until']}"
     if isinstance(value, dict):
         parts = {name: _country(part) if name == _COUNTRY else part for name, part in value.items() if part}
-        return "\n".join(map(str, parts.values()))
+        # Lists within, such as the hours of each day, need their names to be understood.
+        named = [
+            f"{words_of(name)}: {_text(part)}" if isinstance(part, list) else str(part) for name, part in parts.items()
+        ]
+        return "\n".join(named)
     return str(value)
 
 

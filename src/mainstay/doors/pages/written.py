@@ -1,4 +1,4 @@
-"""Prices as people write them, into the one way in which operations take them.
+"""Prices and times as people write them, into the one way in which operations take them.
 
 Only what has one meaning is rewritten: `12,50`, `1 250`, `1.250,50`. Anything else goes on as it is, to be refused in
 words: `1,250` is a thousand to some and a little more than one to others.
@@ -26,3 +26,16 @@ def plain_price(written: str) -> str:
             whole, part = re.sub("[^0-9]", "", found[1]), found[2]
             return f"{whole}.{part}" if part else whole
     return written
+
+
+_CLOCK = r"([0-9]{1,2})(?:[:.h]?([0-9]{2}))?"
+_SPAN = re.compile(f"{_CLOCK} *(?:-|to|\N{EN DASH}) *{_CLOCK}")
+
+
+def span(written: str) -> dict[str, str]:
+    """A stretch of a day: `8-12`, `7.30-16:00`; anything else goes on as it is, to be refused in words."""
+    found = _SPAN.fullmatch(written.strip())
+    if found is None:
+        return {"from": written, "until": written}
+    hour, minutes, until_hour, until_minutes = found.groups()
+    return {"from": f"{int(hour):02}:{minutes or '00'}", "until": f"{int(until_hour):02}:{until_minutes or '00'}"}

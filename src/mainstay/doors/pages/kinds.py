@@ -1,0 +1,59 @@
+"""How the value of a field is read from what someone typed, and how it is written where someone types."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from mainstay.doors.pages.written import plain_price, span
+from mainstay.values.moments import moment_text, parse_moment
+
+_WALL_TIME = "%Y-%m-%dT%H:%M"
+_LONGEST_NUMBER = 16
+
+
+class Kind(NamedTuple):
+    """A kind of value; what cannot be read goes on as it was typed, for the operation to refuse in words."""
+
+    read: Callable[[str, str], object]
+    write: Callable[[Any, str], str]
+
+
+def _moment(text: str, zone: str) -> str:
+    """The moment at which the clocks of a place show this, of two the first."""
+    try:
+        return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(zone)))
+    except ValueError:
+        return text
+
+
+def _wall_time(moment: str, zone: str) -> str:
+    return parse_moment(moment).astimezone(ZoneInfo(zone)).strftime(_WALL_TIME)
+
+
+def _words(text: str) -> list[str]:
+    return [word for part in text.split(",") if (word := part.strip())]
+
+
+def _whole(text: str, _zone: str) -> object:
+    return int(text) if text.isdecimal() and len(text) < _LONGEST_NUMBER else text
+
+
+def _plain(value: Any, _zone: str) -> str:
+    return str(value)
+
+
+KINDS: defaultdict[str, Kind] = defaultdict(
+    lambda: Kind(lambda text, _: text, _plain),
+    decimal=Kind(lambda text, _: plain_price(text), _plain),
+    moment=Kind(_moment, _wall_time),
+    whole=Kind(_whole, _plain),
+    list=Kind(lambda text, _: _words(text), lambda values, _: ", ".join(values)),
+    spans=Kind(
+        lambda text, _: [span(word) for word in _words(text)],
+        lambda spans, _: ", ".join(f"{one['from']}-{one['until']}" for one in spans),
+    ),
+)
+# Those of which there may be none, which is an answer too.
+LISTS = {"list", "spans"}
