@@ -1,7 +1,4 @@
-"""Countries by their ISO 3166-1 alpha-2 codes, and what they are called."""
-
-from functools import cache
-from importlib.resources import files
+"""Countries by their ISO 3166-1 alpha-2 codes."""
 
 _CODES = """
     AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
@@ -14,10 +11,3 @@ _CODES = """
 """
 
 COUNTRIES = frozenset(_CODES.split())
-
-
-@cache
-def country_names() -> dict[str, str]:
-    """The English name of each country, by its code; kept with the time zones."""
-    table = files("tzdata.zoneinfo").joinpath("iso3166.tab").read_text("utf-8")
-    return dict(line.split("\t", 1) for line in table.splitlines() if not line.startswith("#"))

@@ -22,10 +22,17 @@ def test_the_organisation_s_details_are_changed(server: RunningServer, cast: Cas
     assert (kept["name"], kept["legalName"]) == ("Beam", None)
     assert (kept["address"]["line1"], kept["address"]["line2"], kept["address"]["city"]) == ("Yard 4", None, "Hill")
     assert (kept["country"], kept["currency"], kept["timeZone"]) == ("DE", "EUR", "Europe/Berlin")
+    assert "Currency: Euro (EUR). Time zone: Berlin (Europe)." in words(visiting.get("/").text)
     page = words(visiting.get(answer.headers["Location"]).text)
     assert "Your changes are saved." in page
-    # Countries by their names.
-    assert "Address Yard 4 Hill Germany Country Germany Currency EUR" in page
+    # Codes by their names.
+    facts = "Address Yard 4 Hill Germany Country Germany Currency Euro (EUR) Time zone Berlin (Europe)"
+    assert facts in page
+    form = visiting.get("/settings/edit").text
+    for option in (">Germany<", ">Euro (EUR)<", ">Berlin (Europe)<"):
+        assert re.search(rf'<option value="[^"]+" selected{re.escape(option)}', form), option
+    euro, yen = form.index(">Euro (EUR)<"), form.index(">Japanese Yen (JPY)<")
+    assert form.index(">Australian Dollar (AUD)<") < euro < yen, "not by name"
 
 
 def test_an_address_without_a_word_in_it_is_none(server: RunningServer, cast: Cast) -> None:
@@ -39,7 +46,7 @@ def test_an_address_without_a_word_in_it_is_none(server: RunningServer, cast: Ca
 def test_countries_and_time_zones_are_chosen_by_name(server: RunningServer, cast: Cast) -> None:
     page = visit(server, cast).get("/settings/edit").text
     assert '<option value="NZ">New Zealand</option>' in page
-    assert re.search(r'<input id="timeZone" [^>]*list="timeZone-list"', page)
+    assert re.search(r'<select id="timeZone" [^>]*required', page)
     assert '<option value="Europe/Berlin">' in page
     assert "ISO " not in page
 
@@ -177,3 +184,12 @@ def test_while_lapsed_the_office_reads_and_says_so(server: RunningServer, cast: 
     assert answer.status_code == 303
     cast.renew()
     assert "The subscription is inactive." not in visiting.get("/").text
+
+
+def test_a_time_zone_that_names_no_place_is_not_changed_by_saving_something_else(
+    server: RunningServer, cast: Cast
+) -> None:
+    cast.perform(update_organisation, timeZone="UTC")
+    form = visit(server, cast).get("/settings/edit").text
+    (zone,) = re.findall(r'<select id="timeZone".*?</select>', form, re.DOTALL)
+    assert re.findall(r'<option value="([^"]*)" selected>', zone) == ["UTC"]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from operator import itemgetter
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
@@ -15,10 +14,8 @@ from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
 from mainstay.values.fields import As, IdOf, Reference, Upload
-from mainstay.values.moments import time_zones
-from mainstay.values.money import CURRENCIES
-from mainstay.values.places import country_names
-from mainstay.values.words import Word, words_of
+from mainstay.values.names import country_names, currency_names, zone_names
+from mainstay.values.words import Word, folded, words_of
 
 Choices = Sequence[tuple[str, str]]
 
@@ -26,10 +23,9 @@ Choices = Sequence[tuple[str, str]]
 _NOT_ASKED = {"confirmed"}
 # Kinds of value of which there is a list: what is chosen, and how people know it.
 _LISTED: dict[str, Callable[[], Choices]] = {
-    "country": lambda: sorted(country_names().items(), key=itemgetter(1)),
-    "currency": lambda: [(code, code) for code in sorted(CURRENCIES)],
-    # Names of a place: the others are there for machines.
-    "zone": lambda: [(zone, zone) for zone in sorted(time_zones()) if "/" in zone and not zone.startswith("Etc/")],
+    "country": lambda: _by_name(country_names()),
+    "currency": lambda: _by_name(currency_names()),
+    "zone": lambda: _by_name(zone_names()),
 }
 
 
@@ -127,7 +123,7 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         name=alias,
         label=field.title or words_of(name),
         # How a code is written, nobody needs to know who picks it from a list.
-        help=None if kind in {"country", "currency"} else spoken(field.description) or None,
+        help=None if kind in _LISTED else spoken(field.description) or None,
         kind=kind,
         required=kind not in LISTS and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
@@ -169,6 +165,11 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
         return ("references" if refers else "list"), (), {}
     kind = "reference" if refers else "flag" if plain is bool else "password" if plain is SecretStr else "text"
     return kind, (), {}
+
+
+def _by_name(names: Mapping[str, str]) -> Choices:
+    """Codes and their names, as one looks for a name: without regard to case and accents."""
+    return sorted(names.items(), key=lambda one: folded(one[1]))
 
 
 def _choices(kind: Any) -> Choices:

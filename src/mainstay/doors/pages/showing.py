@@ -1,6 +1,6 @@
 """How a record is shown to people: each of its fields as words, read off the model of what goes out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from mainstay.doors.pages.words import date_words, moment
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import PriceText
-from mainstay.values.places import country_names
+from mainstay.values.names import country_names, currency_names, zone_names
 from mainstay.values.words import Word, words_of
 
 # What stands where there is nothing to tell: a dash as wide as an n.
@@ -69,12 +69,13 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
         return Cell(name, label, moment(value, zone), "number")
     if name.endswith(_DATES) or kind is PriceText:
         return Cell(name, label, value if kind is PriceText else date_words(value), "number")
-    text = _country(value) if name == _COUNTRY else _words(kind, value)
-    return Cell(name, label, text, name if name == "colour" else "text")
+    return Cell(name, label, _words(kind, name, value), name if name == "colour" else "text")
 
 
-def _words(kind: Any, value: Any) -> str:
+def _words(kind: Any, name: str, value: Any) -> str:
     """A value in words; one of a few by what people call it."""
+    if name in _NAMED:
+        return _NAMED[name]().get(value, value)
     if isinstance(kind, type) and issubclass(kind, Word):
         return kind(value).words
     return words_of(value) if get_origin(kind) is Literal else _text(value)
@@ -83,7 +84,12 @@ def _words(kind: Any, value: Any) -> str:
 # How the names of moments end.
 MOMENTS = ("At", "Since")
 _DATES = ("On", "Date")
-_COUNTRY = "country"
+# Fields that hold codes, by the names they have in JSON, and what people call those.
+_NAMED: dict[str, Callable[[], dict[str, str]]] = {
+    "country": country_names,
+    "currency": currency_names,
+    "timeZone": zone_names,
+}
 
 
 def state_of(model: type[Shown], status: str) -> State:
@@ -99,17 +105,14 @@ def _text(value: Any) -> str:
     if isinstance(value, dict) and value.keys() == {"from", "until"}:
         return f"{value['from']}\N{EN DASH}{value['until']}"
     if isinstance(value, dict):
-        parts = {name: _country(part) if name == _COUNTRY else part for name, part in value.items() if part}
         # Lists within, such as the hours of each day, need their names to be understood.
-        named = [
-            f"{words_of(name)}: {_text(part)}" if isinstance(part, list) else str(part) for name, part in parts.items()
+        parts = [
+            f"{words_of(name)}: {_text(part)}" if isinstance(part, list) else _words(str, name, part)
+            for name, part in value.items()
+            if part
         ]
-        return "\n".join(named)
+        return "\n".join(parts)
     return str(value)
-
-
-def _country(code: str) -> str:
-    return country_names().get(code, code)
 
 
 @cache

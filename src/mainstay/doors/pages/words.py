@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from mainstay.values.moments import parse_moment
+from mainstay.values.names import currency_names, zone_names
 
 
 def moment(text: str, zone: str) -> str:
@@ -117,5 +118,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "initials": initials,
     "browser": browser,
     "who": who,
+    "currency_name": lambda code: currency_names().get(code, code),
+    "zone_name": lambda zone: zone_names().get(zone, zone),
     "flat": lambda groups: [place for group in groups for place in group],
 }

@@ -1,0 +1,37 @@
+"""What people call what we keep as a code: countries, currencies and time zones."""
+
+from functools import cache
+from typing import Any
+
+from mainstay.late import late
+from mainstay.values.moments import time_zones
+from mainstay.values.money import CURRENCIES
+from mainstay.values.places import COUNTRIES
+
+
+@cache
+def country_names() -> dict[str, str]:
+    """The name of each country, by its code."""
+    return {code: str(_english().territories[code]) for code in sorted(COUNTRIES)}
+
+
+@cache
+def currency_names() -> dict[str, str]:
+    """The name of each currency with its code, which is on documents: `Euro (EUR)`."""
+    return {code: f"{_english().currencies.get(code, code)} ({code})" for code in sorted(CURRENCIES)}
+
+
+@cache
+def zone_names() -> dict[str, str]:
+    """The place of each time zone, and where that is: `Buenos Aires (America, Argentina)`; others are for machines."""
+    return {
+        zone: f"{place} ({', '.join(regions)})"
+        for zone in sorted(time_zones())
+        if not zone.startswith("Etc/")
+        for *regions, place in [zone.replace("_", " ").split("/")]
+        if regions
+    }
+
+
+def _english() -> Any:
+    return late("babel").Locale("en")
