@@ -7,13 +7,15 @@ import pytest
 
 from apps import hidden
 from cast import Cast, assemble
-from evidence import contents
+from evidence import contents, history
 from hooking import House
+from mainstay.business.people.operations import invite_person
 from mainstay.identity.keys import list_keys
+from mainstay.values.ids import new_id
 from mainstay.webhooks.endpoints import get_webhook, list_webhooks
 from running import RunningServer
 from telling import make_webhook
-from visiting import Visit, visit, words
+from visiting import Visit, link_for, somebody, visit, words
 
 WEBHOOKS = "/settings/developer/webhooks"
 KEYS, NEW_WEBHOOK = "/settings/developer/keys/new", f"{WEBHOOKS}/new"
@@ -57,6 +59,31 @@ def test_a_form_that_is_sent_again_makes_no_second_key_and_shows_the_same(server
     (kept,) = cast.perform(list_keys)["data"]
     assert key.endswith(kept["lastFour"])
     assert server.request("GET", "/api/v1/me", key).status_code == 200
+
+
+def test_a_new_password_is_set_once_by_a_form_that_is_sent_again(server: RunningServer, cast: Cast) -> None:
+    visiting, person = Visit(server), somebody(cast)
+    visiting.sign_in(person)
+    page = visiting.get("/settings/account").text
+    # The same as before, so that the second time the old one is right as well.
+    fields = {"password": person.password, "newPassword": person.password}
+    for _ in range(2):
+        answer = visiting.answer(page, "/settings/account/password", **fields)
+        assert answer.headers["Location"] == "/settings/account?done=password"
+    assert history(cast, person.id).count("change_password") == 1
+
+
+def test_an_invitation_is_accepted_once_by_a_form_that_is_sent_again(server: RunningServer, cast: Cast) -> None:
+    email = f"{new_id('n').lower()}@new.example"
+    person = str(cast.perform(invite_person, name="Nina New", email=email, role="office")["id"])
+    link = link_for(server, email)
+    visiting = Visit(server)
+    page = visiting.get(link).text
+    fields = {"name": "Nina New", "password": "a password of my own"}
+    assert visiting.answer(page, link, **fields).status_code == 303
+    assert visiting.answer(page, link, **fields).status_code == 410
+    assert history(cast, person).count("accept_invitation") == 1
+    assert visiting.is_inside
 
 
 def test_of_many_that_are_sent_at_once_one_counts(server: RunningServer, cast: Cast) -> None:

@@ -124,6 +124,7 @@ class SettingsPages:
     async def change_password(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Change one's own password; every other session ends."""
         fields = await self.desk.form(guest)
+        guest = guest.sending(fields)
         try:
             known = await self.threshold.look_up_account(guest.visitor.account)
             await self.threshold.count_attempt(guest.request, known)
