@@ -11,6 +11,7 @@ from mainstay.backing.database import EVERY, Unreachable
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.ledger import audit
+from mainstay.terms.actor import Kind, Stamp
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Role
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook
@@ -121,6 +122,33 @@ def test_a_chain_goes_on_behind_rows_from_before_records_were_named(alone: Cast)
     assert first_break(alone) is None
     vandalise(alone, "UPDATE audit SET records = '[]' WHERE sequence = :row", row=4)
     assert first_break(alone) == 4
+
+
+def without_kinds(cast: Cast) -> None:
+    """Write the whole chain anew as it was before stamps said what acted."""
+    with cast.stage.database.migrating() as schema:
+        schema.script(UNGUARD[cast.stage.database.engine])
+        previous = "0" * 64
+        for sequence, at, stamped, *kept in schema.all(
+            "SELECT sequence, at, actor, request_id, operation, given, events, records FROM audit ORDER BY sequence"
+        ):
+            stamp = orjson.loads(str(stamped))
+            del stamp["kind"]
+            actor = orjson.dumps(stamp).decode()
+            previous = hashlib.sha256(orjson.dumps([previous, sequence, at, actor, *kept])).hexdigest()
+            changed = "UPDATE audit SET actor = :actor, hash = :hash WHERE sequence = :sequence"
+            schema.run(changed, actor=actor, hash=previous, sequence=sequence)
+
+
+def test_stamps_from_before_they_said_what_acted_are_read_as_they_were_meant(alone: Cast) -> None:
+    work(alone, 2)
+    without_kinds(alone)
+    work(alone, 1)
+    assert first_break(alone) is None
+    stamps = [Stamp.model_validate(entry["actor"]) for entry in trail(alone)]
+    # The operator made the organisation and its people, then its owner worked.
+    assert [stamp.kind for stamp in stamps] == [Kind.OPERATOR] * 5 + [Kind.PERSON] * 3
+    assert [stamp.person.name if stamp.person else None for stamp in stamps] == [None] * 5 + ["Olivia Owner"] * 3
 
 
 def test_every_act_names_the_records_it_touched(cast: Cast) -> None:

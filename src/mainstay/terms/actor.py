@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mainstay.ledger.replay import HOUSE
 from mainstay.terms.rights import HIGHEST, RIGHTS, Access, Right, Rights, Role
@@ -60,6 +60,14 @@ class Stamp(BaseModel):
     )
     person: Named | None = Field(description="The person, where it was one.")
     via: Via
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_was_meant(cls, kept: Any) -> Any:
+        """The trail is never rewritten, and its first stamps do not say what acted: a person, or else the operator."""
+        if isinstance(kept, dict) and "kind" not in kept:
+            return {"kind": Kind.PERSON if kept.get("person") else Kind.OPERATOR, **kept}
+        return kept
 
 
 class Actor(NamedTuple):
