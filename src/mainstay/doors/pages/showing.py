@@ -75,7 +75,7 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
 def _words(kind: Any, name: str, value: Any) -> str:
     """A value in words; one of a few by what people call it."""
     if name in _NAMED:
-        return _NAMED[name]().get(value, value)
+        return _NAMED[name]().get(value, str(value))
     if isinstance(kind, type) and issubclass(kind, Word):
         return kind(value).words
     return words_of(value) if get_origin(kind) is Literal else _text(value)
