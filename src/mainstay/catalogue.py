@@ -11,6 +11,8 @@ from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
 from mainstay.business.records import history, notes, search
+from mainstay.business.schedule import cancelling, free_time, leave, planning
+from mainstay.business.schedule import operations as visits
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.ledger import replay
@@ -31,6 +33,11 @@ CATALOGUE = Catalogue(
         *places.OPERATIONS,
         *merging.OPERATIONS,
         *jobs.OPERATIONS,
+        *cancelling.OPERATIONS,
+        *visits.OPERATIONS,
+        *planning.OPERATIONS,
+        *free_time.OPERATIONS,
+        *leave.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,
         *history.OPERATIONS,

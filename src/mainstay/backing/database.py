@@ -20,6 +20,10 @@ class Clash(Exception):
     """A row with this unique value exists already."""
 
 
+class Taken(Exception):
+    """A rule that the database itself keeps stands against a row: the time of someone is taken already."""
+
+
 class Unreachable(Exception):
     """The database cannot be reached or cannot take the change now; nothing was changed."""
 

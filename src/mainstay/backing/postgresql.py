@@ -14,7 +14,7 @@ from time import monotonic
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
+from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value
 from mainstay.backing.deadline import seconds_left
 from mainstay.settings import WrongSetting
 from mainstay.values.ids import is_id
@@ -71,6 +71,8 @@ class PostgresHandle:
             return self._connection.execute(_spelled(sql), given)
         except psycopg.errors.UniqueViolation as error:
             raise Clash(str(error)) from error
+        except psycopg.errors.ExclusionViolation as error:
+            raise Taken(str(error)) from error
 
 
 class PostgresDatabase:

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 import apsw
 
-from mainstay.backing.database import EVERY, Clash, Row, Unreachable, Value
+from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value
 from mainstay.backing.deadline import WAIT_SECONDS, seconds_left
 
 # No two threads use one connection at the same time here: SQLite need not take a lock for each field of each row it
@@ -56,8 +56,10 @@ class SqliteHandle:
             return self._connection.execute(sql, given)
         except apsw.ConstraintError as error:
             # An attribute that the stubs of the library do not know.
-            if vars(error)["extendedresult"] in _TAKEN:
+            if (found := vars(error)["extendedresult"]) in _TAKEN:
                 raise Clash(str(error)) from error
+            if found == apsw.SQLITE_CONSTRAINT_TRIGGER:
+                raise Taken(str(error)) from error
             raise
 
     def script(self, text: str) -> None:

@@ -45,11 +45,12 @@ def accept(model: type[Input], raw: Raw) -> Input:
         written = isinstance(raw, bytes)
         given: Input = validator.validate_json(raw, strict=True) if written else validator.validate_strings(raw)
     except ValidationError as error:
-        raise Invalid(_faults(error)) from None
+        raise Invalid(faults_of(error)) from None
     return given
 
 
-def _faults(error: ValidationError) -> list[Fault]:
+def faults_of(error: ValidationError) -> list[Fault]:
+    """What Pydantic found wrong, in plain words."""
     faults = []
     for found in error.errors(include_url=False, include_input=False):
         field = ".".join(map(str, found["loc"])) or "body"

@@ -1,0 +1,1 @@
+"""The schedule: who is where and when, and when not."""

@@ -1,0 +1,223 @@
+"""Time off: asked for, decided, withdrawn."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Annotated, Literal
+
+import orjson
+from pydantic import Field
+
+from mainstay.business.organisation.working_hours import time_zone
+from mainstay.business.people.store import check_here
+from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
+from mainstay.business.schedule.store import TIME_OFF, VISITS
+from mainstay.business.schedule.times import bounds, moment_of, told
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.terms.wire import column_names
+from mainstay.values.fields import LAST_SEEN, Day, Paragraph, id_of
+from mainstay.values.local_times import LocalTime
+from mainstay.values.moments import local_date, moment_text, parse_moment
+
+_LONGEST = timedelta(days=366)
+_A_DAY = timedelta(hours=24)
+# So many visits are named that fall into time off.
+_NAMED = 100
+
+
+class ListTimeOff(ListInput):
+    """Which time off to list."""
+
+    starting_after: Annotated[str | None, id_of("leave", "time off")] = LAST_SEEN
+    from_: Day | None = Field(
+        None, alias="from", description="Only what reaches into this date or later. Without it, today."
+    )
+    until: Day | None = Field(None, description="Only what begins on this date or before.")
+    person_id: Annotated[str | None, id_of("person")] = Field(
+        None, title="Person", description="Only this person's time off."
+    )
+    status: LeaveStatus | None = Field(None, description="Only this. Without it, what is requested or approved.")
+    order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
+
+
+class GetTimeOff(Input):
+    """Which time off."""
+
+    time_off_id: str = Field(description="The id of the time off.")
+
+
+class RequestTimeOff(Input):
+    """Who is away, when and why."""
+
+    person_id: Annotated[str | None, id_of("person")] = Field(
+        None, title="Person", description="Who is away. Without it, you; others only by the office."
+    )
+    kind: LeaveKind = Field("holiday", description="Why they are away.")
+    from_: Day | None = Field(None, alias="from", description="The first whole day.")
+    until: Day | None = Field(None, description="The last whole day. Without it, the first.")
+    starts_at: LocalTime | None = Field(
+        None, title="Begins", description="For less than a day: a moment, or a local time such as 2026-11-15T10:30."
+    )
+    ends_at: LocalTime | None = Field(None, title="Ends", description="When it ends, likewise.")
+    note: Paragraph | None = Field(None, description="What the office should know.")
+
+
+class CancelTimeOff(Input):
+    """Which time off is withdrawn."""
+
+    time_off_id: str = Field(description="The id of the time off.")
+
+
+class DecideTimeOff(Input):
+    """Which time off, and the answer."""
+
+    time_off_id: str = Field(description="The id of the time off.")
+    decision: Literal["approve", "decline"] = Field(description="Whether they may be away.")
+    note: Paragraph | None = Field(None, title="Answer", description="What the person should know.")
+
+
+@operation(right=Right.LEAVE_READ, effect=Effect.READ, rest="GET /time-off")
+def list_time_off(ctx: Context, given: ListTimeOff) -> Page[TimeOffOut]:
+    """List time off.
+
+    Members see their own, the office everyone's.
+    """
+    zone = time_zone(ctx)
+    first = given.from_ or (None if given.order == "latest" else local_date(ctx.now, zone).isoformat())
+    begin, end = bounds(first, given.until, zone)
+    conditions = []
+    if begin:
+        # Nothing is longer than a year: what began before cannot reach so far.
+        conditions = ["time_off.ends_at > :begin", "time_off.starts_at > :earliest"]
+    if given.until:
+        conditions.append("time_off.starts_at < :end")
+    earliest = moment_text(parse_moment(begin) - _LONGEST) if begin else ""
+    return TIME_OFF.page(ctx, given, " AND ".join(conditions), begin=begin, earliest=earliest, end=end)
+
+
+@operation(
+    right=Right.LEAVE_READ,
+    effect=Effect.READ,
+    rest="GET /time-off/{time_off_id}",
+    on=TIME_OFF,
+    offered=frozenset({Door.API, Door.OFFICE}),
+)
+def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff:
+    """Get time off.
+
+    With the planned visits that fall into it.
+    """
+    return _with_collisions(ctx, time_off)
+
+
+@operation(right=Right.LEAVE_REQUEST, effect=Effect.CHANGE, rest="POST /time-off", done="The time off is requested.")
+def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
+    """Ask for time off.
+
+    For whole days by `from` and `until`, or from one time to another. It counts once the office approves it with
+    decide_time_off; the answer names the planned visits that fall into it.
+    """
+    person = given.person_id or ctx.actor.id
+    if person is None:
+        raise Invalid([Fault("personId", "is required")])
+    if person != ctx.actor.id and not ctx.actor.may(Right.LEAVE_DECIDE):
+        raise Forbidden(f"The role {ctx.actor.role} may ask for its own time off only. Ask the office.")
+    check_here(ctx, "personId", [person])
+    period = _period(given, time_zone(ctx))
+    known = TIME_OFF.find(
+        ctx,
+        "time_off.person_id = :person AND time_off.status IN ('requested', 'approved')"
+        " AND time_off.starts_at < :ends AND time_off.ends_at > :starts",
+        person=person,
+        starts=period["starts_at"],
+        ends=period["ends_at"],
+    )
+    if known:
+        words = told(known.starts_at, known.ends_at, None, time_zone(ctx))
+        raise Conflict(f"{known.person_name} has {known.kind} {known.status} on {words} already. Cancel that first.")
+    values = {"person_id": person, "kind": given.kind, "note": given.note, "status": "requested"}
+    return _with_collisions(ctx, TIME_OFF.insert(ctx, values | period))
+
+
+@operation(
+    right=Right.LEAVE_REQUEST,
+    effect=Effect.CHANGE,
+    rest="POST /time-off/{time_off_id}/cancel",
+    on=TIME_OFF,
+    unless=TimeOff.not_cancellable,
+    done="The time off is cancelled.",
+)
+def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> TimeOff:
+    """Cancel time off.
+
+    One's own, asked for or approved; the office everyone's.
+    """
+    return _with_collisions(ctx, TIME_OFF.save(ctx, time_off, {"status": "cancelled"}))
+
+
+@operation(
+    right=Right.LEAVE_DECIDE,
+    effect=Effect.CHANGE,
+    rest="POST /time-off/{time_off_id}/decide",
+    on=TIME_OFF,
+    unless=TimeOff.not_decidable,
+    done="The time off is decided.",
+)
+def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
+    """Approve or decline time off.
+
+    From then on nothing is planned for the person in approved time off. Visits that fall into it stay until they are
+    moved, with plan_schedule for example; the answer names them.
+    """
+    status = "approved" if given.decision == "approve" else "declined"
+    return _with_collisions(ctx, TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note}))
+
+
+OPERATIONS = (list_time_off, get_time_off, request_time_off, cancel_time_off, decide_time_off)
+
+
+def _period(given: RequestTimeOff, zone: str) -> dict[str, str | None]:
+    if (
+        bool(given.from_) == bool(given.starts_at)
+        or (given.from_ and given.ends_at)
+        or (given.until and not given.from_)
+    ):
+        raise Invalid([Fault("from", "is required with until for whole days, or startsAt with endsAt instead")])
+    if given.from_:
+        last = given.until or given.from_
+        begin, end = bounds(given.from_, last, zone)
+        if date.fromisoformat(last) - date.fromisoformat(given.from_) >= _LONGEST:
+            raise Invalid([Fault("until", "is more than a year after from")])
+        return {"starts_at": begin, "ends_at": end, "from_date": given.from_, "until_date": last}
+    if not given.ends_at:
+        raise Invalid([Fault("endsAt", "is required with startsAt")])
+    starts, ends = moment_of("startsAt", given.starts_at or "", zone), moment_of("endsAt", given.ends_at, zone)
+    if not starts < ends <= starts + _LONGEST:
+        raise Invalid([Fault("endsAt", "is not within a year after startsAt")])
+    return {"starts_at": moment_text(starts), "ends_at": moment_text(ends), "from_date": None, "until_date": None}
+
+
+def _with_collisions(ctx: Context, time_off: TimeOff) -> TimeOff:
+    """The time off, with the planned visits that fall into it; over, it hinders none."""
+    found: list[Collision] = []
+    if time_off.status in {"requested", "approved"}:
+        visits = VISITS.some(
+            ctx,
+            "visit.person_id = :person AND visit.status IN ('planned', 'started') AND visit.begins_at < :ends"
+            " AND visit.begins_at > :earliest AND (visit.ends_at > :starts OR visit.begins_at >= :starts)",
+            _NAMED,
+            person=time_off.person_id,
+            starts=time_off.starts_at,
+            ends=time_off.ends_at,
+            earliest=moment_text(parse_moment(time_off.starts_at) - _A_DAY),
+        )
+        found = [
+            Collision(visit_id=one.id, about=one.called, starts_at=one.starts_at, ends_at=one.ends_at) for one in visits
+        ]
+    told_of = orjson.dumps([one.model_dump(by_alias=True) for one in found]).decode()
+    place = column_names(TimeOffOut).index("collisions")
+    return replace(time_off, row=(*time_off.row[:place], told_of, *time_off.row[place + 1 :]))

@@ -1,0 +1,182 @@
+"""What can be done with visits."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mainstay.business.jobs.events import JobUpdated
+from mainstay.business.jobs.operations import begin
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.working_hours import time_zone
+from mainstay.business.schedule import changes, store
+from mainstay.business.schedule.changes import MoveVisit, PlanVisit
+from mainstay.business.schedule.model import Progress, Visit, VisitOut, VisitStatus
+from mainstay.business.schedule.placing import hand_down, place
+from mainstay.business.schedule.store import VISITS
+from mainstay.business.schedule.times import bounds
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, Day, id_of
+from mainstay.values.moments import local_date
+
+# Those without a tool of their own: whoever lists them has seen all there is to see.
+_BY_ID = frozenset({Door.API, Door.OFFICE})
+
+
+class ListVisits(ListInput):
+    """Which visits to list."""
+
+    starting_after: Annotated[str | None, id_of("visit")] = LAST_SEEN
+    from_: Day | None = Field(None, alias="from", description="Only visits that begin on this date or later.")
+    until: Day | None = Field(None, description="Only visits that begin on this date or before.")
+    person_id: Annotated[str | None, id_of("person")] = Field(
+        None, title="Person", description="Only this person's visits."
+    )
+    job_id: str | None = Field(None, title="Job", description="Only visits of this job: its id or number.")
+    series_id: str | None = Field(None, title="Series", description="Only the repetitions of one visit.")
+    status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
+    unassigned: bool = Field(default=False, description="Only visits that nobody is planned on.")
+    order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
+
+
+class GetVisit(Input):
+    """Which visit."""
+
+    visit_id: str = Field(description="The visit's id.")
+
+
+class SetVisitStatus(Input):
+    """Which visit, and how far it is."""
+
+    visit_id: str = Field(description="The visit's id.")
+    status: Progress = Field(description="`started` when work begins, `done` when it is over, `planned` to undo that.")
+
+
+@operation(right=Right.SCHEDULE_READ, effect=Effect.READ, rest="GET /visits")
+def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
+    """List visits.
+
+    Without dates, those from today on; with jobId, seriesId or order `latest`, all of them. Members see details of
+    their own only, subcontractors nothing but their own.
+    """
+    zone = time_zone(ctx)
+    first = given.from_
+    if not (first or given.until or given.job_id or given.series_id or given.order == "latest"):
+        first = local_date(ctx.now, zone).isoformat()
+    begin_at, end_at = bounds(first, given.until, zone)
+    conditions: list[str] = []
+    bound: dict[str, Any] = {}
+    if begin_at:
+        conditions, bound = [*conditions, "visit.begins_at >= :begin_at"], bound | {"begin_at": begin_at}
+    if given.until:
+        conditions, bound = [*conditions, "visit.begins_at < :end_at"], bound | {"end_at": end_at}
+    if given.unassigned:
+        conditions = [*conditions, "visit.person_id IS NULL"]
+    if given.job_id:
+        job = JOBS.fetch(ctx, given.job_id)
+        conditions, bound = [*conditions, "visit.job_id = :job"], bound | {"job": job.id}
+    return VISITS.page(ctx, given, " AND ".join(conditions), **bound)
+
+
+@operation(
+    right=Right.SCHEDULE_READ,
+    effect=Effect.READ,
+    rest="GET /visits/{visit_id}",
+    glances=True,
+    on=VISITS,
+    offered=_BY_ID,
+)
+def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
+    """Get a visit.
+
+    Where it is, whom one meets there and what is to be done.
+    """
+    return visit
+
+
+@operation(right=Right.SCHEDULE_CHANGE, effect=Effect.CHANGE, rest="POST /visits", done="The visit is planned.")
+def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
+    """Plan a visit.
+
+    For one person, several together, or nobody yet; once or repeated. A person who is elsewhere then, or on leave, is
+    refused. Answers with the first visit; use plan_schedule for many at once.
+    """
+    return place(ctx, changes.planned(ctx, given))[0]
+
+
+@operation(
+    right=Right.SCHEDULE_CHANGE,
+    effect=Effect.CHANGE,
+    rest="PATCH /visits/{visit_id}",
+    on=VISITS,
+    unless=Visit.not_movable,
+    done="The visit is changed.",
+)
+def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
+    """Move or change a visit.
+
+    To another time, another person or other notes: only what is sent changes, and personId null leaves it unassigned.
+    A cancelled visit is planned again by it.
+    """
+    placed = place(ctx, changes.moved(ctx, given, visit))
+    return next((one for one in placed if one.id == visit.id), visit)
+
+
+@operation(
+    right=Right.SCHEDULE_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /visits/{visit_id}/cancel",
+    on=VISITS,
+    unless=Visit.not_cancellable,
+    done="The visit is cancelled.",
+)
+def cancel_visit(ctx: Context, given: changes.CancelVisit, visit: Visit) -> Visit:
+    """Cancel a visit.
+
+    It leaves the schedule and can be planned again with move_visit.
+    """
+    placed = place(ctx, changes.cancelled(ctx, given, visit))
+    return next(one for one in placed if one.id == visit.id)
+
+
+@operation(
+    right=Right.VISITS_MOVE,
+    effect=Effect.CHANGE,
+    rest="POST /visits/{visit_id}/status",
+    on=VISITS,
+    unless=Visit.not_done_by,
+    done="The visit's state is changed.",
+)
+def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
+    """Say how far a visit is.
+
+    Started or done; the first start of a job's visits starts the job. Members and subcontractors do so with their own.
+    """
+    if visit.status == given.status:
+        return visit
+    job = JOBS.find(ctx, "job.id = :id", id=visit.about_job) if visit.about_job else None
+    if job and given.status != "planned":
+        refuse(job.not_workable())
+    after = store.save(ctx, visit, {"status": given.status, **_progress(ctx, given.status, visit)})
+    if job:
+        told = hand_down(ctx, job)
+        begun = begin(ctx, told) if given.status != "planned" else told
+        if begun is told and told is not job:
+            ctx.record(JobUpdated(told, job))
+    return after
+
+
+OPERATIONS = (list_visits, get_visit, plan_visit, move_visit, cancel_visit, set_visit_status)
+
+
+def _progress(ctx: Context, status: Progress, visit: Visit) -> dict[str, str | None]:
+    """When it was begun and finished, as far as it is."""
+    if status == "planned":
+        return {"started_at": None, "finished_at": None}
+    if status == "started":
+        return {"finished_at": None, **({"started_at": ctx.at} if visit.status == "planned" else {})}
+    return {"finished_at": ctx.at, **({"started_at": ctx.at} if visit.status == "planned" else {})}

@@ -1,0 +1,190 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cast import Cast
+from evidence import events
+from mainstay.business.jobs.operations import get_job, list_jobs
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.business.schedule.operations import cancel_visit, list_visits, plan_visit
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from scheduling import DAY, make_job, plan
+
+
+def test_a_visit_is_planned(cast: Cast) -> None:
+    job = make_job(cast)
+    visit = plan(cast, jobId=job["number"], notes="Bring a ladder")
+    assert visit["personName"] == "Mia Member"
+    assert (visit["startsAt"], visit["endsAt"]) == (f"{DAY}T10:00:00.000Z", f"{DAY}T11:00:00.000Z")
+    assert visit["timeZone"] == "Europe/London"
+    assert (visit["jobNumber"], visit["jobTitle"], visit["customerName"]) == (job["number"], job["title"], "Hill Farm")
+    assert (visit["siteAddress"]["line1"], visit["accessNotes"]) == ("1 Hill Road", "Key under the mat")
+    assert (visit["contactName"], visit["contactPhone"]) == ("Carla Contact", "+44 7700 900001")
+    assert (visit["status"], visit["notes"], visit["allowOverlap"]) == ("planned", "Bring a ladder", False)
+    assert "move_visit" in visit["availableActions"]
+
+
+def test_the_job_knows_of_it_and_tells(cast: Cast) -> None:
+    job = make_job(cast)
+    assert job["stage"] == "toSchedule"
+    visit = plan(cast, jobId=job["id"])
+    after = cast.perform(get_job, jobId=job["id"])
+    assert (after["stage"], after["nextVisitAt"]) == ("scheduled", visit["startsAt"])
+    assert [event["type"] for event in events(cast)][-1] == "job.scheduled"
+    plan(cast, times=("08:00", "09:00"), jobId=job["id"])
+    assert cast.perform(get_job, jobId=job["id"])["nextVisitAt"] == f"{DAY}T08:00:00.000Z"
+    assert [event["type"] for event in events(cast)][-1] == "job.updated"
+
+
+def test_whoever_is_planned_on_a_job_sees_it_as_long_as_they_are(cast: Cast) -> None:
+    job = make_job(cast)
+    visit = plan(cast, Role.SUBCONTRACTOR, jobId=job["id"])
+    assert [one["id"] for one in cast.perform(list_jobs, Role.SUBCONTRACTOR)["data"]] == [job["id"]]
+    cast.perform(cancel_visit, visitId=visit["id"])
+    assert cast.perform(list_jobs, Role.SUBCONTRACTOR)["data"] == []
+
+
+@pytest.mark.parametrize("times", [("10:30", "11:30"), ("09:30", "10:01"), ("10:15", "10:30"), ("09:00", "12:00")])
+def test_a_person_is_not_in_two_places(cast: Cast, times: tuple[str, str]) -> None:
+    first = plan(cast)
+    with pytest.raises(Blocked) as refusal:
+        plan(cast, times=times)
+    assert refusal.value.text == (
+        f"Mia Member is at {first['jobNumber']} Mend the roof on {DAY} from 10:00 to 11:00 (Europe/London). Choose"
+        " another time or person (find_free_time tells who is free), or send allowOverlap with an overlapReason."
+    )
+
+
+def test_times_that_touch_do_not_clash_and_others_are_free(cast: Cast) -> None:
+    plan(cast)
+    plan(cast, times=("09:00", "10:00"))
+    plan(cast, times=("11:00", "12:00"))
+    plan(cast, Role.SUBCONTRACTOR)
+    plan(cast, None)
+    plan(cast, None)
+
+
+def test_what_was_cancelled_or_is_at_any_time_takes_no_time(cast: Cast) -> None:
+    visit = plan(cast)
+    plan(cast, on=DAY)
+    plan(cast, on=DAY)
+    cast.perform(cancel_visit, visitId=visit["id"])
+    plan(cast)
+
+
+def test_an_overlap_on_purpose_needs_a_reason(cast: Cast) -> None:
+    plan(cast)
+    with pytest.raises(Invalid, match=r"^overlapReason: is required with allowOverlap$"):
+        plan(cast, allowOverlap=True)
+    with pytest.raises(Invalid, match="^allowOverlap: is not true"):
+        plan(cast, overlapReason="Next door")
+    twice = plan(cast, allowOverlap=True, overlapReason="Next door")
+    assert (twice["allowOverlap"], twice["overlapReason"]) == (True, "Next door")
+    with pytest.raises(Blocked) as refusal:
+        plan(cast)
+    assert len(refusal.value.reasons) == 2
+
+
+def test_approved_leave_is_in_the_way_and_requested_leave_is_not(cast: Cast) -> None:
+    leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})
+    plan(cast)
+    cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    with pytest.raises(
+        Blocked, match=rf"^Mia Member is on leave \(holiday\) on {DAY} from 00:00 to 00:00 on 2027-01-12"
+    ):
+        plan(cast, times=("14:00", "15:00"))
+    plan(cast, times=("14:00", "15:00"), allowOverlap=True, overlapReason="She comes in for it")
+
+
+def test_thirty_race_for_one_slot_and_one_wins(cast: Cast) -> None:
+    job = make_job(cast)
+    actor = cast.actor(Role.OFFICE)
+    given = {
+        "jobId": job["id"],
+        "personIds": [cast.people[Role.MEMBER]],
+        "startsAt": f"{DAY}T10:00",
+        "endsAt": f"{DAY}T11:00",
+    }
+
+    def race(_: int) -> str:
+        try:
+            cast.perform(plan_visit, actor, **given)
+        except Conflict as refusal:
+            return refusal.text
+        return "won"
+
+    with ThreadPoolExecutor(30) as racers:
+        found = list(racers.map(race, range(30)))
+    lost = [text for text in found if text != "won"]
+    assert len(lost) == 29
+    assert all(text.startswith(f"Mia Member is at {job['number']} Mend the roof on {DAY} from 10:00") for text in lost)
+    assert len(cast.perform(list_visits, jobId=job["id"])["data"]) == 1
+    plan(cast, times=("11:00", "12:00"))
+
+
+def test_a_crew_goes_together(cast: Cast) -> None:
+    both = [cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR], cast.people[Role.MEMBER]]
+    first = plan(cast, personIds=both)
+    visits = cast.perform(list_visits, jobId=first["jobId"])["data"]
+    assert {one["personId"] for one in visits} == {*both}
+    assert {one["groupId"] for one in visits} == {first["groupId"]} != {None}
+
+
+def test_all_of_a_crew_or_none(cast: Cast) -> None:
+    plan(cast, Role.SUBCONTRACTOR)
+    job = make_job(cast)
+    with pytest.raises(Blocked, match="^Sam Subcontractor is at"):
+        plan(cast, jobId=job["id"], personIds=[cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR]])
+    assert cast.perform(list_visits, jobId=job["id"])["data"] == []
+
+
+def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
+    assert plan(cast, title="Dentist", kind="other")["title"] == "Dentist"
+    for given in ({"title": "Dentist", "jobId": make_job(cast)["id"]}, {"title": None}):
+        with pytest.raises(Invalid, match="^jobId: is required, or a title, and only one of the two$"):
+            plan(cast, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"startsAt": None}, "startsAt: is required, or `on` for any time of a date"),
+        ({"endsAt": None}, "endsAt: is required, or durationMinutes, and only one of the two"),
+        ({"durationMinutes": 60}, "endsAt: is required, or durationMinutes, and only one of the two"),
+        ({"endsAt": f"{DAY}T10:00"}, "endsAt: is not after startsAt"),
+        ({"endsAt": "2027-01-12T10:01"}, "endsAt: is more than 24 hours after startsAt; plan several visits"),
+        ({"startsAt": "at ten"}, "startsAt: is neither a moment such as 2026-11-15T10:30:00Z nor a local time such as"),
+        ({"startsAt": "9999-12-31T23:59Z"}, "startsAt: is neither a moment"),
+        ({"startsAt": "9999-12-31T23:59:00Z"}, "startsAt: is outside the years 2000 to 2099"),
+        ({"startsAt": "2027-02-30T10:00"}, "startsAt: is neither a moment"),
+        ({"personIds": ["person_1"]}, "personIds.0: is not the id of a person"),
+    ],
+)
+def test_what_is_no_time_is_refused(cast: Cast, given: dict[str, object], fault: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        plan(cast, **given)
+    assert refusal.value.text.startswith(fault)
+
+
+def test_a_date_is_instead_of_times(cast: Cast) -> None:
+    visit = plan(cast, on=DAY)
+    assert (visit["on"], visit["startsAt"], visit["endsAt"]) == (DAY, None, None)
+    with pytest.raises(Invalid, match="^on: is for any time of a date"):
+        plan(cast, on=DAY, startsAt=f"{DAY}T10:00")
+    with pytest.raises(Invalid, match="^on: is too far away$"):
+        plan(cast, on="9999-12-31")
+
+
+def test_work_is_planned_on_live_jobs_and_with_people_who_are_here(cast: Cast, stranger: Cast) -> None:
+    with pytest.raises(NotFound):
+        plan(cast, jobId=make_job(stranger)["id"])
+    with pytest.raises(Invalid, match="^personIds: names nobody of this organisation"):
+        plan(cast, personIds=[stranger.people[Role.MEMBER]])
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_does_not_plan(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(plan_visit, role, title="Lunch", on=DAY)
+    assert cast.perform(plan_visit, Role.OFFICE, title="Lunch", on=DAY)["title"] == "Lunch"
