@@ -1,7 +1,10 @@
 """Everything the product can do, in the order in which doors show it."""
 
+from mainstay.business.costing import operations as costing
 from mainstay.business.customers import merging, places
 from mainstay.business.customers import operations as customers
+from mainstay.business.hours import operations as hours
+from mainstay.business.hours import review, timers, unbilled
 from mainstay.business.jobs import events as job_events
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import rewording
@@ -38,6 +41,11 @@ CATALOGUE = Catalogue(
         *planning.OPERATIONS,
         *free_time.OPERATIONS,
         *leave.OPERATIONS,
+        *hours.OPERATIONS,
+        *timers.OPERATIONS,
+        *review.OPERATIONS,
+        *unbilled.OPERATIONS,
+        *costing.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,
         *history.OPERATIONS,

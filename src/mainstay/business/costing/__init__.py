@@ -1,0 +1,1 @@
+"""Costing: what a job took, and what is left of it."""

@@ -1,0 +1,52 @@
+"""What a job took, as it is shown."""
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.business.hours.model import Status
+from mainstay.business.jobs.model import Billing
+from mainstay.terms.shapes import Shown
+from mainstay.terms.wire import PriceText
+
+
+class CostedHours(BaseModel):
+    """The hours of a job in one state."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+
+    status: Status
+    entries: int = Field(description="How many.")
+    minutes: int
+    cost: PriceText = Field(description="By each person's cost per hour.")
+    value: PriceText = Field(description="What of it is billable, by each person's rate, rounded as when billing.")
+    without_rate: int = Field(description="Entries whose person had no cost per hour: they are not in the cost.")
+
+
+class JobCostingOut(Shown):
+    """What a job took, and what is left of it."""
+
+    noun = "jobCosting"
+
+    id: str = Field(description="The job's id.")
+    job_number: str = Field(title="Job")
+    job_title: str = Field(title="Job's title")
+    billing: Billing
+    currency: str
+    budget: PriceText | None = Field(description="What was agreed or estimated.")
+    planned_minutes: int = Field(title="Planned", description="Of visits that have a beginning and an end.")
+    worked_minutes: int = Field(title="Worked", description="Of all hours but those that were rejected.")
+    hours: list[CostedHours] = Field(description="By state; a timer that runs counts once it is stopped.")
+    cost: PriceText = Field(description="Of all hours but those that were rejected.")
+    value: PriceText = Field(description="Likewise, what is billable of them.")
+    unbilled: PriceText = Field(description="What of it is approved and on no invoice.")
+    margin: PriceText | None = Field(
+        description="What the job brings less what it cost: its budget where the price is fixed, else the value of its"
+        " hours. Null for a fixed price without a budget."
+    )
+
+
+def margin(billing: Billing, budget: int | None, value: int, cost: int) -> int | None:
+    """What is left of what a job brings."""
+    if billing == "fixed":
+        return None if budget is None else budget - cost
+    return (value if billing == "timeAndMaterials" else 0) - cost

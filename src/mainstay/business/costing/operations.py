@@ -1,0 +1,64 @@
+"""What can be asked about the costs of a job."""
+
+from pydantic import Field
+
+from mainstay.business.costing import store
+from mainstay.business.costing.model import CostedHours, JobCostingOut, margin
+from mainstay.business.hours import store as hours
+from mainstay.business.jobs.model import Job
+from mainstay.business.jobs.store import JOBS
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
+from mainstay.terms.wire import PriceText
+from mainstay.values.money import price_text
+
+
+class GetJobCosting(Input):
+    """Which job."""
+
+    job_id: str = Field(title="Job", description="The job's id or number.")
+
+
+@operation(right=Right.COSTS_READ, effect=Effect.READ, rest="GET /jobs/{job_id}/costing")
+def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
+    """Get what a job took and what is left of it.
+
+    Hours planned and worked, what they cost, what of them is billable, and the margin.
+    """
+    # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
+    job: Job = JOBS.fetch(ctx, given.job_id)
+    house = hours.house(ctx)
+    sums, budget = store.hours_of(ctx, house, job.id), store.budget_of(ctx, job.id)
+    counted = [one for one in sums if one.status != "rejected"]
+    cost, value = sum(one.cost for one in counted), sum(one.value for one in counted)
+    left = margin(job.billing, budget, value, cost)
+    return JobCostingOut(
+        object=JobCostingOut.noun,
+        id=job.id,
+        job_number=job.number,
+        job_title=job.title,
+        billing=job.billing,
+        currency=house.currency,
+        budget=None if budget is None else _price(budget),
+        planned_minutes=store.planned_minutes(ctx, job.id),
+        worked_minutes=sum(one.minutes for one in counted),
+        hours=[_shown(one) for one in sums],
+        cost=_price(cost),
+        value=_price(value),
+        unbilled=_price(sum(one.unbilled for one in sums)),
+        margin=None if left is None else _price(left),
+    )
+
+
+OPERATIONS = (get_job_costing,)
+
+
+def _shown(one: store.Sum) -> CostedHours:
+    told = one._asdict() | {"cost": _price(one.cost), "value": _price(one.value)}
+    return CostedHours(**{name: told[name] for name in CostedHours.model_fields})
+
+
+def _price(stored: int) -> PriceText:
+    return PriceText(price_text(stored))

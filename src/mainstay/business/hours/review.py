@@ -1,0 +1,109 @@
+"""Handing hours in, and deciding on them: several at once, all or none."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mainstay.business.hours import store
+from mainstay.business.hours.asked import MOST_AT_ONCE, EntryIds, PersonId, whose
+from mainstay.business.hours.model import BriefEntry, Decision, HoursBatchOut, Status, TimeEntry
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.refusal import Conflict, Fault, Invalid, Reason, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
+from mainstay.values.fields import Day, Paragraph
+
+_Several = Annotated[EntryIds, Field(min_length=1, max_length=MOST_AT_ONCE)]
+
+
+class SubmitHours(Input):
+    """Which hours: some by their ids, or all drafts of a range of dates."""
+
+    time_entry_ids: _Several | None = Field(None, description="The ids of the entries.")
+    from_: Day | None = Field(None, alias="from", description="All drafts from this date, given with until.")
+    until: Day | None = Field(None, description="The last date of the range.")
+    person_id: PersonId = None
+
+
+class ReviewHours(Input):
+    """Which hours, and what is decided."""
+
+    time_entry_ids: _Several = Field(description="The ids of the entries.")
+    decision: Decision = Field(description="`approve` or `reject` what is submitted, `unapprove` what is approved.")
+    reason: Paragraph | None = Field(None, description="Why; needed to reject, and shown to the person.")
+
+
+@operation(
+    right=Right.HOURS_LOG,
+    effect=Effect.CHANGE,
+    rest="POST /hours/submit",
+    only_adds=False,
+    done="The hours are submitted.",
+)
+def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
+    """Submit hours for approval.
+
+    By their ids, or all drafts of a range of dates: from and until, such as a week. All or none.
+    """
+    entries = store.fetch_all(ctx, given.time_entry_ids) if given.time_entry_ids else _drafts(ctx, given)
+    refuse([reason for entry in entries for reason in entry.not_submittable(ctx.actor)])
+    return _change(ctx, entries, {"status": "submitted", "review_note": None})
+
+
+@operation(
+    right=Right.HOURS_REVIEW,
+    effect=Effect.CHANGE,
+    rest="POST /hours/review",
+    only_adds=False,
+    done="The hours are reviewed.",
+)
+def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
+    """Approve or reject hours that were submitted.
+
+    All or none; a rejection needs a reason. `unapprove` takes an approval back, so that they can be changed again.
+    """
+    if given.decision == "reject" and not given.reason:
+        raise Invalid([Fault("reason", "is required to reject; the person reads it")])
+    entries = store.fetch_all(ctx, given.time_entry_ids)
+    refuse([reason for entry in entries for reason in entry.not_reviewable(given.decision)])
+    note = given.reason if given.decision == "reject" else None
+    return _change(ctx, entries, {"status": _BECOMES[given.decision], "review_note": note})
+
+
+OPERATIONS = (submit_hours, review_hours)
+
+_BECOMES: dict[Decision, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
+
+
+def _drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
+    first, last = given.from_, given.until
+    if not first or not last:
+        missing = "until" if first else "from"
+        raise Invalid([Fault(missing, "is required: send timeEntryIds, or from and until")])
+    found = store.drafts(ctx, whose(ctx, given.person_id), first, last, MOST_AT_ONCE + 1)
+    if not found:
+        refuse([Reason(f"There is no draft between {first} and {last}. Log hours first.", unblock="log_hours")])
+    if len(found) > MOST_AT_ONCE:
+        raise Conflict(f"There are more than {MOST_AT_ONCE} drafts between {first} and {last}. Take a shorter range.")
+    return found
+
+
+def _change(ctx: Context, entries: Sequence[TimeEntry], changes: dict[str, Any]) -> HoursBatchOut:
+    after = [store.ENTRIES.save(ctx, entry, changes) for entry in entries]
+    return HoursBatchOut(
+        object=HoursBatchOut.noun,
+        status=changes["status"],
+        minutes=sum(entry.minutes or 0 for entry in after),
+        entries=[
+            BriefEntry(
+                id=entry.id,
+                person_name=entry.person_name,
+                on=entry.on,
+                minutes=entry.minutes or 0,
+                job_number=entry.job_number,
+            )
+            for entry in after
+        ],
+    )

@@ -1,0 +1,215 @@
+"""Where hours are kept, and who sees which."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mainstay.backing.database import Row, Taken
+from mainstay.business.hours.model import LONGEST, TimeEntry
+from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.store import JOBS
+from mainstay.kernel.context import Context
+from mainstay.kernel.listing import NEWEST, Listing, Order, Own
+from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
+from mainstay.terms.rights import Right
+from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.money import CURRENCIES
+from mainstay.values.wall_times import wall_text
+
+_OF_JOB = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
+
+ENTRIES = Listing(
+    TimeEntry,
+    source="time_entry",
+    what="time entry",
+    prefix="entry",
+    id_field="time_entry_id",
+    columns={
+        "on": "time_entry.on_date",
+        "person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
+        " AND person.id = time_entry.person_id)",
+        "job_number": _OF_JOB.format("number"),
+        "job_title": _OF_JOB.format("title"),
+    },
+    facts={
+        "closed_until": "(SELECT organisation.books_closed_until FROM organisation"
+        " WHERE organisation.id = :organisation)"
+    },
+    own=Own("time_entry.person_id", unless=Right.ALL_HOURS_READ),
+    filters={
+        "person_id": "time_entry.person_id = :person_id",
+        "status": "time_entry.status = :status",
+        "from_": "time_entry.on_date >= :from_",
+        "until": "time_entry.on_date <= :until",
+    },
+    orders={NEWEST: Order("on_date", descending=True), "oldest": Order("on_date")},
+)
+
+
+class House(NamedTuple):
+    """What the organisation has decided about hours."""
+
+    zone: str
+    currency: str
+    rounding: int
+    closed_until: str | None
+
+
+def house(ctx: Context) -> House:
+    """The same, as it is now."""
+    row = ctx.rows.one(
+        "SELECT time_zone, currency, hours_rounding_minutes, books_closed_until FROM organisation"
+        " WHERE id = :organisation"
+    )
+    zone, currency, rounding, closed_until = row or ("UTC", "EUR", 0, None)
+    return House(str(zone), str(currency), int(rounding or 0), None if closed_until is None else str(closed_until))
+
+
+class Rates(NamedTuple):
+    """What an hour of someone costs and is billed at."""
+
+    cost_rate: int | None
+    bill_rate: int | None
+
+
+def rates_of(ctx: Context, person: str) -> Rates:
+    """Someone's rates as they are now."""
+    row = ctx.rows.one(
+        "SELECT cost_rate, bill_rate FROM person WHERE organisation_id = :organisation AND id = :person", person=person
+    )
+    if row is None:
+        raise NotFound("person")
+    cost, bill = (None if rate is None else int(rate) for rate in row)
+    return Rates(cost, bill)
+
+
+def insert(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
+    """A new entry, unless it overlaps another of the same person."""
+    check_free(ctx, values["person_id"], values.get("started_at"), values.get("ended_at"))
+    try:
+        return ENTRIES.insert(ctx, values)
+    except Taken:
+        raise Conflict(_OVERLAPS) from None
+
+
+def save(ctx: Context, entry: TimeEntry, changes: Mapping[str, Any]) -> TimeEntry:
+    """Write what changes, unless it overlaps another of the same person then."""
+    if changes.get("started_at") and changes.get("ended_at"):
+        check_free(ctx, entry.person_id, changes["started_at"], changes["ended_at"], but=entry.id)
+    try:
+        return ENTRIES.save(ctx, entry, changes)
+    except Taken:
+        raise Conflict(_OVERLAPS) from None
+
+
+_OVERLAPS = "These hours overlap others of the same person. Look at them with list_hours."
+
+
+def delete(ctx: Context, entry: TimeEntry) -> None:
+    """Let an entry be gone."""
+    ctx.rows.run("DELETE FROM time_entry WHERE organisation_id = :organisation AND id = :id", id=entry.id)
+    ctx.pen.touch(entry.id)
+
+
+def find_running(ctx: Context, person: str) -> TimeEntry | None:
+    """The timer that runs for someone."""
+    return ENTRIES.find(ctx, "time_entry.person_id = :person AND time_entry.status = 'running'", person=person)
+
+
+def check_free(ctx: Context, person: str, started_at: str | None, ended_at: str | None, but: str | None = None) -> None:
+    """Refuse time in which someone worked on something else; a timer that runs takes all time from its beginning."""
+    if started_at is None:
+        return
+    clash = find_within(ctx, person, started_at, ended_at, but)
+    if clash is None and ended_at is not None:
+        running = find_running(ctx, person)
+        clash = running if running and running.id != but and (running.started_at or "") < ended_at else None
+    if clash:
+        text = f"{_told(clash, house(ctx).zone)}: one person's hours cannot overlap. Change the times."
+        refuse([Reason(text, unblock="update_hours")])
+
+
+def _told(entry: TimeEntry, zone: str) -> str:
+    began = wall_text(entry.started_at or "", zone)
+    until = f"until {wall_text(entry.ended_at, zone)}" if entry.ended_at else "on, and the timer still runs"
+    return f"{entry.person_name} worked on {entry.work} from {began} {until}"
+
+
+def find_within(
+    ctx: Context, person: str, started_at: str, ended_at: str | None, but: str | None = None
+) -> TimeEntry | None:
+    """An entry that has time in common with this; without an end, with the moment it begins."""
+    # No entry is longer, so none that began earlier reaches it: the index is searched in a day, not in all time.
+    floor = moment_text(parse_moment(started_at) - LONGEST)
+    before = "< :ended_at" if ended_at else "<= :started_at"
+    return ENTRIES.find(
+        ctx,
+        f"time_entry.person_id = :person AND time_entry.started_at IS NOT NULL AND time_entry.started_at {before}"
+        " AND time_entry.started_at > :floor AND time_entry.ended_at > :started_at AND time_entry.id <> :but",
+        person=person,
+        started_at=started_at,
+        floor=floor,
+        but=but or "",
+        **({"ended_at": ended_at} if ended_at else {}),
+    )
+
+
+def fetch_all(ctx: Context, identities: Sequence[str]) -> list[TimeEntry]:
+    """The entries of these ids, in their order, if the one who asks may see every one."""
+    return [ENTRIES.fetch(ctx, identity) for identity in dict.fromkeys(identities)]
+
+
+def count_timers(ctx: Context, job: str | None, change: int) -> None:
+    """Let a job know of one timer more or less that runs on it."""
+    found = job and JOBS.find(ctx, "job.id = :id", id=job)
+    if found:
+        jobs.save(ctx, found, {"running_timers": found.running_timers + change})
+
+
+def drafts(ctx: Context, person: str, first: str, last: str, most: int) -> list[TimeEntry]:
+    """The drafts of someone between two dates, the earliest first."""
+    rows = ctx.rows.all(
+        "SELECT id FROM time_entry WHERE organisation_id = :organisation AND person_id = :person AND status = 'draft'"
+        " AND on_date >= :first AND on_date <= :last ORDER BY on_date, id LIMIT :most",
+        person=person,
+        first=first,
+        last=last,
+        most=most,
+    )
+    return fetch_all(ctx, [str(identity) for (identity,) in rows])
+
+
+# What is billed of an entry, in minutes: each begun unit of what the organisation rounds to.
+_TO_BILL = "coalesce(billable_minutes, minutes)"
+ROUNDED = f"CASE WHEN :rounding = 0 THEN {_TO_BILL} ELSE ({_TO_BILL} + :rounding - 1) / :rounding * :rounding END"
+# In ten-thousandths, but each entry rounded to the minor unit of the currency, as on an invoice.
+AMOUNT = f"(bill_rate * ({ROUNDED}) + 30 * :unit) / (60 * :unit) * :unit"
+_JOB_S = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
+_CUSTOMER_S_NAME = (
+    "(SELECT customer.name FROM job JOIN customer ON customer.organisation_id = :organisation"
+    " AND customer.id = job.customer_id WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
+)
+_UNBILLED = (
+    f"SELECT job_id, {_JOB_S.format('number')}, {_JOB_S.format('title')}, {_JOB_S.format('customer_id')},"
+    f" {_CUSTOMER_S_NAME}, count(*), CAST(sum(minutes) AS bigint), CAST(sum({ROUNDED}) AS bigint),"
+    f" CAST(coalesce(sum({AMOUNT}), 0) AS bigint), count(*) - count(bill_rate), min(on_date), max(on_date)"
+    " FROM time_entry WHERE organisation_id = :organisation AND status = 'approved' AND billable = 1 AND billed = 0"
+    " {} GROUP BY job_id ORDER BY job_id DESC LIMIT :limit"
+)
+
+
+def unbilled(ctx: Context, house: House, job: str | None, after: str | None, limit: int) -> Sequence[Row]:
+    """What is to be billed of each job, the newest jobs first."""
+    narrowed = {"AND job_id = :job": job, "AND job_id < :after": after}
+    return ctx.rows.all(
+        _UNBILLED.format(" ".join(condition for condition, value in narrowed.items() if value)),
+        rounding=house.rounding,
+        unit=minor_unit(house),
+        limit=limit,
+        job=job,
+        after=after,
+    )
+
+
+def minor_unit(house: House) -> int:
+    """The smallest coin of the organisation's currency, in the ten-thousandths in which prices are kept."""
+    return int(10 ** (4 - CURRENCIES[house.currency]))

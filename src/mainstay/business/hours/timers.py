@@ -1,0 +1,124 @@
+"""Timers: hours that are being worked."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import Field
+
+from mainstay.business.hours import store
+from mainstay.business.hours.asked import (
+    BreakMinutes,
+    EndedAt,
+    JobId,
+    Note,
+    PersonId,
+    VisitId,
+    moment_of,
+    whose,
+    work,
+)
+from mainstay.business.hours.model import LONGEST, TimeEntry, if_closed, worked_between
+from mainstay.business.hours.store import House
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.refusal import Blocked, Reason, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
+from mainstay.values.fields import omittable
+from mainstay.values.moments import local_date, moment_text, parse_moment
+from mainstay.values.wall_times import wall_text
+
+# No entry is shorter.
+_SHORTEST = timedelta(minutes=1)
+
+
+class StartTimer(Input):
+    """What is being worked on."""
+
+    job_id: JobId = None
+    note: Note = None
+    visit_id: VisitId = None
+    person_id: PersonId = None
+    switch: bool = Field(default=False, description="Stop the timer that runs, if one does, and start this one.")
+
+
+class StopTimer(Input):
+    """What to say of the work that ends."""
+
+    break_minutes: BreakMinutes = 0
+    note: Note = omittable()
+    ended_at: EndedAt = None
+    person_id: PersonId = None
+
+
+@operation(right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours/start", done="The timer runs.")
+def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
+    """Start a timer.
+
+    For work that begins now; stop_timer ends it. One runs at a time for each person: `switch` stops another. A job that
+    waited begins.
+    """
+    person, house = whose(ctx, given.person_id), store.house(ctx)
+    running = store.find_running(ctx, person)
+    if running and not given.switch:
+        since = wall_text(running.started_at or "", house.zone)
+        text = f"A timer runs already: {running.work}, since {since}. Stop it first, or send switch: true."
+        refuse([Reason(text, unblock="stop_timer")])
+    if running:
+        _stop(ctx, house, running, {}, ctx.now)
+    started = _free_from(ctx, person)
+    on = local_date(started, house.zone).isoformat()
+    refuse(if_closed(on, house.closed_until))
+    done = work(ctx, person, given.job_id, given.visit_id)
+    entry = store.insert(
+        ctx,
+        done.columns
+        | {"person_id": person, "note": given.note, "status": "running", "on_date": on, "break_minutes": 0}
+        | {"started_at": moment_text(started)}
+        | store.rates_of(ctx, person)._asdict(),
+    )
+    store.count_timers(ctx, entry.job_id, 1)
+    return entry
+
+
+@operation(
+    right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours/stop", only_adds=False, done="The timer is stopped."
+)
+def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
+    """Stop the timer that runs.
+
+    Its hours are a draft then. Where it was forgotten, endedAt says when the work ended.
+    """
+    person, house = whose(ctx, given.person_id), store.house(ctx)
+    running = store.find_running(ctx, person)
+    if running is None:
+        raise Blocked(
+            [Reason("No timer runs. Start one with start_timer, or log the time with log_hours.", "start_timer")]
+        )
+    ended = moment_of("endedAt", given.ended_at, house) if given.ended_at else ctx.now
+    return _stop(ctx, house, running, given.sent("ended_at", "person_id"), ended)
+
+
+OPERATIONS = (start_timer, stop_timer)
+
+
+def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], ended: datetime) -> TimeEntry:
+    started = parse_moment(running.started_at or "")
+    if ended is ctx.now:
+        # A timer that was started by a slip of the hand counts as a minute.
+        ended = max(ended, started + _SHORTEST)
+        if ended - started > LONGEST:
+            text = f"The timer on {running.work} has run for more than 24 hours. Say when the work ended, with endedAt."
+            refuse([Reason(text, unblock="stop_timer")])
+    refuse(running.if_closed())
+    time = worked_between(started, ended, said.get("break_minutes", 0), house.zone, max(ctx.now, started))
+    stopped = store.save(ctx, running, said | time.columns | {"status": "draft"})
+    store.count_timers(ctx, running.job_id, -1)
+    return stopped
+
+
+def _free_from(ctx: Context, person: str) -> datetime:
+    """From when someone is free: now, or a moment later where the last entry was rounded up to a minute."""
+    clash = store.find_within(ctx, person, ctx.at, None)
+    until = parse_moment(clash.ended_at) if clash and clash.ended_at else ctx.now
+    return until if until - ctx.now <= _SHORTEST else ctx.now

@@ -1,0 +1,38 @@
+"""What was worked and is on no invoice yet."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.hours import store
+from mainstay.business.hours.model import UnbilledOut
+from mainstay.business.jobs.store import JOBS
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import ListInput, Page
+from mainstay.values.fields import id_of
+
+
+class ListUnbilled(ListInput):
+    """Of which jobs."""
+
+    starting_after: Annotated[str | None, id_of("job")] = Field(
+        None, description="The id of the last job of the page before; the list goes on behind it."
+    )
+    job_id: str | None = Field(None, title="Job", description="Only of this job: its id or number.")
+
+
+@operation(right=Right.COSTS_READ, effect=Effect.READ, rest="GET /unbilled")
+def list_unbilled(ctx: Context, given: ListUnbilled) -> Page[UnbilledOut]:
+    """List what is still to be billed, by job.
+
+    Hours that are approved, billable and on no invoice: as worked, and as they are billed, rounded up as the settings
+    say.
+    """
+    job = JOBS.fetch(ctx, given.job_id).id if given.job_id else None
+    rows = store.unbilled(ctx, store.house(ctx), job, given.starting_after, given.limit + 1)
+    return Page.cut(UnbilledOut, rows, given.limit)
+
+
+OPERATIONS = (list_unbilled,)

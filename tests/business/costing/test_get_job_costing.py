@@ -1,0 +1,105 @@
+import pytest
+
+from cast import Cast
+from labour import at, bill, decide, logged, new_job, new_visit, price
+from mainstay.business.costing.operations import get_job_costing
+from mainstay.business.hours.timers import start_timer
+from mainstay.terms.refusal import Forbidden, NotFound
+from mainstay.terms.rights import Role
+
+
+@pytest.fixture
+def busy(cast: Cast) -> Cast:
+    cast = at(cast)
+    price(cast, Role.MEMBER, 24, 60)
+    return cast
+
+
+def test_a_job_without_hours_costs_nothing(busy: Cast) -> None:
+    job = new_job(busy)
+    told = busy.perform(get_job_costing, Role.OFFICE, jobId=job["number"])
+    assert told == {
+        "object": "jobCosting",
+        "id": job["id"],
+        "jobNumber": job["number"],
+        "jobTitle": "Replace the boiler",
+        "billing": "timeAndMaterials",
+        "currency": "GBP",
+        "budget": None,
+        "plannedMinutes": 0,
+        "workedMinutes": 0,
+        "hours": [],
+        "cost": "0.00",
+        "value": "0.00",
+        "unbilled": "0.00",
+        "margin": "0.00",
+    }
+
+
+def test_hours_are_told_by_state_with_what_they_cost_and_bring(busy: Cast) -> None:
+    job = new_job(busy)
+    for status in ("draft", "submitted", "approved", "approved", "rejected"):
+        entry = logged(busy, jobId=job["id"], status=status)
+    bill(busy, logged(busy, jobId=job["id"], status="approved")["id"])
+    busy.perform(start_timer, Role.MEMBER, jobId=job["id"])
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert entry["id"]
+    assert [(one["status"], one["entries"], one["minutes"]) for one in told["hours"]] == [
+        ("approved", 3, 180),
+        ("draft", 1, 60),
+        ("rejected", 1, 60),
+        ("submitted", 1, 60),
+    ]
+    assert told["hours"][0] | {"status": ""} == {
+        "status": "",
+        "entries": 3,
+        "minutes": 180,
+        "cost": "72.00",
+        "value": "180.00",
+        "withoutRate": 0,
+    }
+    assert (told["workedMinutes"], told["cost"], told["value"]) == (300, "120.00", "300.00")
+    assert (told["unbilled"], told["margin"]) == ("120.00", "180.00")
+
+
+@pytest.mark.parametrize(
+    ("billing", "budget", "margin"),
+    [
+        ("fixed", "500", "476.00"),
+        ("fixed", None, None),
+        ("nonBillable", "500", "-24.00"),
+        ("timeAndMaterials", "500", "36.00"),
+    ],
+)
+def test_the_margin_is_that_of_how_the_job_is_billed(
+    busy: Cast, billing: str, budget: str | None, margin: str | None
+) -> None:
+    job = new_job(busy, billing=billing, budget=budget)
+    logged(busy, jobId=job["id"])
+    assert busy.perform(get_job_costing, jobId=job["id"])["margin"] == margin
+
+
+def test_the_value_is_rounded_as_when_billing_and_the_cost_is_not(busy: Cast) -> None:
+    decide(busy, hours_rounding_minutes=15)
+    job = new_job(busy)
+    logged(busy, jobId=job["id"], on="2026-11-16", minutes=50)
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert (told["cost"], told["value"]) == ("20.00", "60.00")
+
+
+def test_what_is_planned_is_told(busy: Cast) -> None:
+    job = new_job(busy)
+    for role in (Role.MEMBER, Role.OFFICE):
+        new_visit(busy, job["id"], busy.people[role])
+    assert busy.perform(get_job_costing, jobId=job["id"])["plannedMinutes"] == 240
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_is_told_nothing_of_it(busy: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        busy.perform(get_job_costing, role, jobId=new_job(busy)["id"])
+
+
+def test_another_organisation_s_job_is_not_found(busy: Cast, stranger: Cast) -> None:
+    with pytest.raises(NotFound):
+        stranger.perform(get_job_costing, jobId=new_job(busy)["id"])

@@ -1,0 +1,259 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import as_told, last_event
+from labour import at, decide, logged, new_job, new_visit, price
+from mainstay.business.hours.operations import get_time_entry, log_hours
+from mainstay.business.hours.timers import start_timer
+from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.people.operations import update_person
+from mainstay.business.people.standing import remove_person
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound
+from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
+
+
+def test_hours_are_logged_as_a_date_and_minutes(cast: Cast) -> None:
+    cast = at(cast)
+    entry = cast.perform(log_hours, Role.MEMBER, on="2026-11-16", minutes=450, note="Flushed the pipes")
+    assert (entry["object"], entry["status"], entry["personName"]) == ("timeEntry", "draft", "Mia Member")
+    assert (entry["on"], entry["minutes"], entry["startedAt"], entry["note"]) == (
+        "2026-11-16",
+        450,
+        None,
+        "Flushed the pipes",
+    )
+    assert entry["url"].endswith(f"/hours/{entry['id']}")
+    assert entry["availableActions"] == ["update_hours", "delete_hours"]
+    assert as_told(cast.perform(get_time_entry, Role.MEMBER, timeEntryId=entry["id"])) == as_told(entry)
+
+
+def test_hours_are_logged_from_a_beginning_to_an_end_without_the_break(cast: Cast) -> None:
+    entry = at(cast).perform(
+        log_hours, Role.MEMBER, startedAt="2026-11-16T07:00", endedAt="2026-11-16T11:30:00Z", breakMinutes=30
+    )
+    assert (entry["on"], entry["minutes"], entry["breakMinutes"]) == ("2026-11-16", 240, 30)
+    assert (entry["startedAt"], entry["endedAt"]) == ("2026-11-16T07:00:00.000Z", "2026-11-16T11:30:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("started", "ended", "on", "minutes"),
+    [
+        # On the day with 25 hours a shift from nine to nine is 13 hours long, on that with 23 it is 11.
+        ("2026-10-24T21:00", "2026-10-25T09:00", "2026-10-24", 780),
+        ("2026-03-28T21:00", "2026-03-29T09:00", "2026-03-28", 660),
+        ("2026-10-25T01:30+01:00", "2026-10-25T01:30+00:00", "2026-10-25", 60),
+        ("2026-10-25T00:00", "2026-10-25T23:00", "2026-10-25", 1440),
+        # Over midnight it belongs to the day on which it began, there.
+        ("2026-07-10T22:00", "2026-07-11T06:00", "2026-07-10", 480),
+        ("2026-07-10T23:30:00Z", "2026-07-11T06:00:00Z", "2026-07-11", 390),
+    ],
+)
+def test_the_minutes_are_those_that_passed_and_the_date_is_that_of_the_beginning(
+    cast: Cast, started: str, ended: str, on: str, minutes: int
+) -> None:
+    entry = at(cast).perform(log_hours, Role.MEMBER, startedAt=started, endedAt=ended)
+    assert (entry["on"], entry["minutes"]) == (on, minutes)
+
+
+def test_the_day_is_that_of_the_organisation(cast: Cast) -> None:
+    decide(cast, time_zone="Pacific/Auckland")
+    entry = at(cast).perform(log_hours, Role.MEMBER, startedAt="2026-11-15T11:30:00Z", endedAt="2026-11-15T13:00:00Z")
+    assert entry["on"] == "2026-11-16"
+
+
+def test_hours_on_a_job_begin_it(cast: Cast) -> None:
+    cast = at(cast)
+    job = new_job(cast)
+    entry = logged(cast, jobId=job["number"])
+    assert (entry["jobId"], entry["jobNumber"], entry["jobTitle"]) == (job["id"], job["number"], "Replace the boiler")
+    assert cast.perform(get_job, jobId=job["id"])["status"] == "inProgress"
+    assert last_event(cast)["type"] == "job.started"
+
+
+@pytest.mark.parametrize(
+    ("billing", "billable"), [("timeAndMaterials", True), ("fixed", False), ("nonBillable", False)]
+)
+def test_hours_are_billable_where_the_job_is_billed_by_time(cast: Cast, billing: str, billable: object) -> None:
+    cast = at(cast)
+    entry = logged(cast, Role.OFFICE, jobId=new_job(cast, billing=billing)["id"])
+    assert (entry["billable"], entry["billed"], entry["billableMinutes"]) == (billable, False, None)
+
+
+def test_the_office_says_what_is_billed(cast: Cast) -> None:
+    cast = at(cast)
+    entry = logged(cast, Role.OFFICE, jobId=new_job(cast)["id"], billable=False, billableMinutes=30)
+    assert (entry["billable"], entry["billableMinutes"]) == (False, 30)
+    with pytest.raises(Invalid, match=r"^billable: needs a job"):
+        logged(cast, Role.OFFICE, billable=True)
+
+
+def test_what_an_hour_costs_is_kept_as_it_was(cast: Cast) -> None:
+    cast = at(cast)
+    price(cast, Role.MEMBER, 24, 62)
+    own = logged(cast)
+    assert [own[name] for name in ("costRate", "billRate", "billable", "billed")] == [None] * 4
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], costRate="99", billRate="99")
+    entry = cast.perform(get_time_entry, timeEntryId=own["id"])
+    assert (entry["costRate"], entry["billRate"]) == ("24.00", "62.00")
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_everyone_logs_their_own(cast: Cast, role: Role) -> None:
+    assert logged(at(cast), role)["personId"] == cast.people[role]
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_the_office_logs_for_others(cast: Cast, role: Role) -> None:
+    entry = logged(at(cast), role, personId=cast.people[Role.MEMBER])
+    assert entry["personName"] == "Mia Member"
+    assert entry["createdBy"]["person"]["id"] == cast.people[role]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+@pytest.mark.parametrize("field", [{"personId": ""}, {"billable": True}, {"billableMinutes": 5}])
+def test_others_do_not(cast: Cast, role: Role, field: dict[str, object]) -> None:
+    given: dict[str, Any] = {name: value or cast.people[Role.OWNER] for name, value in field.items()}
+    with pytest.raises(Forbidden, match=f"may not change {next(iter(field))}"):
+        logged(at(cast), role, **given)
+
+
+def test_a_subcontractor_logs_only_where_the_settings_say_so(cast: Cast) -> None:
+    decide(cast, grants="")
+    with pytest.raises(Forbidden):
+        logged(at(cast), Role.SUBCONTRACTOR)
+
+
+def test_a_job_that_one_does_not_see_is_not_found(cast: Cast) -> None:
+    cast = at(cast)
+    job = new_job(cast, assigned=[])
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        with pytest.raises(NotFound, match=r"^There is no job"):
+            logged(cast, role, jobId=job["id"])
+    assert cast.perform(get_job, jobId=job["id"])["status"] == "open"
+
+
+def test_a_job_that_is_over_takes_no_hours(cast: Cast) -> None:
+    cast = at(cast)
+    job = new_job(cast)
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=job["id"], status=status)
+    with pytest.raises(Conflict, match=rf"^{job['number']} is closed\. Reopen it first\.$"):
+        logged(cast, jobId=job["id"])
+
+
+def test_a_visit_says_the_job(cast: Cast) -> None:
+    cast = at(cast)
+    job = new_job(cast)
+    visit = new_visit(cast, job["id"], cast.people[Role.MEMBER])
+    entry = logged(cast, visitId=visit)
+    assert (entry["visitId"], entry["jobId"]) == (visit, job["id"])
+
+
+def test_a_visit_of_another_job_or_person_is_refused(cast: Cast) -> None:
+    cast = at(cast)
+    job, other = new_job(cast), new_job(cast)
+    visit = new_visit(cast, job["id"], cast.people[Role.MEMBER])
+    with pytest.raises(Invalid, match=r"^visitId: is a visit of another job"):
+        logged(cast, visitId=visit, jobId=other["id"])
+    with pytest.raises(Invalid, match=r"^visitId: is no visit of this person"):
+        logged(cast, Role.SUBCONTRACTOR, visitId=visit)
+    with pytest.raises(Invalid, match=r"^visitId: is no visit of this person"):
+        logged(cast, visitId=new_id("visit"))
+    with pytest.raises(Invalid, match=r"^visitId: is a visit without a job"):
+        logged(cast, visitId=new_visit(cast, None, cast.people[Role.MEMBER]))
+
+
+START = {"startedAt": "2026-11-16T08:00"}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, "on: is required: send on and minutes, or startedAt and endedAt; minutes: is required"),
+        ({"on": "2026-11-16"}, "minutes: is required"),
+        ({"on": "2026-11-16", "minutes": 0}, "minutes: is below 1"),
+        ({"on": "2026-11-16", "minutes": -5}, "minutes: is below 1"),
+        ({"on": "2026-11-16", "minutes": 1441}, "minutes: is above 1440"),
+        ({"on": "2026-11-17", "minutes": 60}, "on: lies ahead"),
+        ({"on": "1026-11-17", "minutes": 60}, "on: lies too far back"),
+        ({"on": "2026-11-16", "minutes": 60, "breakMinutes": 5}, "breakMinutes: goes with startedAt and endedAt"),
+        (START, "endedAt: is required: send startedAt and endedAt, or on and minutes"),
+        (START | {"endedAt": "2026-11-16T09:00", "minutes": 60}, "minutes: follows from startedAt and endedAt"),
+        (START | {"endedAt": "2026-11-16T08:00"}, "endedAt: is not after startedAt"),
+        (START | {"endedAt": "2026-11-16T07:00"}, "endedAt: is not after startedAt"),
+        (START | {"endedAt": "2026-11-16T08:00:59"}, "endedAt: is less than a minute after startedAt"),
+        (START | {"endedAt": "2026-11-16T09:00", "breakMinutes": 60}, "breakMinutes: leaves no time worked"),
+        (START | {"endedAt": "2026-11-16T12:16"}, "endedAt: lies ahead"),
+        ({"startedAt": "2026-11-16T12:16", "endedAt": "2026-11-16T12:30"}, "startedAt: lies ahead"),
+        ({"startedAt": "2026-11-14T08:00", "endedAt": "2026-11-15T08:01"}, "endedAt: is more than 24 hours after"),
+        ({"startedAt": "2026-03-29T01:30", "endedAt": "2026-03-29T08:00"}, "startedAt: is skipped by the clocks"),
+        ({"startedAt": "2026-10-25T01:30", "endedAt": "2026-10-25T08:00"}, "startedAt: is shown twice"),
+        ({"startedAt": "0001-01-01T00:00", "endedAt": "0001-01-01T01:00"}, "startedAt: lies too far back"),
+        ({"on": "2026-11-16", "minutes": 60, "personId": "person_1"}, "personId: is not the id of a person"),
+    ],
+)
+def test_what_cannot_be_is_refused(cast: Cast, given: dict[str, object], problem: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        at(cast).perform(log_hours, Role.OFFICE, **given)
+    assert refusal.value.text.startswith(problem)
+
+
+def test_a_quarter_of_an_hour_ahead_is_let_pass(cast: Cast) -> None:
+    entry = at(cast).perform(log_hours, Role.MEMBER, startedAt="2026-11-16T08:00", endedAt="2026-11-16T12:15")
+    assert entry["minutes"] == 255
+
+
+def test_nobody_is_in_two_places(cast: Cast) -> None:
+    cast = at(cast)
+    job = new_job(cast)
+    logged(cast, startedAt="2026-11-16T08:00", endedAt="2026-11-16T10:00", jobId=job["id"])
+    told = (
+        rf"^Mia Member worked on {job['number']} Replace the boiler from 2026-11-16T08:00 until 2026-11-16T10:00:"
+        r" one person's hours cannot overlap"
+    )
+    for start, end in (("07:00", "08:01"), ("09:00", "09:30"), ("09:59", "11:00"), ("07:00", "11:00")):
+        with pytest.raises(Conflict, match=told):
+            logged(cast, startedAt=f"2026-11-16T{start}", endedAt=f"2026-11-16T{end}")
+    # What touches does not overlap, nor what someone else did, nor what has no beginning.
+    logged(cast, startedAt="2026-11-16T07:00", endedAt="2026-11-16T08:00")
+    logged(cast, startedAt="2026-11-16T10:00", endedAt="2026-11-16T11:00")
+    logged(cast, Role.OFFICE, startedAt="2026-11-16T08:00", endedAt="2026-11-16T10:00")
+    logged(cast)
+
+
+def test_a_timer_that_runs_takes_the_time_since_it_began(cast: Cast) -> None:
+    at(cast, "2026-11-15T20:00:00Z").perform(start_timer, Role.MEMBER)
+    with pytest.raises(Conflict, match="and the timer still runs"):
+        logged(at(cast), startedAt="2026-11-16T09:00", endedAt="2026-11-16T10:00")
+    logged(at(cast), startedAt="2026-11-15T19:00", endedAt="2026-11-15T20:00")
+
+
+def test_closed_books_take_no_hours(cast: Cast) -> None:
+    decide(cast, books_closed_until="2026-10-31")
+    told = r"^The books are closed until 2026-10-31, so hours of 2026-10-31 stay as they are\. An owner or admin can"
+    for role in (Role.MEMBER, Role.OWNER):
+        with pytest.raises(Conflict, match=told):
+            logged(at(cast), role, on="2026-10-31", minutes=60)
+    logged(at(cast), on="2026-11-01", minutes=60)
+
+
+def test_someone_who_has_left_worked_no_hours(cast: Cast) -> None:
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    with pytest.raises(Invalid, match=r"^personId: names Mia Member, who has left"):
+        logged(at(cast), Role.OFFICE, personId=cast.people[Role.MEMBER])
+
+
+def test_another_organisation_s_people_and_jobs_are_not_known(cast: Cast, stranger: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^personId: names nobody"):
+        logged(at(cast), Role.OFFICE, personId=stranger.people[Role.MEMBER])
+    with pytest.raises(NotFound, match=r"^There is no job"):
+        logged(at(cast), Role.OFFICE, jobId=new_job(stranger)["id"])
+
+
+def test_nothing_is_logged_when_lapsed(cast: Cast) -> None:
+    cast.lapse()
+    with pytest.raises(Lapsed):
+        logged(at(cast))

@@ -1,0 +1,86 @@
+import pytest
+
+from cast import Cast
+from evidence import history
+from labour import at, bill, decide, logged
+from mainstay.business.hours.operations import get_time_entry
+from mainstay.business.hours.review import review_hours
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+
+
+def state(cast: Cast, entry: dict[str, object]) -> tuple[str, str | None]:
+    found = cast.perform(get_time_entry, timeEntryId=entry["id"])
+    return found["status"], found["reviewNote"]
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_several_are_approved_at_once(cast: Cast, role: Role) -> None:
+    entries = [logged(at(cast), status="submitted"), logged(at(cast), Role.OFFICE, status="submitted")]
+    answer = cast.perform(review_hours, role, timeEntryIds=[one["id"] for one in entries], decision="approve")
+    assert (answer["status"], answer["minutes"], len(answer["entries"])) == ("approved", 120, 2)
+    assert [state(cast, entry) for entry in entries] == [("approved", None)] * 2
+    assert history(cast, str(entries[0]["id"]))[-1] == "review_hours"
+
+
+def test_a_rejection_tells_why(cast: Cast) -> None:
+    entry = logged(at(cast), status="submitted")
+    with pytest.raises(Invalid, match=r"^reason: is required to reject"):
+        cast.perform(review_hours, timeEntryIds=[entry["id"]], decision="reject")
+    cast.perform(review_hours, timeEntryIds=[entry["id"]], decision="reject", reason="Which job?")
+    assert state(cast, entry) == ("rejected", "Which job?")
+
+
+def test_an_approval_can_be_taken_back(cast: Cast) -> None:
+    entry = logged(at(cast), status="approved")
+    cast.perform(review_hours, timeEntryIds=[entry["id"]], decision="unapprove")
+    assert state(cast, entry) == ("submitted", None)
+
+
+def test_not_when_it_is_on_an_invoice(cast: Cast) -> None:
+    entry = logged(at(cast), status="approved")
+    bill(cast, entry["id"])
+    with pytest.raises(Conflict, match="is on an invoice"):
+        cast.perform(review_hours, timeEntryIds=[entry["id"]], decision="unapprove")
+
+
+@pytest.mark.parametrize(
+    ("status", "decision", "told"),
+    [
+        ("draft", "approve", r"is draft, not submitted\. Submit it first\."),
+        ("rejected", "approve", r"is rejected, not submitted\. Submit it again first\."),
+        ("approved", "reject", r"is approved, not submitted\. Un-approve it first\."),
+        ("approved", "approve", r"is approved, not submitted\.$"),
+        ("submitted", "unapprove", r"is submitted, not approved\.$"),
+    ],
+)
+def test_all_or_none(cast: Cast, status: str, decision: str, told: str) -> None:
+    good = logged(at(cast), status="approved" if decision == "unapprove" else "submitted")
+    entry = logged(at(cast), status=status)
+    before = state(cast, good)
+    with pytest.raises(Conflict, match=told):
+        cast.perform(review_hours, timeEntryIds=[good["id"], entry["id"]], decision=decision, reason="x")
+    assert state(cast, good) == before
+
+
+def test_closed_books_stay_as_they_are(cast: Cast) -> None:
+    submitted, approved = (logged(at(cast), on="2026-10-31", status=status) for status in ("submitted", "approved"))
+    decide(cast, books_closed_until="2026-10-31")
+    for entry, decision in ((submitted, "approve"), (submitted, "reject"), (approved, "unapprove")):
+        with pytest.raises(Conflict, match="books are closed"):
+            cast.perform(review_hours, timeEntryIds=[entry["id"]], decision=decision, reason="x")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_does_not_approve(cast: Cast, role: Role) -> None:
+    entry = logged(at(cast), role, status="submitted")
+    with pytest.raises(Forbidden):
+        cast.perform(review_hours, role, timeEntryIds=[entry["id"]], decision="approve")
+
+
+def test_what_is_another_organisation_s_is_not_found(cast: Cast, stranger: Cast) -> None:
+    entry = logged(at(cast), status="submitted")
+    with pytest.raises(NotFound):
+        stranger.perform(review_hours, timeEntryIds=[entry["id"]], decision="approve")
+    with pytest.raises(Invalid, match="timeEntryIds"):
+        cast.perform(review_hours, timeEntryIds=[], decision="approve")

@@ -1,0 +1,85 @@
+import pytest
+
+from cast import Cast
+from labour import at, decide, new_job
+from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.business.jobs.operations import change_job_status
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid
+from mainstay.terms.rights import Role
+
+
+def running(cast: Cast, since: str = "2026-11-16T08:00:00Z", **given: object) -> dict[str, object]:
+    return at(cast, since).perform(start_timer, Role.MEMBER, **given)
+
+
+def test_it_ends_now_and_is_a_draft(cast: Cast) -> None:
+    entry = running(cast, note="Pipes")
+    stopped = at(cast).perform(stop_timer, Role.MEMBER)
+    assert (stopped["id"], stopped["status"], stopped["minutes"], stopped["note"]) == (
+        entry["id"],
+        "draft",
+        240,
+        "Pipes",
+    )
+    assert stopped["endedAt"] == "2026-11-16T12:00:00.000Z"
+
+
+def test_the_break_is_taken_off_and_what_was_done_is_noted(cast: Cast) -> None:
+    running(cast)
+    stopped = at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=45, note="Flushed the pipes")
+    assert (stopped["minutes"], stopped["breakMinutes"], stopped["note"]) == (195, 45, "Flushed the pipes")
+
+
+def test_the_job_can_be_done_then(cast: Cast) -> None:
+    job = new_job(cast)
+    running(cast, jobId=job["id"])
+    at(cast).perform(stop_timer, Role.MEMBER)
+    assert cast.perform(change_job_status, jobId=job["id"], status="done")["status"] == "done"
+
+
+def test_one_that_was_forgotten_is_told_when_the_work_ended(cast: Cast) -> None:
+    running(cast, "2026-11-14T08:00:00Z")
+    told = r"^The timer on no job has run for more than 24 hours\. Say when the work ended, with endedAt\.$"
+    with pytest.raises(Conflict, match=told):
+        at(cast).perform(stop_timer, Role.MEMBER)
+    stopped = at(cast).perform(stop_timer, Role.MEMBER, endedAt="2026-11-14T16:30")
+    assert (stopped["on"], stopped["minutes"]) == ("2026-11-14", 510)
+
+
+def test_where_none_runs_it_is_said(cast: Cast) -> None:
+    with pytest.raises(
+        Conflict, match=r"^No timer runs\. Start one with start_timer, or log the time with log_hours\.$"
+    ):
+        cast.perform(stop_timer, Role.MEMBER)
+
+
+@pytest.mark.parametrize(
+    ("sent", "problem"),
+    [
+        ({"breakMinutes": 240}, "breakMinutes: leaves no time worked"),
+        ({"endedAt": "2026-11-16T07:00"}, "endedAt: is not after startedAt"),
+        ({"endedAt": "2026-11-16T12:16"}, "endedAt: lies ahead"),
+        ({"endedAt": "2026-11-16"}, "endedAt: is not a time"),
+    ],
+)
+def test_what_cannot_be_is_refused(cast: Cast, sent: dict[str, object], problem: str) -> None:
+    running(cast)
+    with pytest.raises(Invalid) as refusal:
+        at(cast).perform(stop_timer, Role.MEMBER, **sent)
+    assert refusal.value.text.startswith(problem)
+
+
+def test_closed_books_keep_it_running(cast: Cast) -> None:
+    running(cast)
+    decide(cast, books_closed_until="2026-11-16")
+    with pytest.raises(Conflict, match="books are closed"):
+        at(cast).perform(stop_timer, Role.MEMBER)
+
+
+def test_the_office_stops_another_s_and_the_field_does_not(cast: Cast) -> None:
+    running(cast)
+    with pytest.raises(Forbidden, match="may not change personId"):
+        at(cast).perform(stop_timer, Role.SUBCONTRACTOR, personId=cast.people[Role.MEMBER])
+    with pytest.raises(Conflict, match="No timer runs"):
+        at(cast).perform(stop_timer, Role.OFFICE)
+    assert at(cast).perform(stop_timer, Role.OFFICE, personId=cast.people[Role.MEMBER])["minutes"] == 240
