@@ -10,6 +10,7 @@ from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import rewording
 from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
+from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
@@ -46,6 +47,7 @@ CATALOGUE = Catalogue(
         *review.OPERATIONS,
         *unbilled.OPERATIONS,
         *costing.OPERATIONS,
+        *overview.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,
         *history.OPERATIONS,

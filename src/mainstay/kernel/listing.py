@@ -171,7 +171,8 @@ class Listing(Generic[K]):
         key = ("count", own, condition)
         known = self._pages.get(key)
         if known is None:
-            known = self._statements([condition], self.orders[NEWEST], own, behind=False, facts=False)
+            any_order = next(iter(self.orders.values()))
+            known = self._statements([condition], replace(any_order, nullable=False), own, behind=False, facts=False)
             self._pages[key] = known
         row = ctx.rows.one(known.counted, most=COUNTED, **bound)
         return int(row[0] or 0) if row else 0

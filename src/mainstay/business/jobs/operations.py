@@ -67,6 +67,11 @@ class ListJobs(ListInput):
     lead_person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Led by", description="Only jobs that this person leads."
     )
+    due_before: Day | None = Field(
+        None,
+        title="Due before",
+        description="Only jobs that are not done and were due before this date, by their date.",
+    )
     text: SearchText | None = Field(
         None,
         title="Search",
@@ -133,7 +138,8 @@ def list_jobs(ctx: Context, given: ListJobs) -> Page[JobOut]:
 
     Members and subcontractors see the jobs they are assigned to or planned on.
     """
-    return JOBS.page(ctx, given)
+    # What is late is looked for by its date, and so is in that order.
+    return JOBS.page(ctx, given.model_copy(update={"order": "due"}) if given.due_before else given)
 
 
 @operation(right=Right.JOBS_READ, effect=Effect.READ, rest="GET /jobs/{job_id}", glances=True, on=JOBS)

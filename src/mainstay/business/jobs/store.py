@@ -12,6 +12,8 @@ from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_postal_address, words_of_text
 
 _OF_SITE = "(SELECT site.{} FROM site WHERE site.organisation_id = :organisation AND site.id = job.site_id)"
+# Work that should have been done before a date, and is not.
+LATE = "job.due_on < :due_before AND job.due_on IS NOT NULL AND job.status NOT IN ('closed', 'cancelled', 'done')"
 _LIVE = "job.status NOT IN ('closed', 'cancelled')"
 
 
@@ -56,6 +58,7 @@ JOBS = Listing(
         "customer_id": "job.customer_id = :customer_id",
         "site_id": "job.site_id = :site_id",
         "lead_person_id": "job.lead_person_id = :lead_person_id",
+        "due_before": LATE,
     },
     orders={NEWEST: Order("id", descending=True), "due": Order("due_on", nullable=True)},
     found_by=FoundBy(

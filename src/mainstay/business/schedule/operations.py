@@ -40,6 +40,7 @@ class ListVisits(ListInput):
     series_id: str | None = Field(None, title="Series", description="Only the repetitions of one visit.")
     status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
     unassigned: bool = Field(default=False, description="Only visits that nobody is planned on.")
+    on_leave: bool = Field(default=False, description="Only visits to come of people who are on leave then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 
@@ -74,6 +75,8 @@ def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
         conditions, bound = [*conditions, "visit.begins_at >= :begin_at"], bound | {"begin_at": begin_at}
     if given.until:
         conditions, bound = [*conditions, "visit.begins_at < :end_at"], bound | {"end_at": end_at}
+    if given.on_leave:
+        conditions, bound = [*conditions, store.ON_LEAVE], bound | {"now": ctx.at}
     if given.unassigned:
         conditions = [*conditions, "visit.person_id IS NULL"]
     if given.job_id:

@@ -63,6 +63,14 @@ _PLAIN = {
 }
 
 
+# Planned visits that someone cannot do after all, because they are on leave then.
+ON_LEAVE = (
+    "visit.status = 'planned' AND visit.begins_at >= :now AND visit.starts_at IS NOT NULL AND EXISTS (SELECT 1"
+    " FROM time_off WHERE time_off.organisation_id = :organisation AND time_off.person_id = visit.person_id"
+    " AND time_off.status = 'approved' AND time_off.ends_at > visit.starts_at AND time_off.starts_at < visit.ends_at)"
+)
+
+
 class _Visits(Listing[Visit]):
     """Visits, some of which are read at once."""
 

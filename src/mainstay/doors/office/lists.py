@@ -13,6 +13,7 @@ from mainstay.doors.office.references import References
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import cells, labels
+from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Invalid
 
@@ -21,6 +22,8 @@ _BESIDE = {"status", "order"}
 # The field of a list by which one looks for a text, and that by which it goes on.
 SEARCH = "text"
 _CURSOR = "startingAfter"
+# What a list may be narrowed by that is neither chosen from a list nor typed there: it comes with a link.
+_PLAIN = {"date", "flag"}
 # The tabs that narrow nothing.
 _ALL = ("", "all")
 _EMPTY: Record = {"data": [], "hasMore": False, "count": 0}
@@ -41,7 +44,7 @@ class RecordList:
         order = at.chosen.get("order", of.order)
         problem = None
         try:
-            page = await self.desk.list(guest, lists, self._asked(at))
+            page = await self.desk.list(guest, lists, self._asked(at, choices))
         except Invalid as invalid:
             page, problem = _nothing_found(invalid)
         return self.desk.page(
@@ -53,7 +56,7 @@ class RecordList:
             heads=self._heads(choices, at, order),
             filters=[one for name, one in choices.items() if name not in _BESIDE and one.choices],
             chips=await self._chips(guest, choices, at),
-            tabs=await self._tabs(guest, at),
+            tabs=await self._tabs(guest, at, choices),
             orders=choices.get("order"),
             order=order,
             rows=[self._row(record, guest.time_zone) for record in page["data"]],
@@ -89,14 +92,14 @@ class RecordList:
         """What the list can be narrowed to, and what it is narrowed to."""
         asked = [one for one in asked_of(self.lists, guest.actor.rights) if one.name != _CURSOR]
         offered, _ = await self._references.offered(guest, asked, {}, None)
-        choices = {one.name: one for one in offered if one.choices or one.refers}
+        choices = {one.name: one for one in offered if one.choices or one.refers or one.kind in _PLAIN}
         names = frozenset(choices) | ({SEARCH} & self.lists.input.model_fields.keys())
         return choices, ListAddress.read(self.of.path, query_words(guest.request), names)
 
-    async def _tabs(self, guest: Guest, at: ListAddress) -> list[dict[str, Any]]:
+    async def _tabs(self, guest: Guest, at: ListAddress, choices: Mapping[str, Asked]) -> list[dict[str, Any]]:
         """The states of the list, each with how many there are in it of what is shown."""
         chosen = at.chosen.get("status") or next(iter(self.of.tabs), "")
-        others = {name: value for name, value in at.chosen.items() if name not in _BESIDE}
+        others = {name: value for name, value in _turned(at.chosen, choices).items() if name not in _BESIDE}
         tabs = []
         for value, words in self.of.tabs.items():
             state = {"status": value} if value not in _ALL else {}
@@ -110,24 +113,27 @@ class RecordList:
 
     async def _chips(self, guest: Guest, choices: Mapping[str, Asked], at: ListAddress) -> list[dict[str, str]]:
         """What else the list is narrowed to, each with the way back: a record that its address names."""
-        typed = [one for name, one in choices.items() if one.refers and not one.choices and name in at.chosen]
-        _, written = await self._references.offered(guest, typed, at.chosen, None)
-        return [{"label": one.label, "called": written[one.name], "to": at.with_(**{one.name: ""})} for one in typed]
+        narrowed = [one for name, one in choices.items() if name in at.chosen and not one.choices]
+        _, written = await self._references.offered(guest, narrowed, at.chosen, None)
+        return [
+            {"label": one.label, "called": _called(one, written[one.name]), "to": at.with_(**{one.name: ""})}
+            for one in narrowed
+        ]
 
     @property
     def _references(self) -> References:
         return References(self.desk)
 
-    def _asked(self, at: ListAddress) -> dict[str, object]:
+    def _asked(self, at: ListAddress, choices: Mapping[str, Asked]) -> dict[str, object]:
         """What the list's operation is given: what the address says, and what is meant where it says nothing."""
         usual = {"status": next(iter(self.of.tabs), ""), "order": self.of.order}
-        asked = {name: value for name, value in usual.items() if value} | at.asked
+        asked = {name: value for name, value in usual.items() if value} | _turned(at.asked, choices)
         return {name: value for name, value in asked.items() if name != "status" or value not in _ALL}
 
     async def export(self, guest: Guest) -> Response:
         """The whole list as a file, narrowed and ordered like its page."""
-        visitors, (_choices, at) = self.desk.visitors, await self._address(guest)
-        asked = self._asked(replace(at, after=None))
+        visitors, (choices, at) = self.desk.visitors, await self._address(guest)
+        asked = self._asked(replace(at, after=None), choices)
         listed = Export(visitors.stage, guest.actor, self.lists, asked, guest.time_zone, guest.request.id)
         return await visitors.runner.take_long(listed.answer, visitors.passing, self.of.title)
 
@@ -136,6 +142,15 @@ class RecordList:
         if creates is None or not guest.may(creates):
             return None
         return {"label": label_of(creates), "path": f"{self.of.path}/{self.of.create_path}"}
+
+
+def _turned(asked: Mapping[str, object], choices: Mapping[str, Asked]) -> dict[str, object]:
+    """What an address says, as an operation takes it: what is there at all is meant."""
+    return {name: True if name in choices and choices[name].kind == "flag" else value for name, value in asked.items()}
+
+
+def _called(one: Asked, written: str) -> str:
+    return "Yes" if one.kind == "flag" else date_words(written) if one.kind == "date" else written
 
 
 def _nothing_found(invalid: Invalid) -> tuple[Record, str]:

@@ -31,8 +31,11 @@ def day(text: str, zone: str) -> str:
 
 
 def date_words(text: str) -> str:
-    """A date as people write it: `15 Nov 2026`."""
-    found = date.fromisoformat(text)
+    """A date as people write it: `15 Nov 2026`; what is none, as it is."""
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return text
     return f"{found.day} {found:%b %Y}"
 
 

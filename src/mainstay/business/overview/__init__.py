@@ -1,0 +1,1 @@
+"""What needs someone now, over all areas."""
