@@ -4,19 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from mainstay.backing.database import EVERY
-from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.work import list_failed_work
-from mainstay.business.people.operations import list_people
+from mainstay.business.overview.operations import get_overview
+from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
+from mainstay.doors.pages.showing import state_of
 from mainstay.identity import sessions
 from mainstay.kernel.operation import Operation
 from mainstay.late import late
 from mainstay.terms.refusal import NotFound
+from mainstay.values.moments import local_date
+
+_VISITS = 50
+# What whoever goes there does next, by how far a visit is.
+_STEPS = {"planned": (("started", "Start"),), "started": (("done", "Finish"),)}
+_NOTHING_NEEDED: dict[str, Any] = {"needs": [], "changedByApps": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +37,54 @@ class Home:
         """Where they are."""
         return [
             Route("GET", "/", self.desk.signed_in(self.show)),
+            Route("POST", "/today/{visit}", self.desk.signed_in(self.go_on)),
             Route("POST", "/organisation", self.desk.signed_in(self.choose)),
             Route("GET", "/changelog", self.changelog),
         ]
 
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """What there is."""
-        organisation = await self.desk.perform(guest, get_organisation)
-        people, waiting = None, None
-        if guest.may(list_people):
-            people = await self._count(guest, list_people)
-            waiting = await self._count(guest, list_people, status="invited")
+        """What needs whoever looks, and what is planned today."""
+        overview = await self.desk.perform(guest, get_overview) if guest.may(get_overview) else _NOTHING_NEEDED
         undone = await self._count(guest, list_failed_work) if guest.may(list_failed_work) else None
+        here = self.desk.visitors.stage.base_url
+        needs = [
+            {**need, "path": need["url"].removeprefix(here), "told": told(need["count"])} for need in overview["needs"]
+        ]
         return self.desk.page(
-            "home.html", guest, area="Home", organisation=organisation, people=people, waiting=waiting, undone=undone
+            "home.html",
+            guest,
+            area="Home",
+            today=local_date(self.desk.visitors.stage.clock(), guest.time_zone),
+            needs=needs,
+            by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
+            undone=undone,
+            visits=await self._today(guest),
+            own=guest.actor.id,
+            notice=self.desk.notice(guest),
         )
+
+    async def _today(self, guest: Guest) -> list[dict[str, Any]]:
+        """The visits of today: those of whoever looks first, then, where they see them, the others."""
+        day = local_date(self.desk.visitors.stage.clock(), guest.time_zone).isoformat()
+        page = await self.desk.list(guest, list_visits, {"from": day, "until": day, "limit": _VISITS})
+        visits = [
+            {
+                **visit,
+                "own": visit["personId"] == guest.actor.id,
+                "state": state_of(list_visits.output, visit["status"]),
+                "steps": _STEPS.get(visit["status"], ()) if "set_visit_status" in visit["availableActions"] else (),
+            }
+            for visit in page["data"]
+        ]
+        return sorted(visits, key=lambda visit: not visit["own"])
+
+    async def go_on(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """Say how far a visit is, and go back to what is next."""
+        fields = await self.desk.form(guest)
+        guest = guest.sending(fields)
+        given = {"visitId": at["visit"], "status": fields.get("status", "")}
+        await self.desk.perform(guest, set_visit_status, given)
+        return see_other("/?done=set_visit_status")
 
     async def _count(self, guest: Guest, lists: Operation, **asked: object) -> str:
         """How many there are of these, as people are told it."""

@@ -39,6 +39,21 @@ def date_words(text: str) -> str:
     return f"{found.day} {found:%b %Y}"
 
 
+def long_day(day: date) -> str:
+    """A day as people say it: `Monday 16 November`."""
+    return f"{day:%A} {day.day} {day:%B}"
+
+
+def clock(text: str, zone: str) -> str:
+    """What the clocks of a place show at a moment: `10:30`."""
+    return f"{parse_moment(text).astimezone(ZoneInfo(zone)):%H:%M}"
+
+
+def dialled(phone: str) -> str:
+    """A phone number as a phone takes it."""
+    return re.sub(r"[^0-9+]", "", phone)
+
+
 def place(address: Mapping[str, Any] | None) -> str:
     """An address in one line."""
     parts = [address.get(name) for name in ("line1", "line2", "city", "postalCode")] if address else []
@@ -115,6 +130,9 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "day": day,
     "spoken": spoken,
     "date": date_words,
+    "long_day": long_day,
+    "clock": clock,
+    "dialled": dialled,
     "place": place,
     "directions": directions,
     "answer": answer,
