@@ -1,6 +1,7 @@
 """A demo organisation: believable, the same each time, with fresh keys."""
 
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,12 +10,14 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
+from mainstay.doors.cli.demo_year import ZONE, Year
 from mainstay.doors.cli.keys import all_keys
 from mainstay.doors.cli.operator import Operator, Outcome
 from mainstay.identity.keys import create_key, revoke_key
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden
 from mainstay.values.ids import new_id
+from mainstay.values.moments import local_date
 
 ORGANISATION = "Hartley & Daughters Plumbing and Heating"
 # Known to everyone: the demo is refused for an address that others could reach.
@@ -44,6 +47,18 @@ _PEOPLE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
         "marek@zielinski.example",
         "subcontractor",
         {"skills": ["tiling"], "companyName": "Zielinski Tiling", "costRate": "35.00", "billRate": "58.00"},
+    ),
+    (
+        "Grace Okafor",
+        "grace@hartley.example",
+        "member",
+        {"skills": ["gas", "heating"], "colour": "#0e6027", "costRate": "25.00", "billRate": "62.00"},
+    ),
+    (
+        "Ben Sutcliffe",
+        "ben@hartley.example",
+        "member",
+        {"skills": ["drains", "leaks"], "colour": "#b28600", "costRate": "21.00", "billRate": "54.00"},
     ),
 )
 
@@ -81,7 +96,19 @@ def _made(operator: Operator) -> actor.Actor:
     for name, email, role, details in _PEOPLE[1:]:
         person = operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
         operator.perform(update_person, acting, personId=person["id"], **details)
+    _live(operator, acting.organisation)
     return acting
+
+
+def _live(operator: Operator, organisation: str) -> None:
+    """Fill the organisation with a year of work, as one change."""
+    with operator.stage.together(organisation) as stage:
+        within = replace(operator, stage=stage)
+        people = {email: within.as_person(organisation, email) for _, email, _, _ in _PEOPLE}
+        office = {"owner": people["ruth@hartley.example"], "office": people["priya@hartley.example"]}
+        names = ("tom", "grace", "ben")
+        field = [*(people[f"{name}@hartley.example"] for name in names), people["marek@zielinski.example"]]
+        Year(within, office, field, local_date(operator.stage.clock(), ZONE)).live()
 
 
 def _present(operator: Operator, acting: actor.Actor, name: str, email: str, role: str) -> Outcome:
