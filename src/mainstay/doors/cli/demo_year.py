@@ -129,7 +129,7 @@ class Year:
         elif number % _HELD == _NOTED:
             self._move(day, made["id"], "onHold")
         elif not asked:
-            self.waiting.append(Job(str(made["id"]), day, self.chance.choice((1, 2, 2, 3, 4))))
+            self.waiting.append(Job(str(made["id"]), day, self.chance.choice((2, 2, 3, 4, 6))))
 
     def _move(self, day: date, job: str, status: str) -> None:
         self._do(self.people[_OFFICE], day, time(17), change_job_status, jobId=job, status=status)
