@@ -63,7 +63,7 @@ def test_local_times_are_read_at_the_site_else_at_home_else_where_one_says(cast:
     far = make_job(cast, zone="America/New_York")["id"]
     assert planned(cast, "2027-01-11T10:00", "2027-01-11T11:00", title=None, jobId=far)[0] == "2027-01-11T15:00:00.000Z"
     assert planned(cast, "2027-01-11T10:00", "2027-01-11T11:00", "Europe/Berlin")[0] == "2027-01-11T09:00:00.000Z"
-    with pytest.raises(Blocked, match="from 10:00 to 11:00 .America/New_York"):
+    with pytest.raises(Blocked, match=r"from 10:00 to 11:00 .America/New_York"):
         planned(cast, "2027-01-11T15:30", "2027-01-11T16:00")
 
 

@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -77,7 +78,7 @@ def test_an_overlap_on_purpose_needs_a_reason(cast: Cast) -> None:
     plan(cast)
     with pytest.raises(Invalid, match=r"^overlapReason: is required with allowOverlap$"):
         plan(cast, allowOverlap=True)
-    with pytest.raises(Invalid, match="^allowOverlap: is not true"):
+    with pytest.raises(Invalid, match=r"^allowOverlap: is not true"):
         plan(cast, overlapReason="Next door")
     twice = plan(cast, allowOverlap=True, overlapReason="Next door")
     assert (twice["allowOverlap"], twice["overlapReason"]) == (True, "Next door")
@@ -134,7 +135,7 @@ def test_a_crew_goes_together(cast: Cast) -> None:
 def test_all_of_a_crew_or_none(cast: Cast) -> None:
     plan(cast, Role.SUBCONTRACTOR)
     job = make_job(cast)
-    with pytest.raises(Blocked, match="^Sam Subcontractor is at"):
+    with pytest.raises(Blocked, match=r"^Sam Subcontractor is at"):
         plan(cast, jobId=job["id"], personIds=[cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR]])
     assert cast.perform(list_visits, jobId=job["id"])["data"] == []
 
@@ -142,7 +143,7 @@ def test_all_of_a_crew_or_none(cast: Cast) -> None:
 def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
     assert plan(cast, title="Dentist", kind="other")["title"] == "Dentist"
     for given in ({"title": "Dentist", "jobId": make_job(cast)["id"]}, {"title": None}):
-        with pytest.raises(Invalid, match="^jobId: is required, or a title, and only one of the two$"):
+        with pytest.raises(Invalid, match=r"^jobId: is required, or a title, and only one of the two$"):
             plan(cast, **given)
 
 
@@ -161,7 +162,7 @@ def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
         ({"personIds": ["person_1"]}, "personIds.0: is not the id of a person"),
     ],
 )
-def test_what_is_no_time_is_refused(cast: Cast, given: dict[str, object], fault: str) -> None:
+def test_what_is_no_time_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:
     with pytest.raises(Invalid) as refusal:
         plan(cast, **given)
     assert refusal.value.text.startswith(fault)
@@ -170,16 +171,16 @@ def test_what_is_no_time_is_refused(cast: Cast, given: dict[str, object], fault:
 def test_a_date_is_instead_of_times(cast: Cast) -> None:
     visit = plan(cast, on=DAY)
     assert (visit["on"], visit["startsAt"], visit["endsAt"]) == (DAY, None, None)
-    with pytest.raises(Invalid, match="^on: is for any time of a date"):
+    with pytest.raises(Invalid, match=r"^on: is for any time of a date"):
         plan(cast, on=DAY, startsAt=f"{DAY}T10:00")
-    with pytest.raises(Invalid, match="^on: is too far away$"):
+    with pytest.raises(Invalid, match=r"^on: is too far away$"):
         plan(cast, on="9999-12-31")
 
 
 def test_work_is_planned_on_live_jobs_and_with_people_who_are_here(cast: Cast, stranger: Cast) -> None:
     with pytest.raises(NotFound):
         plan(cast, jobId=make_job(stranger)["id"])
-    with pytest.raises(Invalid, match="^personIds: names nobody of this organisation"):
+    with pytest.raises(Invalid, match=r"^personIds: names nobody of this organisation"):
         plan(cast, personIds=[stranger.people[Role.MEMBER]])
 
 

@@ -26,7 +26,7 @@ class Placement:
     def wanted(self) -> Wanted | None:
         """The time that it takes and did not take before."""
         person, starts, ends = (self._is("person_id"), self._is("starts_at"), self._is("ends_at"))
-        if not (person and starts and ends) or self._is("status") == "cancelled" or self._is("allow_overlap"):
+        if not (person and starts and ends) or self.ends or self._is("allow_overlap"):
             return None
         if self.visit and self.visit.takes_time and not self._is_elsewhere:
             return None
@@ -34,8 +34,13 @@ class Placement:
 
     @property
     def leaves(self) -> bool:
-        """Whether its place is free for others that are written with it."""
-        return self.visit is not None and self.visit.takes_time and self._is_elsewhere
+        """Whether it goes elsewhere, so that its place is free for others that are written with it."""
+        return self.visit is not None and self.visit.takes_time and not self.ends and self._is_elsewhere
+
+    @property
+    def ends(self) -> bool:
+        """Whether it is called off."""
+        return bool(self._is("status") == "cancelled")
 
     @property
     def _is_elsewhere(self) -> bool:
@@ -66,7 +71,7 @@ def put(ctx: Context, placements: Sequence[Placement]) -> tuple[list[Visit], lis
             store.park(ctx, placement.visit)
     reasons: list[Reason] = []
     placed: list[Visit] = []
-    for placement in placements:
+    for placement in sorted(placements, key=lambda one: not one.ends):
         wanted = placement.wanted
         found = clashes(ctx, wanted) if wanted else []
         reasons += found

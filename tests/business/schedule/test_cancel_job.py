@@ -1,0 +1,53 @@
+import pytest
+
+from cast import Cast
+from evidence import last_event
+from mainstay.business.jobs.operations import change_job_status, get_job, list_jobs
+from mainstay.business.schedule.cancelling import cancel_job
+from mainstay.business.schedule.operations import list_visits, set_visit_status
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid
+from mainstay.terms.rights import Role
+from scheduling import DAY, make_job, plan
+from telling import set_columns
+
+
+def test_a_job_is_called_off_with_what_is_planned_for_it(cast: Cast) -> None:
+    job = make_job(cast)
+    done = plan(cast, times=("08:00", "09:00"), jobId=job["id"])
+    cast.perform(set_visit_status, visitId=done["id"], status="done")
+    plan(cast, Role.SUBCONTRACTOR, jobId=job["id"])
+    preview = cast.perform(cancel_job, Role.OFFICE, jobId=job["number"], reason="Sold the house")
+    assert preview["effects"] == [
+        f"The visit of Sam Subcontractor is cancelled: {DAY} from 10:00 to 11:00 (Europe/London).",
+        "Webhooks are told: A job was called off.",
+    ]
+    after = cast.perform(cancel_job, Role.OFFICE, jobId=job["number"], reason="Sold the house", confirmed=True)
+    assert (after["status"], after["stage"], after["cancelReason"]) == ("cancelled", "cancelled", "Sold the house")
+    assert after["nextVisitAt"] is None
+    assert last_event(cast)["type"] == "job.cancelled"
+    assert [one["status"] for one in cast.perform(list_visits, jobId=job["id"])["data"]] == ["done"]
+    assert cast.perform(list_jobs, Role.SUBCONTRACTOR)["data"] == []
+
+
+def test_a_reason_is_needed(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^reason: is required$"):
+        cast.perform(cancel_job, jobId=make_job(cast)["id"], confirmed=True)
+
+
+def test_what_is_over_or_timed_is_not_cancelled(cast: Cast) -> None:
+    job = make_job(cast)
+    set_columns(cast, "job", job["id"], running_timers=1)
+    with pytest.raises(Blocked, match="A timer still runs"):
+        cast.perform(cancel_job, jobId=job["id"], reason="x", confirmed=True)
+    set_columns(cast, "job", job["id"], running_timers=0)
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=job["id"], status=status)
+    with pytest.raises(Blocked, match="is closed"):
+        cast.perform(cancel_job, jobId=job["id"], reason="x", confirmed=True)
+    assert cast.perform(get_job, jobId=job["id"])["status"] == "closed"
+
+
+def test_the_field_does_not_cancel_jobs(cast: Cast) -> None:
+    job = make_job(cast, assigned=[cast.people[Role.MEMBER]])
+    with pytest.raises(Forbidden):
+        cast.perform(cancel_job, Role.MEMBER, jobId=job["id"], reason="x", confirmed=True)

@@ -1,0 +1,104 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from mainstay.business.people.operations import update_person
+from mainstay.business.people.standing import remove_person
+from mainstay.business.schedule.free_time import find_free_time
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid
+from mainstay.terms.rights import Role
+from scheduling import DAY, make_job, plan
+from telling import set_columns
+
+
+def free(cast: Cast, **given: object) -> list[tuple[str, str]]:
+    dates = {} if "startsAt" in given else {"from": DAY, "until": DAY}
+    found = cast.perform(find_free_time, Role.OFFICE, **dates | given)
+    return [(one["personName"].split()[0], one["startsAt"][11:16]) for one in found["slots"]]
+
+
+def mia(cast: Cast, **given: object) -> list[str]:
+    return [begin for _, begin in free(cast, personId=cast.people[Role.MEMBER], **given)]
+
+
+def test_the_first_time_in_each_free_stretch_within_working_hours(cast: Cast) -> None:
+    assert mia(cast) == ["08:00"]
+    plan(cast)
+    assert mia(cast, durationMinutes=90) == ["08:00", "11:15"]
+    assert mia(cast, durationMinutes=120) == ["11:15"]
+    assert mia(cast, durationMinutes=360) == []
+    assert mia(cast, **{"from": "2027-01-09", "until": "2027-01-10"}) == []
+
+
+def test_no_way_has_to_be_travelled_to_the_same_site(cast: Cast) -> None:
+    job = make_job(cast)
+    plan(cast, jobId=job["id"])
+    assert mia(cast, durationMinutes=120, jobId=job["number"]) == ["08:00", "11:00"]
+
+
+def test_leave_and_hours_of_one_s_own_count(cast: Cast) -> None:
+    set_columns(cast, "person", cast.people[Role.MEMBER], working_hours='{"monday":[{"from":"12:00","until":"14:00"}]}')
+    assert mia(cast) == ["12:00"]
+    leave = cast.perform(request_time_off, Role.MEMBER, startsAt=f"{DAY}T12:00", endsAt=f"{DAY}T12:50")
+    cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    assert mia(cast) == ["13:00"]
+
+
+def test_who_is_free_at_two(cast: Cast) -> None:
+    plan(cast, times=("14:00", "15:00"))
+    names = [name for name, _ in free(cast, startsAt=f"{DAY}T14:00")]
+    assert "Mia" not in names
+    assert "Sam" in names
+    assert free(cast, startsAt="2027-01-10T14:00") == []
+
+
+def test_those_who_know_the_job_and_have_less_to_do_come_first(cast: Cast) -> None:
+    job = make_job(cast)
+    plan(cast, startsAt="2027-01-20T10:00", endsAt="2027-01-20T11:00", jobId=job["id"])
+    plan(cast, Role.SUBCONTRACTOR, times=("15:00", "16:00"))
+    assert [name for name, _ in free(cast, startsAt=f"{DAY}T09:00", jobId=job["id"])][:2] == ["Mia", "Sam"]
+    found = cast.perform(find_free_time, startsAt=f"{DAY}T09:00", jobId=job["id"])["slots"]
+    assert found[0]["reasons"] == ["knows the job", "nothing else planned that day"]
+    assert found[1]["reasons"] == ["1 h 0 min planned that day"]
+
+
+def test_a_skill_is_asked_for(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.SUBCONTRACTOR], skills=["Gás"])
+    assert {name for name, _ in free(cast, skill="gas")} == {"Sam"}
+    with pytest.raises(Conflict, match="Nobody has the skill roofing"):
+        free(cast, skill="roofing")
+
+
+def test_whoever_has_left_has_no_time(cast: Cast) -> None:
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    with pytest.raises(Conflict, match="Nobody of this id is active"):
+        mia(cast)
+
+
+def test_nobody_is_free_and_what_to_try(cast: Cast) -> None:
+    found = cast.perform(find_free_time, **{"from": "2027-01-09", "until": "2027-01-10"})
+    assert found["slots"] == []
+    assert found["advice"].startswith("Nobody is free then. Try other dates")
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"until": "2027-03-01"}, "until: is more than 31 days after from"),
+        ({"until": "2027-01-10"}, "until: is before from"),
+        ({"from": "9999-12-31", "until": "9999-12-31"}, "from: is too far away"),
+        ({"durationMinutes": 0}, "durationMinutes: is below 5"),
+        ({"startsAt": "2027-03-28T01:30"}, "startsAt: is a time that the clocks in Europe/London skip"),
+    ],
+)
+def test_what_is_no_range_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        free(cast, **given)
+    assert refusal.value.text.startswith(fault)
+
+
+def test_only_the_office_asks(cast: Cast) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(find_free_time, Role.MEMBER)

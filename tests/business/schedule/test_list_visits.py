@@ -1,0 +1,124 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from cast import Cast
+from mainstay.business.schedule.operations import get_visit, list_visits
+from mainstay.kernel.context import Envelope
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.terms.rights import Role
+from scheduling import DAY, make_job, plan
+from telling import set_columns
+
+TOLD_TO_THE_TEAM = {
+    "object", "id", "createdAt", "createdBy", "updatedAt", "updatedBy", "version", "kind", "status", "personId",
+    "personName", "startsAt", "endsAt", "timeZone", "jobNumber", "allowOverlap", "groupId",
+}  # fmt: skip
+SECRETS = ("Mend the roof", "Hill Farm", "1 Hill Road", "Carla", "900001", "Key under", "ladder", "Next door", "job_")
+
+
+def listed(cast: Cast, role: Role = Role.OWNER, /, **given: object) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = cast.perform(list_visits, role, **given)["data"]
+    return found
+
+
+def test_without_dates_those_from_today_on(cast: Cast) -> None:
+    today = datetime.now(UTC).date().isoformat()
+    old = plan(cast, on="2020-01-10")
+    new = plan(cast, on=today)
+    assert [one["id"] for one in listed(cast)] == [new["id"]]
+    assert [one["id"] for one in listed(cast, order="latest")] == [new["id"], old["id"]]
+    assert [one["id"] for one in listed(cast, jobId=old["jobNumber"])] == [old["id"]]
+
+
+def test_they_are_narrowed_by_dates_person_state_and_whether_anybody_goes(cast: Cast) -> None:
+    mine = plan(cast, times=("09:00", "10:00"))
+    theirs = plan(cast, Role.SUBCONTRACTOR)
+    nobody = plan(cast, None, on="2027-01-12")
+    dates = {"from": DAY, "until": DAY}
+    assert [one["id"] for one in listed(cast, **dates)] == [mine["id"], theirs["id"]]
+    assert [one["id"] for one in listed(cast, until=DAY)] == [mine["id"], theirs["id"]]
+    assert [one["id"] for one in listed(cast, personId=cast.people[Role.SUBCONTRACTOR])] == [theirs["id"]]
+    assert [one["id"] for one in listed(cast, unassigned=True)] == [nobody["id"]]
+    assert listed(cast, status="done") == []
+
+
+def test_dates_are_those_of_the_organisation(cast: Cast) -> None:
+    plan(cast, startsAt="2027-07-10T23:30:00Z", endsAt="2027-07-10T23:45:00Z")
+    assert len(listed(cast, **{"from": "2027-07-11", "until": "2027-07-11"})) == 1
+    with pytest.raises(Invalid, match=r"^until: is before from$"):
+        listed(cast, **{"from": "2027-07-11", "until": "2027-07-10"})
+
+
+def test_a_list_goes_on_behind_a_visit(cast: Cast) -> None:
+    rows = [plan(cast, times=(f"{hour:02}:00", f"{hour:02}:30")) for hour in (11, 9, 10)]
+    first = cast.perform(list_visits, limit=2)
+    assert first["hasMore"] is True
+    assert [one["id"] for one in first["data"]] == [rows[1]["id"], rows[2]["id"]]
+    assert [one["id"] for one in listed(cast, startingAfter=rows[2]["id"])] == [rows[0]["id"]]
+
+
+def forget_team_schedule(cast: Cast) -> None:
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE organisation SET grants = '' WHERE id = :organisation")
+
+
+def test_a_subcontractor_sees_their_own_whole_and_no_other(cast: Cast) -> None:
+    mine, theirs = plan(cast, Role.SUBCONTRACTOR), plan(cast)
+    plan(cast, None)
+    (only,) = listed(cast, Role.SUBCONTRACTOR)
+    assert only["id"] == mine["id"]
+    assert (only["contactPhone"], only["siteAddress"]["line1"]) == ("+44 7700 900001", "1 Hill Road")
+    with pytest.raises(NotFound):
+        cast.perform(get_visit, Role.SUBCONTRACTOR, visitId=theirs["id"])
+    with pytest.raises(NotFound):
+        listed(cast, Role.SUBCONTRACTOR, jobId=theirs["jobId"])
+
+
+def test_a_member_sees_who_and_when_of_the_team_where_the_setting_says_so(cast: Cast) -> None:
+    mine = plan(cast, notes="Bring a ladder")
+    other: dict[str, Any] = {"notes": "Bring a ladder", "allowOverlap": True, "overlapReason": "Next door"}
+    theirs = plan(cast, Role.SUBCONTRACTOR, **other)
+    plan(cast, Role.SUBCONTRACTOR, ("12:00", "13:00"), title="Mend the roof of his own")
+    seen = {one["id"]: one for one in listed(cast, Role.MEMBER)}
+    assert seen[mine["id"]]["customerName"] == "Hill Farm"
+    assert {name for name, value in seen[theirs["id"]].items() if value is not None} == TOLD_TO_THE_TEAM - {"groupId"}
+    assert len(seen) == 3
+    forget_team_schedule(cast)
+    assert [one["id"] for one in listed(cast, Role.MEMBER)] == [mine["id"]]
+
+
+@pytest.mark.parametrize("door", [Door.API, Door.AGENT, Door.OFFICE])
+def test_nothing_of_a_colleague_s_customer_leaves_through_any_door(cast: Cast, door: Door) -> None:
+    visit = plan(cast, Role.SUBCONTRACTOR, notes="Bring a ladder", allowOverlap=True, overlapReason="Next door")
+    actor = cast.actor(Role.MEMBER, door=door)
+    for operation, given in ((list_visits, {}), (get_visit, {"visitId": visit["id"]})):
+        for actions in (False, True):
+            request = Envelope("req_1", actions=actions)
+            body = cast.stage.perform(operation, actor, orjson.dumps(given), request).body.decode()
+            assert visit["id"] in body
+            assert [secret for secret in SECRETS if secret in body] == []
+
+
+def test_one_who_is_visited_at_home_is_whom_one_meets(cast: Cast) -> None:
+    visit = plan(cast)
+    with cast.stage.database.reading(cast.organisation) as rows:
+        row = rows.one("SELECT customer_id, site_id FROM job WHERE id = :id", id=visit["jobId"])
+    assert row is not None
+    set_columns(cast, "site", str(row[1]), contact_id=None)
+    assert cast.perform(get_visit, Role.MEMBER, visitId=visit["id"])["contactPhone"] is None
+    set_columns(cast, "customer", str(row[0]), kind="individual")
+    met = cast.perform(get_visit, Role.MEMBER, visitId=visit["id"])
+    assert (met["contactName"], met["contactPhone"]) == ("Hill Farm", "+44 1 secret")
+
+
+def test_a_stranger_s_visit_is_not_there(cast: Cast, stranger: Cast) -> None:
+    visit = plan(stranger)
+    assert listed(cast) == []
+    with pytest.raises(NotFound):
+        cast.perform(get_visit, visitId=visit["id"])
+    with pytest.raises(NotFound):
+        listed(cast, jobId=make_job(stranger)["id"])

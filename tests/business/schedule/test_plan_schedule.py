@@ -1,0 +1,151 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import events, trail
+from mainstay.business.jobs.operations import get_job
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.business.schedule.operations import get_visit, list_visits
+from mainstay.business.schedule.planning import plan_schedule
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
+from scheduling import DAY, make_job, plan
+
+
+def change(cast: Cast, *changes: dict[str, Any], confirmed: bool = True) -> dict[str, Any]:
+    return cast.perform(plan_schedule, Role.OFFICE, changes=list(changes), confirmed=confirmed)
+
+
+def booking(
+    cast: Cast, role: Role = Role.MEMBER, begin: str = "10:00", end: str = "11:00", **more: Any
+) -> dict[str, Any]:
+    times = {"startsAt": f"{DAY}T{begin}", "endsAt": f"{DAY}T{end}"}
+    return {"change": "plan", "title": "Round", "personIds": [cast.people[role]], **times, **more}
+
+
+def test_several_changes_are_made_at_once(cast: Cast) -> None:
+    moved, off = plan(cast), plan(cast, times=("12:00", "13:00"))
+    answer = change(
+        cast,
+        booking(cast),
+        {"change": "move", "visitId": moved["id"], "startsAt": f"{DAY}T15:00"},
+        {"change": "cancel", "visitId": off["id"]},
+    )
+    assert answer["summary"] == "Visits are planned: 1, moved: 1, cancelled: 1."
+    assert {(one["about"], one["status"]) for one in answer["visits"]} >= {("Round", "planned")}
+    assert cast.perform(get_visit, visitId=moved["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
+    assert cast.perform(get_visit, visitId=off["id"])["status"] == "cancelled"
+    assert cast.perform(get_job, jobId=off["jobId"])["stage"] == "toSchedule"
+
+
+def test_two_people_swap_their_visits(cast: Cast) -> None:
+    hers, his = plan(cast), plan(cast, Role.SUBCONTRACTOR)
+    change(
+        cast,
+        {"change": "move", "visitId": hers["id"], "personId": cast.people[Role.SUBCONTRACTOR]},
+        {"change": "move", "visitId": his["id"], "personId": cast.people[Role.MEMBER]},
+    )
+    after = cast.perform(get_visit, visitId=hers["id"])
+    assert (after["personName"], after["version"], after["status"]) == ("Sam Subcontractor", 2, "planned")
+    assert cast.perform(get_visit, visitId=his["id"])["personName"] == "Mia Member"
+
+
+def test_what_is_cancelled_makes_room_whatever_the_order(cast: Cast) -> None:
+    off = plan(cast)
+    change(cast, booking(cast), {"change": "cancel", "visitId": off["id"]})
+
+
+def test_a_preview_tells_load_and_what_is_worth_a_look_and_changes_nothing(cast: Cast) -> None:
+    plan(cast, times=("09:00", "09:50"))
+    told, written = len(events(cast)), len(trail(cast))
+    preview = change(cast, booking(cast), booking(cast, begin="18:00", end="19:30"), confirmed=False)
+    assert preview["effects"] == [
+        f"Round: Mia Member, {DAY} from 10:00 to 11:00 (Europe/London).",
+        f"Round: Mia Member, {DAY} from 18:00 to 19:30 (Europe/London).",
+        f"Mia Member on {DAY}: 3 visits, 3 h 20 min.",
+    ]
+    (close, late) = preview["warnings"]
+    assert close.startswith(
+        f"Round on {DAY} from 10:00 to 11:00 (Europe/London) leaves Mia Member less than 15 min to travel"
+    )
+    assert late == f"Round on {DAY} from 18:00 to 19:30 (Europe/London) is outside of Mia Member's working hours."
+    assert preview["blockers"] == []
+    assert (len(events(cast)), len(trail(cast))) == (told, written)
+    assert len(cast.perform(list_visits)["data"]) == 1
+
+
+def test_every_clash_is_told_also_among_the_changes_and_nothing_is_done(cast: Cast) -> None:
+    there = plan(cast)
+    asked = (
+        booking(cast),
+        booking(cast, Role.SUBCONTRACTOR),
+        booking(cast, Role.SUBCONTRACTOR, "10:30", "11:30", title="Second"),
+        {"change": "plan", "jobId": make_job(cast)["id"], "on": DAY},
+    )
+    preview = change(cast, *asked, confirmed=False)
+    assert [blocker[: blocker.index(" on ")] for blocker in preview["blockers"]] == [
+        f"Mia Member is at {there['jobNumber']} Mend the roof",
+        "Sam Subcontractor is at Round",
+    ]
+    with pytest.raises(Blocked):
+        change(cast, *asked)
+    assert len(cast.perform(list_visits)["data"]) == 1
+
+
+def test_a_sick_day_is_planned_around(cast: Cast) -> None:
+    visits = [plan(cast, times=(f"{hour}:00", f"{hour}:30")) for hour in (10, 11)]
+    leave = cast.perform(request_time_off, **{"personId": cast.people[Role.MEMBER], "kind": "sick", "from": DAY})
+    approved = cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    assert [one["visitId"] for one in approved["collisions"]] == [one["id"] for one in visits]
+    change(
+        cast,
+        *(
+            {"change": "move", "visitId": one["visitId"], "personId": cast.people[Role.SUBCONTRACTOR]}
+            for one in approved["collisions"]
+        ),
+    )
+    assert {one["personName"] for one in cast.perform(list_visits)["data"]} == {"Sam Subcontractor"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ({"change": "move"}, "changes.0.visitId: is required to move or cancel a visit"),
+        ({"change": "plan", "on": DAY}, "changes.0.jobId: is required, or a title, and only one of the two"),
+        ({"change": "plan", "title": "x", "on": DAY, "personId": None}, "changes.0.personId: is not known here"),
+        (
+            {"change": "plan", "title": "x", "startsAt": "2027-03-28T01:30", "durationMinutes": 5},
+            "changes.0.startsAt: is a",
+        ),
+        ({"change": "swap"}, "changes.0.change: is not one of"),
+    ],
+)
+def test_a_fault_is_told_with_the_number_of_its_change(cast: Cast, asked: dict[str, Any], fault: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        change(cast, asked)
+    assert refusal.value.text.startswith(fault)
+
+
+def test_there_is_something_to_do_and_not_too_much(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^changes: "):
+        change(cast)
+    with pytest.raises(Invalid, match=r"^changes: has more than 50 entries$"):
+        change(cast, *[{"change": "plan", "title": "x", "on": DAY}] * 51)
+
+
+def test_a_visit_is_changed_once(cast: Cast) -> None:
+    visit = {"visitId": plan(cast)["id"]}
+    preview = change(cast, {"change": "cancel"} | visit, {"change": "move", "notes": "x"} | visit, confirmed=False)
+    assert preview["blockers"] == [preview["blockers"][0]]
+    assert "is changed twice by this plan" in preview["blockers"][0]
+
+
+def test_only_the_office_plans_and_only_its_own(cast: Cast, stranger: Cast) -> None:
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        with pytest.raises(Forbidden):
+            cast.perform(plan_schedule, role, changes=[{"change": "plan", "title": "x", "on": DAY}])
+    for identity in (new_id("visit"), plan(stranger)["id"]):
+        with pytest.raises(NotFound):
+            change(cast, {"change": "cancel", "visitId": identity})

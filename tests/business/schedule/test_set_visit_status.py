@@ -1,0 +1,59 @@
+import pytest
+
+from cast import Cast
+from evidence import events
+from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.schedule.operations import cancel_visit, set_visit_status
+from mainstay.terms.refusal import Blocked, Forbidden, NotFound
+from mainstay.terms.rights import Role
+from scheduling import plan
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_first_start_starts_the_job(cast: Cast, role: Role) -> None:
+    visit = plan(cast, role)
+    told = len(events(cast))
+    started = cast.perform(set_visit_status, role, visitId=visit["id"], status="started")
+    assert started["status"] == "started"
+    assert started["startedAt"] is not None
+    assert cast.perform(get_job, jobId=visit["jobId"])["status"] == "inProgress"
+    assert [event["type"] for event in events(cast)][told:] == ["job.started"]
+
+
+def test_it_is_done_and_that_can_be_undone(cast: Cast) -> None:
+    visit = plan(cast)
+    done = cast.perform(set_visit_status, Role.MEMBER, visitId=visit["id"], status="done")
+    assert None not in {done["startedAt"], done["finishedAt"]}
+    job = cast.perform(get_job, jobId=visit["jobId"])
+    assert (job["status"], job["nextVisitAt"]) == ("inProgress", None)
+    again = cast.perform(set_visit_status, Role.MEMBER, visitId=visit["id"], status="planned")
+    assert (again["startedAt"], again["finishedAt"]) == (None, None)
+    assert cast.perform(get_job, jobId=visit["jobId"])["nextVisitAt"] == visit["startsAt"]
+
+
+def test_a_repeat_changes_nothing(cast: Cast) -> None:
+    visit = plan(cast)
+    first = cast.perform(set_visit_status, visitId=visit["id"], status="started")
+    assert cast.perform(set_visit_status, visitId=visit["id"], status="started")["version"] == first["version"]
+
+
+def test_a_colleague_s_is_not_theirs_to_start(cast: Cast) -> None:
+    visit = plan(cast, Role.SUBCONTRACTOR)
+    with pytest.raises(Forbidden, match="its own visits only"):
+        cast.perform(set_visit_status, Role.MEMBER, visitId=visit["id"], status="started")
+    other = plan(cast, Role.MEMBER)
+    with pytest.raises(NotFound):
+        cast.perform(set_visit_status, Role.SUBCONTRACTOR, visitId=other["id"], status="started")
+    assert cast.perform(set_visit_status, Role.OFFICE, visitId=other["id"], status="done")["status"] == "done"
+
+
+def test_what_was_cancelled_or_is_of_a_closed_job_is_not_started(cast: Cast) -> None:
+    visit = plan(cast)
+    cast.perform(cancel_visit, visitId=visit["id"])
+    with pytest.raises(Blocked, match=r"is cancelled. Plan it again first"):
+        cast.perform(set_visit_status, visitId=visit["id"], status="started")
+    late = plan(cast)
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=late["jobId"], status=status)
+    with pytest.raises(Blocked, match=r"is closed. Reopen it first"):
+        cast.perform(set_visit_status, visitId=late["id"], status="started")

@@ -1,0 +1,117 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from mainstay.business.schedule.leave import (
+    cancel_time_off,
+    decide_time_off,
+    get_time_off,
+    list_time_off,
+    request_time_off,
+)
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from scheduling import DAY, plan
+
+
+def ask(cast: Cast, role: Role = Role.MEMBER, /, **given: object) -> dict[str, Any]:
+    return cast.perform(request_time_off, role, **given or {"from": DAY, "until": "2027-01-12"})
+
+
+def test_whole_days_are_the_midnights_around_them(cast: Cast) -> None:
+    leave = ask(cast, **{"from": "2027-03-28", "until": "2027-03-28", "kind": "sick", "note": "Flu"})
+    assert (leave["from"], leave["until"], leave["status"]) == ("2027-03-28", "2027-03-28", "requested")
+    assert (leave["startsAt"], leave["endsAt"]) == ("2027-03-28T00:00:00.000Z", "2027-03-28T23:00:00.000Z")
+    assert (leave["personName"], leave["kind"], leave["note"]) == ("Mia Member", "sick", "Flu")
+    hours = ask(cast, startsAt=f"{DAY}T14:00", endsAt=f"{DAY}T17:00", kind="unavailable")
+    assert (hours["from"], hours["startsAt"]) == (None, f"{DAY}T14:00:00.000Z")
+
+
+def test_the_answer_names_the_visits_within_it_and_the_decision_does_too(cast: Cast) -> None:
+    visit, any_time = plan(cast), plan(cast, on="2027-01-12")
+    plan(cast, Role.SUBCONTRACTOR)
+    plan(cast, startsAt="2027-01-13T00:00", endsAt="2027-01-13T01:00")
+    leave = ask(cast)
+    expected = [visit["id"], any_time["id"]]
+    assert [one["visitId"] for one in leave["collisions"]] == expected
+    assert leave["collisions"][0]["about"] == f"{visit['jobNumber']} Mend the roof"
+    after = cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve", note="Enjoy")
+    assert (after["status"], after["decisionNote"]) == ("approved", "Enjoy")
+    assert [one["visitId"] for one in after["collisions"]] == expected
+    assert cast.perform(get_time_off, Role.MEMBER, timeOffId=leave["id"])["collisions"] == after["collisions"]
+
+
+def test_a_decision_can_be_changed_until_it_is_cancelled(cast: Cast) -> None:
+    leave = ask(cast)
+    for decision, status in (("decline", "declined"), ("approve", "approved"), ("decline", "declined")):
+        assert cast.perform(decide_time_off, timeOffId=leave["id"], decision=decision)["status"] == status
+    with pytest.raises(Blocked, match="is declined already"):
+        cast.perform(cancel_time_off, Role.MEMBER, timeOffId=leave["id"])
+
+
+def test_one_s_own_is_withdrawn_and_makes_room(cast: Cast) -> None:
+    leave = ask(cast)
+    cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    with pytest.raises(Blocked):
+        plan(cast)
+    assert cast.perform(cancel_time_off, Role.MEMBER, timeOffId=leave["id"])["status"] == "cancelled"
+    plan(cast)
+    with pytest.raises(Blocked, match="has to be requested again"):
+        cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+
+
+def test_nobody_is_off_twice(cast: Cast) -> None:
+    ask(cast)
+    with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2027-01-11 from 00:00"):
+        ask(cast, **{"from": "2027-01-12"})
+    ask(cast, **{"from": "2027-01-13"})
+
+
+def test_members_ask_for_themselves_and_see_their_own(cast: Cast) -> None:
+    mine, theirs = ask(cast), ask(cast, Role.OFFICE, **{"from": DAY, "personId": cast.people[Role.SUBCONTRACTOR]})
+    assert [one["id"] for one in cast.perform(list_time_off, Role.MEMBER)["data"]] == [mine["id"]]
+    assert len(cast.perform(list_time_off, Role.OFFICE)["data"]) == 2
+    with pytest.raises(Forbidden, match="its own time off only"):
+        ask(cast, **{"from": DAY, "personId": cast.people[Role.OFFICE]})
+    with pytest.raises(NotFound):
+        cast.perform(cancel_time_off, Role.MEMBER, timeOffId=theirs["id"])
+    with pytest.raises(Forbidden):
+        cast.perform(decide_time_off, Role.MEMBER, timeOffId=mine["id"], decision="approve")
+    for operation in (list_time_off, request_time_off):
+        with pytest.raises(Forbidden):
+            cast.perform(operation, Role.SUBCONTRACTOR)
+
+
+def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
+    first = ask(cast)
+    second = ask(cast, **{"from": "2027-02-01", "until": "2027-02-05"})
+    old = ask(cast, **{"from": "2020-02-01"})
+
+    def listed(**given: object) -> list[str]:
+        return [one["id"] for one in cast.perform(list_time_off, **given)["data"]]
+
+    assert listed() == [first["id"], second["id"]]
+    assert listed(order="latest") == [second["id"], first["id"], old["id"]]
+    assert listed(**{"from": "2027-02-03", "until": "2027-02-03"}) == [second["id"]]
+    assert listed(status="approved") == []
+    assert listed(personId=cast.people[Role.OFFICE]) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"kind": "sick"}, "from: is required with until for whole days, or startsAt with endsAt instead"),
+        ({"until": DAY}, "from: is required"),
+        ({"from": DAY, "startsAt": f"{DAY}T10:00"}, "from: is required"),
+        ({"startsAt": f"{DAY}T10:00"}, "endsAt: is required with startsAt"),
+        ({"from": DAY, "until": "2027-01-10"}, "until: is before from"),
+        ({"from": DAY, "until": "2029-01-10"}, "until: is more than a year after from"),
+        ({"startsAt": f"{DAY}T10:00", "endsAt": f"{DAY}T10:00"}, "endsAt: is not within a year after startsAt"),
+        ({"from": "2027-02-30"}, "from: is not a date"),
+    ],
+)
+def test_what_is_no_period_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        ask(cast, **given)
+    assert refusal.value.text.startswith(fault)
