@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
+from house.examples_schedule import SCHEDULE_EXAMPLES, Schedule, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.backing.database import EVERY
 from mainstay.backing.guard import Guard
@@ -50,11 +51,14 @@ class Exhibit:
     # Work that could not be done.
     work: str
     business: Work
+    schedule: Schedule
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
         if operation.name in WORK_EXAMPLES:
             return WORK_EXAMPLES[operation.name](self.business)
+        if operation.name in SCHEDULE_EXAMPLES:
+            return SCHEDULE_EXAMPLES[operation.name](self.schedule, role)
         return EXAMPLES[operation.name](self, role)
 
     def through_key(self, role: Role, access: Access) -> Actor:
@@ -109,7 +113,10 @@ def furnish(stage: Stage) -> Exhibit:
     set_columns(cast, "webhook", webhook, failing_since=FAILING_SINCE)
     cast.perform(pause_webhook, webhookId=paused)
     business = furnish_work(cast)
-    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, business)
+    schedule = furnish_schedule(cast, business.job)
+    return Exhibit(
+        cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, business, schedule
+    )
 
 
 def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:

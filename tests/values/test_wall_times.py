@@ -48,13 +48,15 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 
 def test_a_time_that_the_clocks_skip_is_refused_with_what_to_send() -> None:
-    told = r"^is skipped by the clocks in Europe/London; send 2026-03-29T02:30 instead$"
+    options = r"2026-03-29T00:30:00\+00:00 or 2026-03-29T02:30:00\+01:00"
+    told = rf"^is skipped by the clocks in Europe/London; send {options}, whichever is meant$"
     with pytest.raises(ValueError, match=told):
         read_wall_time("2026-03-29T01:30", LONDON)
 
 
 def test_a_time_that_the_clocks_show_twice_is_refused_with_what_to_send() -> None:
-    told = r"shown twice by the clocks in Europe/London; send 2026-10-25T01:30\+01:00 or 2026-10-25T01:30\+00:00$"
+    options = r"2026-10-25T01:30:00\+01:00 or 2026-10-25T01:30:00\+00:00"
+    told = rf"^is shown twice by the clocks in Europe/London; send {options}, whichever is meant$"
     with pytest.raises(ValueError, match=told):
         read_wall_time("2026-10-25T01:30", LONDON)
 

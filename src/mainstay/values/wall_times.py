@@ -64,7 +64,7 @@ def _instead(shown: datetime, zone: str) -> str:
         real = first.astimezone(UTC).astimezone(ZoneInfo(zone))
     except OverflowError:
         return "lies outside the years 1 to 9999"
-    if real.replace(tzinfo=None) != shown:
-        return f"is skipped by the clocks in {zone}; send {real.strftime(_MINUTE)} instead"
-    options = " or ".join(one.isoformat(timespec="minutes") for one in (first, second))
-    return f"is shown twice by the clocks in {zone}; send {options}"
+    skipped = real.replace(tzinfo=None) != shown
+    meant = (second.astimezone(UTC).astimezone(ZoneInfo(zone)), real) if skipped else (first, second)
+    options = " or ".join(one.isoformat(timespec="seconds") for one in meant)
+    return f"is {'skipped' if skipped else 'shown twice'} by the clocks in {zone}; send {options}, whichever is meant"

@@ -88,9 +88,9 @@ def test_nobody_is_free_and_what_to_try(cast: Cast) -> None:
     [
         ({"until": "2027-03-01"}, "until: is more than 31 days after from"),
         ({"until": "2027-01-10"}, "until: is before from"),
-        ({"from": "9999-12-31", "until": "9999-12-31"}, "from: is too far away"),
+        ({"from": "9999-12-31", "until": "9999-12-31"}, "from: is not within the years"),
         ({"durationMinutes": 0}, "durationMinutes: is below 5"),
-        ({"startsAt": "2027-03-28T01:30"}, "startsAt: is a time that the clocks in Europe/London skip"),
+        ({"startsAt": "2027-03-28T01:30"}, "startsAt: is skipped by the clocks in Europe/London"),
     ],
 )
 def test_what_is_no_range_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:

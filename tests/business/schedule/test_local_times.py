@@ -24,7 +24,7 @@ def test_a_time_in_the_gap_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         planned(cast, f"{SPRING}T01:30", f"{SPRING}T03:00")
     assert refusal.value.text == (
-        "startsAt: is a time that the clocks in Europe/London skip on that day; send 2027-03-28T00:30:00+00:00 or"
+        "startsAt: is skipped by the clocks in Europe/London; send 2027-03-28T00:30:00+00:00 or"
         " 2027-03-28T02:30:00+01:00, whichever is meant"
     )
     assert planned(cast, f"{SPRING}T02:30:00+01:00", f"{SPRING}T03:00")[0] == f"{SPRING}T01:30:00.000Z"
@@ -34,8 +34,8 @@ def test_a_time_in_the_fold_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         planned(cast, f"{AUTUMN}T00:30", f"{AUTUMN}T01:30")
     assert refusal.value.text == (
-        "endsAt: is a time that the clocks in Europe/London show twice on that day; send 2027-10-31T01:30:00+01:00 or,"
-        " for the second time, 2027-10-31T01:30:00+00:00"
+        "endsAt: is shown twice by the clocks in Europe/London; send 2027-10-31T01:30:00+01:00 or"
+        " 2027-10-31T01:30:00+00:00, whichever is meant"
     )
     assert planned(cast, f"{AUTUMN}T01:30:00+01:00", f"{AUTUMN}T01:30:00+00:00") == (
         f"{AUTUMN}T00:30:00.000Z",
@@ -111,7 +111,7 @@ def test_what_does_not_repeat_is_refused(cast: Cast, repeat: dict[str, object], 
 
 
 def test_a_repetition_in_the_gap_names_the_date(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^startsAt: on 2027-03-28 is a time that the clocks in Europe/London skip"):
+    with pytest.raises(Invalid, match=r"^startsAt: on 2027-03-28 is skipped by the clocks in Europe/London"):
         cast.perform(
             plan_visit,
             title="Night",

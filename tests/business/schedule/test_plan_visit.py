@@ -155,10 +155,10 @@ def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
         ({"durationMinutes": 60}, "endsAt: is required, or durationMinutes, and only one of the two"),
         ({"endsAt": f"{DAY}T10:00"}, "endsAt: is not after startsAt"),
         ({"endsAt": "2027-01-12T10:01"}, "endsAt: is more than 24 hours after startsAt; plan several visits"),
-        ({"startsAt": "at ten"}, "startsAt: is neither a moment such as 2026-11-15T10:30:00Z nor a local time such as"),
-        ({"startsAt": "9999-12-31T23:59Z"}, "startsAt: is neither a moment"),
-        ({"startsAt": "9999-12-31T23:59:00Z"}, "startsAt: is outside the years 2000 to 2099"),
-        ({"startsAt": "2027-02-30T10:00"}, "startsAt: is neither a moment"),
+        ({"startsAt": "at ten"}, "startsAt: is not a time such as 2026-11-15T10:30, or 2026-11-15T10:30:00Z"),
+        ({"startsAt": "9999-12-31T23:59"}, "startsAt: is not within the years 2000 to 2099"),
+        ({"startsAt": "9999-12-31T23:59:00Z"}, "startsAt: is not within the years 2000 to 2099"),
+        ({"startsAt": "2027-02-30T10:00"}, "startsAt: is not a time"),
         ({"personIds": ["person_1"]}, "personIds.0: is not the id of a person"),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_date_is_instead_of_times(cast: Cast) -> None:
     assert (visit["on"], visit["startsAt"], visit["endsAt"]) == (DAY, None, None)
     with pytest.raises(Invalid, match=r"^on: is for any time of a date"):
         plan(cast, on=DAY, startsAt=f"{DAY}T10:00")
-    with pytest.raises(Invalid, match=r"^on: is too far away$"):
+    with pytest.raises(Invalid, match=r"^on: is not within the years 2000 to 2099$"):
         plan(cast, on="9999-12-31")
 
 

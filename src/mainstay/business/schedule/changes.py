@@ -17,7 +17,7 @@ from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import Day, Line, Paragraph, TimeZone, WholeNumber, id_of, omittable
 from mainstay.values.ids import new_id
-from mainstay.values.local_times import LocalTime
+from mainstay.values.wall_times import WallTime
 
 # So many visits one change makes or moves at most: a crew of ten each day of a month and more.
 MOST = 400
@@ -26,10 +26,10 @@ _LONGEST_MINUTES = 24 * 60
 JobId = Annotated[str, Field(title="Job", description="The job's id or number.")]
 PersonId = Annotated[str, id_of("person")]
 StartsAt = Annotated[
-    LocalTime | None,
+    WallTime | None,
     Field(title="Begins", description="A moment with Z or an offset, or the local time there: 2026-11-15T10:30."),
 ]
-EndsAt = Annotated[LocalTime | None, Field(title="Ends", description="Likewise. At most 24 hours later.")]
+EndsAt = Annotated[WallTime | None, Field(title="Ends", description="Likewise. At most 24 hours later.")]
 Minutes = Annotated[
     WholeNumber | None, Field(ge=1, le=_LONGEST_MINUTES, title="Minutes", description="How long, instead of endsAt.")
 ]

@@ -20,8 +20,8 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.terms.wire import column_names
 from mainstay.values.fields import LAST_SEEN, Day, Paragraph, id_of
-from mainstay.values.local_times import LocalTime
 from mainstay.values.moments import local_date, moment_text, parse_moment
+from mainstay.values.wall_times import WallTime
 
 _LONGEST = timedelta(days=366)
 _A_DAY = timedelta(hours=24)
@@ -59,10 +59,10 @@ class RequestTimeOff(Input):
     kind: LeaveKind = Field("holiday", description="Why they are away.")
     from_: Day | None = Field(None, alias="from", description="The first whole day.")
     until: Day | None = Field(None, description="The last whole day. Without it, the first.")
-    starts_at: LocalTime | None = Field(
+    starts_at: WallTime | None = Field(
         None, title="Begins", description="For less than a day: a moment, or a local time such as 2026-11-15T10:30."
     )
-    ends_at: LocalTime | None = Field(None, title="Ends", description="When it ends, likewise.")
+    ends_at: WallTime | None = Field(None, title="Ends", description="When it ends, likewise.")
     note: Paragraph | None = Field(None, description="What the office should know.")
 
 

@@ -2,7 +2,7 @@
 
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -11,9 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from mainstay.business.schedule.model import LONGEST_VISIT_HOURS
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.fields import Day, WholeNumber
-from mainstay.values.local_times import at_clocks, is_in_reach, moment_at
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
+from mainstay.values.wall_times import read_wall_time
 
+# Whatever is planned lies in these years: reckoning with days around it stays within the calendar.
+_YEARS = range(2000, 2100)
+_TOO_FAR = f"is not within the years {_YEARS[0]} to {_YEARS[-1]}"
 # So far ahead something can be repeated.
 _A_YEAR = timedelta(days=366)
 
@@ -114,13 +117,13 @@ def repeated(when: When, repeat: Repeat) -> list[When]:
 
 def on_day(when: When, day: date) -> When:
     """The same on another date: at the same time by the clocks there, for as long."""
-    if not is_in_reach(day):
-        raise Invalid([Fault("startsAt", f"leads to {day.isoformat()}, which is too far away")])
+    if day.year not in _YEARS:
+        raise Invalid([Fault("startsAt", f"leads to {day.isoformat()}, which {_TOO_FAR}")])
     if when.on_date or when.starts_at is None:
         return any_time(day, when.time_zone)
     shown = local(when.starts_at, when.time_zone).time().replace(fold=0)
     try:
-        begin = at_clocks(datetime.combine(day, shown), when.time_zone)
+        begin = read_wall_time(datetime.combine(day, shown).isoformat(timespec="seconds"), when.time_zone)
     except ValueError as fault:
         raise Invalid(
             [Fault("startsAt", f"on {day.isoformat()} {fault}; leave that date out and plan it alone")]
@@ -161,9 +164,12 @@ def bounds(first: str | None, last: str | None, zone: str) -> tuple[str, str]:
 def moment_of(name: str, text: str, zone: str) -> datetime:
     """The moment that a field means, read at a place."""
     try:
-        return moment_at(text, zone).astimezone(UTC)
+        moment = read_wall_time(text, zone)
     except ValueError as fault:
         raise Invalid([Fault(name, str(fault))]) from None
+    if moment.year not in _YEARS:
+        raise Invalid([Fault(name, _TOO_FAR)])
+    return moment
 
 
 def _days(first: date, repeat: Repeat) -> Iterator[date]:
@@ -185,6 +191,6 @@ def _months_later(day: date, months: int) -> date:
 
 def _reachable(name: str, text: str) -> date:
     day = date.fromisoformat(text)
-    if not is_in_reach(day):
-        raise Invalid([Fault(name, "is too far away")])
+    if day.year not in _YEARS:
+        raise Invalid([Fault(name, _TOO_FAR)])
     return day
