@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
+from house.examples_hours import HOURS_EXAMPLES, Hours, furnish_hours
 from house.examples_schedule import SCHEDULE_EXAMPLES, Schedule, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.backing.database import EVERY
@@ -52,6 +53,7 @@ class Exhibit:
     work: str
     business: Work
     schedule: Schedule
+    hours: Hours
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
@@ -59,6 +61,8 @@ class Exhibit:
             return WORK_EXAMPLES[operation.name](self.business)
         if operation.name in SCHEDULE_EXAMPLES:
             return SCHEDULE_EXAMPLES[operation.name](self.schedule, role)
+        if operation.name in HOURS_EXAMPLES:
+            return HOURS_EXAMPLES[operation.name](self.hours, role)
         return EXAMPLES[operation.name](self, role)
 
     def through_key(self, role: Role, access: Access) -> Actor:
@@ -114,9 +118,9 @@ def furnish(stage: Stage) -> Exhibit:
     cast.perform(pause_webhook, webhookId=paused)
     business = furnish_work(cast)
     schedule = furnish_schedule(cast, business.job)
-    return Exhibit(
-        cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, business, schedule
-    )
+    hours = furnish_hours(cast, business.job)
+    made = (business, schedule, hours)
+    return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, *made)
 
 
 def _deliver(cast: Cast, webhook: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ VERBS = {
     "accept", "add", "approve", "archive", "change", "create", "delete", "disable", "drop", "end", "get", "invite",
     "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
+    "log", "review", "start", "stop", "submit",
 }  # fmt: skip
 OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", CATALOGUE.events, ids=lambda event: event.name)
@@ -74,7 +75,7 @@ def test_fields_are_camel_case_and_moments_and_dates_are_told_by_their_names(ope
             if part.get("format") == "date-time":
                 assert name.endswith("At") or name == "since"
             if part.get("format") == "date":
-                assert name.endswith("On") or name == "on"
+                assert name.endswith("On") or name in {"on", "from", "until"}
 
 
 @OPERATION

@@ -35,6 +35,10 @@ NAMED: dict[str, list[object]] = {
     "type": [CATALOGUE.events[0].name],
     "since": ["2026-11-15T10:30:50Z"],
     "text": [],
+    "from": ["2026-11-15"],
+    "until": ["2026-11-15"],
+    "jobId": ["J-0001"],
+    "personId": ["person_01JCDZ8Q4X0V9M2T6W3B7K5N1R"],
 }
 
 
@@ -63,10 +67,12 @@ def askings(operation: Operation, last: str, needed: dict[str, object]) -> Itera
 def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     noun = operation.name.removeprefix("list_")
     prefixes = {"people": "person", "events": "evt", "deliveries": "delivery", "messages": "out", "failed_work": "out"}
+    prefixes |= {"hours": "entry", "unbilled": "job"}
     trial.database.statements.clear()
     prefix = prefixes.get(noun, noun.removesuffix("s"))
     # By name, an id must be someone's; by age, any is a place.
-    last = trial.open.cast.people[Role.ADMIN] if prefix == "person" else new_id(prefix)
+    known = {"person": trial.open.cast.people[Role.ADMIN], "entry": trial.open.hours.drafts[Role.MEMBER]}
+    last = known.get(prefix) or new_id(prefix)
     for given in askings(operation, last, trial.open.input(operation)):
         for actions in (False, True):
             envelope = Envelope("req_1", actions=actions)

@@ -56,7 +56,10 @@ def inner(kind: Any, *, empty: bool) -> object:
         }
     if issubclass(kind, Shown):
         return sample(kind, empty=empty)[1]
-    assert issubclass(kind, BaseModel) or is_dataclass(kind)
+    if issubclass(kind, BaseModel):
+        fields = kind.model_fields.items()
+        return {of.alias or name: kept_and_shown(of.annotation, empty=empty)[1] for name, of in fields}
+    assert is_dataclass(kind)
     parts = {name: part for name, part in get_type_hints(kind).items() if get_origin(part) is not ClassVar}
     return {name: kept_and_shown(part, empty=empty)[1] for name, part in parts.items()}
 

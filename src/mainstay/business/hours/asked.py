@@ -13,7 +13,7 @@ from mainstay.business.people.store import check_here
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Needs, Right
-from mainstay.values.fields import NOT_ASKED, As, Day, Paragraph, WholeNumber, id_of
+from mainstay.values.fields import NOT_ASKED, As, Day, Paragraph, Reference, WholeNumber, id_of
 from mainstay.values.wall_times import WallTime, read_wall_time, wall_text
 
 _Count = Annotated[WholeNumber, Field(ge=0, le=MOST_MINUTES), As("minutes")]
@@ -24,7 +24,10 @@ PersonId = Annotated[
     Needs(Right.ALL_HOURS_READ),
     Field(title="Person", description="Whose hours, where they are not one's own: a person's id."),
 ]
-JobId = Annotated[str | None, Field(title="Job", description="What was worked on: the job's id or number.")]
+JobId = Annotated[
+    Annotated[str, Reference(to="job")] | None,
+    Field(title="Job", description="What was worked on: the job's id or number."),
+]
 VisitId = Annotated[
     Annotated[str, id_of("visit")] | None, Field(description="The visit it was, of the same job and person."), NOT_ASKED
 ]

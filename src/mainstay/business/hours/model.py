@@ -262,5 +262,5 @@ def if_closed(on: str, closed_until: str | None) -> list[Reason]:
     """The reason that the books are closed for a date."""
     if closed_until and on <= closed_until:
         text = f"The books are closed until {closed_until}, so hours of {on} stay as they are."
-        return [Reason(f"{text} An owner or admin can open them again.", unblock="update_organisation")]
+        return [Reason(f"{text} An owner or admin can open them again.", unblock="update_settings")]
     return []

@@ -1,0 +1,49 @@
+"""Hours in every state, and for each operation on them an input that it takes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cast import Cast
+from mainstay.business.hours.operations import log_hours
+from mainstay.business.hours.review import submit_hours
+from mainstay.business.hours.timers import start_timer
+from mainstay.terms.rights import Role
+from mainstay.values.moments import local_date
+
+Given = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Hours:
+    """Of everyone a draft and a timer that runs, and one entry that waits for approval."""
+
+    job: str
+    today: str
+    drafts: dict[Role, str]
+    submitted: str
+
+
+def furnish_hours(cast: Cast, job: str) -> Hours:
+    """Make them."""
+    today = local_date(cast.stage.clock(), "Europe/London").isoformat()
+    drafts = {role: str(cast.perform(log_hours, role, jobId=job, on=today, minutes=30)["id"]) for role in Role}
+    submitted = str(cast.perform(log_hours, Role.MEMBER, jobId=job, on=today, minutes=60)["id"])
+    cast.perform(submit_hours, Role.MEMBER, timeEntryIds=[submitted])
+    for role in Role:
+        cast.perform(start_timer, role)
+    return Hours(job, today, drafts, submitted)
+
+
+HOURS_EXAMPLES: dict[str, Callable[[Hours, Role], Given]] = {
+    "list_hours": lambda *_: {},
+    "get_time_entry": lambda hours, role: {"timeEntryId": hours.drafts[role]},
+    "log_hours": lambda hours, _: {"jobId": hours.job, "on": hours.today, "minutes": 5},
+    "update_hours": lambda hours, role: {"timeEntryId": hours.drafts[role], "note": "Flushed the pipes"},
+    "delete_hours": lambda hours, role: {"timeEntryId": hours.drafts[role], "confirmed": True},
+    "start_timer": lambda hours, _: {"jobId": hours.job, "switch": True},
+    "stop_timer": lambda *_: {},
+    "submit_hours": lambda hours, role: {"timeEntryIds": [hours.drafts[role]]},
+    "review_hours": lambda hours, _: {"timeEntryIds": [hours.submitted], "decision": "approve"},
+    "list_unbilled": lambda *_: {},
+    "get_job_costing": lambda hours, _: {"jobId": hours.job},
+}
