@@ -1,6 +1,4 @@
-import asyncio
 import socket
-import ssl
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -8,9 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mainstay.backing.guard import Denied, Guard
-from mainstay.backing.web import Unanswered, Web
+from posting import post
 
-TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 ORG = "org_1"
 PUBLIC = "93.184.216.34"
 REFUSED_V4 = [
@@ -73,18 +70,6 @@ def answering(*answers: Sequence[str]) -> Callable[[str, int], Sequence[str]]:
     """A name server that gives these answers one after the other, and the last one from then on."""
     left = list(answers)
     return lambda _host, _port: left.pop(0) if len(left) > 1 else left[0]
-
-
-def post(guard: Guard, url: str) -> str:
-    """Why nothing came of it."""
-
-    async def told() -> str:
-        async with Web(guard, tls=TLS) as web:
-            with pytest.raises(Unanswered) as caught:
-                await web.post(url, {}, b"{}")
-        return caught.value.kind
-
-    return asyncio.run(told())
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Name servers that are silent, slow or odd, seen by whoever saves an address or posts to it."""
 
 import asyncio
-import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,24 +9,12 @@ from contextlib import ExitStack
 import pytest
 
 from mainstay.backing.guard import MOST_LOOKUPS, Denied, Guard
-from mainstay.backing.web import Unanswered, Web
+from mainstay.backing.web import Web
+from posting import TLS, post
 from waiting import wait_until
 
-TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 ORG = "org_1"
 PUBLIC = "93.184.216.34"
-
-
-def post(guard: Guard, url: str, deadline: float = 15.0) -> str:
-    """Why nothing came of it."""
-
-    async def told() -> str:
-        async with Web(guard, tls=TLS, deadline=deadline) as web:
-            with pytest.raises(Unanswered) as caught:
-                await web.post(url, {}, b"{}")
-        return caught.value.kind
-
-    return asyncio.run(told())
 
 
 class Silent:

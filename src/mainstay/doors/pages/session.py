@@ -14,7 +14,7 @@ from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.pages.door import apology
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
-from mainstay.doors.pages.late import LateForms
+from mainstay.doors.pages.late_forms import LateForms
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Uploads
 from mainstay.doors.running import Runner
