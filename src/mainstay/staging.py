@@ -1,6 +1,7 @@
 """Builds where operations are performed, and what the house makes with its secret: all that a command needs."""
 
-from typing import TYPE_CHECKING, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from mainstay.backing.database import Database, Handle
 from mainstay.backing.folder import DataFolder
@@ -73,8 +74,13 @@ def open_guard(settings: Settings) -> Guard:
 
 
 def _standing(rows: Handle, actor: Actor) -> Actor:
-    current: Actor = late("mainstay.identity.authenticate").standing(rows, actor)
+    current: Actor = _credentials().standing(rows, actor)
     return current
+
+
+@cache
+def _credentials() -> Any:
+    return late("mainstay.identity.authenticate")
 
 
 def _secret(settings: Settings) -> bytes:

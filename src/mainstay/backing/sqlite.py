@@ -5,8 +5,8 @@ write lock at the start, because a transaction that starts reading and then writ
 """
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -92,30 +92,9 @@ class SqliteDatabase:
         """One statement is a transaction by itself."""
         return _Glance(self._reader(), organisation)
 
-    @contextmanager
-    def changing(self, organisation: str, *, keep: bool = True) -> Iterator[SqliteHandle]:
+    def changing(self, organisation: str, *, keep: bool = True) -> "_Changing":
         """Change all or nothing, one after another."""
-        with self._turn(), _faults():
-            # What is left of the time: others in this process may have taken most of it.
-            self._writer.set_busy_timeout(int(seconds_left() * 1000))
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield SqliteHandle(self._writer, organisation)
-                self._writer.execute("COMMIT" if keep else "ROLLBACK")
-            except BaseException:
-                # SQLite has rolled back by itself after some faults, a full disk among them.
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if not self._writing.acquire(timeout=seconds_left()):
-            raise Unreachable("The changes before this one take too long.")
-        try:
-            yield
-        finally:
-            self._writing.release()
+        return _Changing(self._writer, self._writing, organisation, keep=keep)
 
     def migrating(self) -> AbstractContextManager[SqliteHandle]:
         """Change the schema like anything else: SQLite's schema is part of the transaction."""
@@ -180,12 +159,52 @@ class _Reading:
         self._connection.execute("ROLLBACK")
 
 
-@contextmanager
-def _faults() -> Iterator[None]:
+class _Changing:
+    """A transaction that changes, in its turn; a class, likewise."""
+
+    __slots__ = ("_ends", "_organisation", "_turn", "_writer")
+
+    def __init__(self, writer: apsw.Connection, turn: threading.Lock, organisation: str, *, keep: bool) -> None:
+        self._writer = writer
+        self._turn = turn
+        self._organisation = organisation
+        self._ends = "COMMIT" if keep else "ROLLBACK"
+
+    def __enter__(self) -> SqliteHandle:
+        if not self._turn.acquire(timeout=seconds_left()):
+            raise Unreachable("The changes before this one take too long.")
+        try:
+            # What is left of the time: others in this process may have taken most of it.
+            self._writer.set_busy_timeout(int(seconds_left() * 1000))
+            self._writer.execute("BEGIN IMMEDIATE")
+        except BaseException as error:
+            self._turn.release()
+            _tell_passing(error)
+            raise
+        return SqliteHandle(self._writer, self._organisation)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._writer.execute(self._ends)
+        except BaseException as fault:
+            _tell_passing(fault)
+            raise
+        finally:
+            try:
+                # SQLite has rolled back by itself after some faults, a full disk among them.
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+            finally:
+                self._turn.release()
+        _tell_passing(error)
+
+
+def _tell_passing(error: BaseException | None) -> None:
     """Locked for too long, disk full, file gone: nothing was changed, and trying again is right."""
-    try:
-        yield
-    except _PASSING as error:
+    if isinstance(error, _PASSING):
         raise Unreachable(str(error)) from error
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from mainstay.backing.database import Handle
@@ -16,6 +15,7 @@ from mainstay.terms.refusal import NotFound, Stale
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept
 from mainstay.values.moments import moment_text
+from mainstay.values.once import MadeOnce
 
 
 class Envelope(NamedTuple):
@@ -89,42 +89,42 @@ class Context:
         return self.known.listings if self.known else {}
 
     # Most acts are readings, of which there is nothing to tell: these lists are made where something is.
-    @cached_property
+    @MadeOnce
     def events(self) -> list[Event]:
         """What happened."""
         return []
 
-    @cached_property
+    @MadeOnce
     def letters(self) -> list[Letter]:
         """What the worker is to do after the commit."""
         return []
 
-    @cached_property
+    @MadeOnce
     def effects(self) -> list[str]:
         """What would happen, in words."""
         return []
 
-    @cached_property
+    @MadeOnce
     def warnings(self) -> list[str]:
         """What should be known before."""
         return []
 
-    @cached_property
+    @MadeOnce
     def now(self) -> datetime:
         """The moment of the act: the same for everything it does."""
         return self.clock()
 
-    @cached_property
+    @MadeOnce
     def at(self) -> str:
         """The moment of the act as it is kept."""
         return moment_text(self.now)
 
-    @cached_property
+    @MadeOnce
     def stamp(self) -> str:
         """Who acts, as it is kept on what the act changes."""
         return self.actor.stamp
 
-    @cached_property
+    @MadeOnce
     def pen(self) -> Pen:
         """What writes records, with the moment and the one who acts on them."""
         return Pen(self.rows, self.at, self.stamp)

@@ -27,12 +27,10 @@ class Event:
         if self.before is None:
             return {}
         model = self.record.shown
-        changed = {
-            model.model_fields[name].alias
-            for name, was, is_now in zip(column_names(model), self.before.row, self.record.row, strict=True)
-            if was != is_now and name not in _ALWAYS
-        }
-        return {name: value for name, value in to_record(self.before).items() if name in changed}
+        rows = zip(column_names(model), self.before.row, self.record.row, strict=True)
+        changed = [name for name, was, is_now in rows if was != is_now and name not in _ALWAYS]
+        before = to_record(self.before)
+        return {alias: before[alias] for alias in (model.model_fields[name].alias or name for name in changed)}
 
 
 # What every change changes.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
 from pydantic import BaseModel
@@ -69,7 +69,10 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """What the records of a list are found by when someone looks for a text: words out of these columns."""
+    """What the records of a list are found by when someone looks for a text: words out of these columns.
+
+    Nothing else that a record is found by gives such words: they are written, and removed, with these columns alone.
+    """
 
     columns: tuple[str, ...]
     words: Callable[..., frozenset[str]]
@@ -108,7 +111,7 @@ class Listing(Generic[K]):
     otherwise: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, Order] = field(default_factory=lambda: {NEWEST: Order("id", descending=True)})
     # Where the list's input has a `text`: what it looks for.
-    found_by: FoundBy | None = None
+    found_by: tuple[FoundBy, ...] = ()
     tenant: str = "organisation_id"
     # Adds the columns that are derived from those that are written.
     derived: Callable[[dict[str, Any]], dict[str, Any]] = dict
@@ -195,8 +198,8 @@ class Listing(Generic[K]):
         """A new record."""
         row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
         record = self.keep(row)
-        if self.found_by:
-            words.write(ctx.rows, self.prefix, record.id, self._words(self.found_by, record))
+        for by in self.found_by:
+            words.write(ctx.rows, self.prefix, record.id, self._words(by, record))
         return record
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
@@ -205,8 +208,9 @@ class Listing(Generic[K]):
         if row is None:
             return record
         after = self.keep(row)
-        if self.found_by and not changes.keys().isdisjoint(self.found_by.columns):
-            words.rewrite(ctx.rows, self.prefix, after.id, self._words(self.found_by, after))
+        for by in self.found_by:
+            if not changes.keys().isdisjoint(by.columns):
+                words.rewrite(ctx.rows, self.prefix, after.id, self._words(by, record), self._words(by, after))
         if self.own and (copied := [name for name in self.own.copies if name in changes]):
             copies = ", ".join(f"{name} = :{name}" for name in copied)
             sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
@@ -216,8 +220,9 @@ class Listing(Generic[K]):
     def reword(self, ctx: Context, identity: str) -> None:
         """Let a record be found by what is known of it now; what it is called after may have changed elsewhere."""
         record = self.find(ctx, f"{self.table}.id = :id", id=identity)
-        if record and self.found_by:
-            words.rewrite(ctx.rows, self.prefix, identity, self._words(self.found_by, record))
+        if record:
+            found_by = [self._words(by, record) for by in self.found_by]
+            words.renew(ctx.rows, self.prefix, identity, frozenset().union(*found_by))
 
     def keep(self, row: Row) -> K:
         """A record from the columns of what is shown, and of the facts behind them."""
@@ -369,4 +374,9 @@ def _turn(kind: Any) -> Callable[[Any], Any] | None:
         return bool
     if get_origin(kind) in {list, dict}:
         return orjson.loads
-    return kind if isinstance(kind, type) and issubclass(kind, Enum) else None
+    # By a table: calling the enum costs ten times as much.
+    return {member.value: member for member in kind}.__getitem__ if _is_enum(kind) else None
+
+
+def _is_enum(kind: Any) -> TypeGuard[type[Enum]]:
+    return isinstance(kind, type) and issubclass(kind, Enum)

@@ -188,7 +188,7 @@ def _check_fields(operation: Operation, given: Input, actor: Actor) -> None:
 
 def _told(given: Input) -> str:
     """The input as the trail and the replay know it; secrets in it are hidden."""
-    return given.model_dump_json(by_alias=True, exclude_unset=True)
+    return given.__pydantic_serializer__.to_json(given, by_alias=True, exclude_unset=True).decode()
 
 
 def _once(ctx: Context, operation: Operation, given: Input) -> Once | None:

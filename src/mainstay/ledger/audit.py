@@ -34,11 +34,9 @@ def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
         "SELECT sequence, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 1"
     )
     sequence, previous = (int(last[0] or 0) + 1, str(last[1])) if last else (1, _START)
-    kept: dict[str, Value] = {
-        **entry._asdict(),
-        "events": orjson.dumps(entry.events).decode(),
-        "records": orjson.dumps(entry.records).decode(),
-    }
+    *told, events, records = entry
+    listed = orjson.dumps(events).decode(), orjson.dumps(records).decode()
+    kept: dict[str, Value] = dict(zip(Entry._fields, (*told, *listed), strict=True))
     rows.run(
         "INSERT INTO audit"
         " (organisation_id, sequence, at, actor, request_id, operation, given, events, records, hash, person_id) VALUES"

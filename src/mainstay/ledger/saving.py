@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from mainstay.backing.database import Handle, Row, Value
 
@@ -26,18 +27,8 @@ class Pen:
     def insert(self, table: str, identity: str, columns: Mapping[str, Value], returning: str) -> Row:
         """A new record of the organisation, in its first version; these columns of it."""
         self.touch(identity)
-        names = ", ".join(columns)
-        values = ", ".join(f":{name}" for name in columns)
-        row = self.rows.one(
-            f"INSERT INTO {table}"
-            f" (organisation_id, id, created_at, created_by, updated_at, updated_by, version, {names})"
-            f" VALUES (:organisation, :id, :at, :by, :at, :by, 1, {values}) RETURNING {returning}",
-            id=identity,
-            at=self.at,
-            by=self.by,
-            **columns,
-        )
-        return row or ()
+        statement = _inserting(table, tuple(columns), returning)
+        return self.rows.one(statement, id=identity, at=self.at, by=self.by, **columns) or ()
 
     def save(
         self, table: str, identity: str, columns: Mapping[str, Value], returning: str, tenant: str = "organisation_id"
@@ -45,16 +36,28 @@ class Pen:
         """Change a record; these columns of it, or None, and no new version, when it is as wished already."""
         if not columns:
             return None
-        assignments = ", ".join(f"{name} = :{name}" for name in columns)
-        differs = " OR ".join(f"{name} IS DISTINCT FROM :{name}" for name in columns)
-        row = self.rows.one(
-            f"UPDATE {table} SET {assignments}, updated_at = :at, updated_by = :by, version = version + 1"
-            f" WHERE {tenant} = :organisation AND id = :id AND ({differs}) RETURNING {returning}",
-            id=identity,
-            at=self.at,
-            by=self.by,
-            **columns,
-        )
+        statement = _saving(table, tuple(columns), returning, tenant)
+        row = self.rows.one(statement, id=identity, at=self.at, by=self.by, **columns)
         if row is not None:
             self.touch(identity)
         return row
+
+
+# The same few forms fill in the same few columns again and again.
+@lru_cache(512)
+def _inserting(table: str, columns: tuple[str, ...], returning: str) -> str:
+    names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
+    return (
+        f"INSERT INTO {table} (organisation_id, id, created_at, created_by, updated_at, updated_by, version, {names})"
+        f" VALUES (:organisation, :id, :at, :by, :at, :by, 1, {values}) RETURNING {returning}"
+    )
+
+
+@lru_cache(512)
+def _saving(table: str, columns: tuple[str, ...], returning: str, tenant: str) -> str:
+    assignments = ", ".join(f"{name} = :{name}" for name in columns)
+    differs = " OR ".join(f"{name} IS DISTINCT FROM :{name}" for name in columns)
+    return (
+        f"UPDATE {table} SET {assignments}, updated_at = :at, updated_by = :by, version = version + 1"
+        f" WHERE {tenant} = :organisation AND id = :id AND ({differs}) RETURNING {returning}"
+    )

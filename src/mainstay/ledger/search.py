@@ -5,10 +5,11 @@ because no more is looked at than is needed.
 """
 
 from collections.abc import Collection
+from functools import cache
 from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
-from mainstay.values.search import Sought, end_of
+from mainstay.values.search import MOST_KEPT, Sought, end_of
 
 # A prefix stands for so many words at most.
 _MOST_WORDS = 12
@@ -17,6 +18,7 @@ _SCANNED = 400
 
 _WORDS = "FROM search_word WHERE organisation_id = :organisation"
 _OF_KIND = f"{_WORDS} AND kind = :of_kind"
+_OF_RECORD = f"SELECT word {_WORDS} AND record_id = :record"
 # One step along the index for each word that there is, however many records have it.
 _BEGINNING = f"""
 WITH RECURSIVE found (word, step) AS (
@@ -43,23 +45,27 @@ class Narrowed(NamedTuple):
     bound: dict[str, Value]
 
 
-def rewrite(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
-    """Let a record that is there be found by these words; only what is different is written."""
-    before = {str(word) for (word,) in rows.all(f"SELECT word {_WORDS} AND record_id = :record", record=record)}
-    if gone := [word for word in before if word not in words]:
-        bound = _bound(gone)
-        names = ", ".join(f":{name}" for name in bound)
-        rows.run(f"DELETE {_WORDS} AND record_id = :record AND word IN ({names})", record=record, **bound)
-    write(rows, kind, record, [word for word in words if word not in before])
+# More names of parameters than a record has words; they have letters only.
+_NAMES = tuple(f"word_{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(3 * MOST_KEPT))
+
+
+def rewrite(rows: Handle, kind: str, record: str, before: frozenset[str], after: frozenset[str]) -> None:
+    """Let a record be found by other words than before; only what is different is written."""
+    if gone := before - after:
+        rows.run(_removing(len(gone)), record=record, **_bound(gone))
+    write(rows, kind, record, after - before)
+
+
+def renew(rows: Handle, kind: str, record: str, words: frozenset[str]) -> None:
+    """Let a record be found by these words, whatever it was found by before."""
+    before = frozenset(str(word) for (word,) in rows.all(_OF_RECORD, record=record))
+    rewrite(rows, kind, record, before, words)
 
 
 def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
     """Let a record be found by these words as well."""
     if words:
-        bound = _bound(words)
-        values = ", ".join(f"(:organisation, :of_kind, :{name}, :record)" for name in bound)
-        sql = f"INSERT INTO search_word (organisation_id, kind, word, record_id) VALUES {values}"
-        rows.run(sql, of_kind=kind, record=record, **bound)
+        rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(words))
 
 
 def having(identity: str, kind: str, sought: Sought) -> Narrowed:
@@ -120,5 +126,17 @@ def _has(identity: str, name: str, prefix: str, bound: dict[str, Value]) -> str:
 
 
 def _bound(words: Collection[str]) -> dict[str, Value]:
-    """Each word under a name of its own; names of parameters have letters only."""
-    return {f"word_{chr(97 + number // 26)}{chr(97 + number % 26)}": word for number, word in enumerate(words)}
+    """Each word under a name of its own."""
+    return dict(zip(_NAMES, words, strict=False))
+
+
+@cache
+def _removing(count: int) -> str:
+    names = ", ".join(f":{name}" for name in _NAMES[:count])
+    return f"DELETE {_WORDS} AND record_id = :record AND word IN ({names})"
+
+
+@cache
+def _adding(count: int) -> str:
+    values = ", ".join(f"(:organisation, :of_kind, :{name}, :record)" for name in _NAMES[:count])
+    return f"INSERT INTO search_word (organisation_id, kind, word, record_id) VALUES {values} ON CONFLICT DO NOTHING"

@@ -85,9 +85,10 @@ def _written_out(model: type[Shown], rights: Rights) -> tuple[str, str]:
     return "".join(f"c{number}, " for number in range(len(names))), ", ".join(shown)
 
 
-def column_names(model: type[Shown]) -> list[str]:
+@cache
+def column_names(model: type[Shown]) -> tuple[str, ...]:
     """The columns of a row, in their order: the fields of the model behind `object`."""
-    return [name for name in model.model_fields if name != "object"]
+    return tuple(name for name in model.model_fields if name != "object")
 
 
 # Few prices are in use, and each stands in many rows.

@@ -23,5 +23,7 @@ def words_of(name: str) -> str:
 
 def folded(text: str) -> str:
     """A text as it is ordered and looked for: without case, accents and doubled blanks."""
+    if text.isascii():
+        return " ".join(text.lower().split())
     parts = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(letter for letter in parts if not unicodedata.combining(letter)).split())

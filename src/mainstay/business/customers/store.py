@@ -62,7 +62,7 @@ CUSTOMERS = Listing(
     filters={"status": "customer.status = :status"},
     otherwise={"status": "customer.status = 'active'"},
     orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
-    found_by=FoundBy(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),
+    found_by=(FoundBy(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),),
     derived=_named,
 )
 
@@ -89,7 +89,7 @@ CONTACTS = Listing(
     ),
     filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
     otherwise={"status": "contact.status = 'active'"},
-    found_by=FoundBy(("name", "customer_name", "email", "phone"), _words_of_contact),
+    found_by=(FoundBy(("name", "customer_name", "email", "phone"), _words_of_contact),),
 )
 
 SITES = Listing(
@@ -111,5 +111,5 @@ SITES = Listing(
     ),
     filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
     otherwise={"status": "site.status = 'active'"},
-    found_by=FoundBy(("name", "customer_name", "address"), _words_of_site),
+    found_by=(FoundBy(("name", "customer_name", "address"), _words_of_site),),
 )

@@ -61,10 +61,7 @@ JOBS = Listing(
         "due_before": LATE,
     },
     orders={NEWEST: Order("id", descending=True), "due": Order("due_on", nullable=True)},
-    found_by=FoundBy(
-        columns=("site_address", "tags", *_TEXTS),
-        words=_words,
-    ),
+    found_by=(FoundBy(columns=("site_address", "tags", *_TEXTS), words=_words),),
 )
 
 

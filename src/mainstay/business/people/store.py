@@ -26,9 +26,13 @@ def _derived(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _words(name: str, email: str, phone: str | None, skills: str, company: str | None) -> frozenset[str]:
+def _words(name: str, email: str, skills: str, company: str | None) -> frozenset[str]:
     plain = " ".join((name, company or "", *orjson.loads(skills)))
-    return kept_words(words_of_text(plain), words_of_address(email), words_of_phone(phone))
+    return kept_words(words_of_text(plain), words_of_address(email))
+
+
+def _phone_words(phone: str | None) -> frozenset[str]:
+    return kept_words(words_of_phone(phone))
 
 
 PEOPLE = Listing(
@@ -46,7 +50,10 @@ PEOPLE = Listing(
     filters={"status": "person.status = :status", "role": "person.role = :role"},
     otherwise={"status": "person.status <> 'left'"},
     orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
-    found_by=FoundBy(("name", "email", "phone", "skills", "company_name"), _words),
+    found_by=(
+        FoundBy(("name", "email", "skills", "company_name"), _words),
+        FoundBy(("phone",), _phone_words),
+    ),
     derived=_derived,
 )
 
