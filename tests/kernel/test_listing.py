@@ -12,7 +12,8 @@ from cast import Cast
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.listing import NEWEST, Listing, Order, Own
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import NEWEST, Order, Own
 from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Kept, ListInput, Record, Shown

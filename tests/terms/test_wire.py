@@ -9,6 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from mainstay.backing.database import Row, Value
+from mainstay.business.organisation.settings import Numbering
+from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.model import MeOut
 from mainstay.catalogue import CATALOGUE
 from mainstay.terms.shapes import Kept, One, Page, Record, Shown
@@ -44,6 +46,13 @@ def kept_and_shown(kind: Any, *, empty: bool) -> tuple[Value, object]:
     return orjson.dumps(shown).decode(), shown
 
 
+# Likewise, and these are never empty.
+RULED: dict[Any, object] = {
+    WorkingHours: {day: [{"from": "08:00", "until": "17:00"}] for day in WorkingHours.model_fields},
+    Numbering: {"prefix": "J-", "digits": 4, "next": 7},
+}
+
+
 def inner(kind: Any, *, empty: bool) -> object:
     if get_origin(kind) is list:
         return [] if empty else [kept_and_shown(get_args(kind)[0], empty=False)[1]] * 2
@@ -54,6 +63,8 @@ def inner(kind: Any, *, empty: bool) -> object:
         return dict.fromkeys(("line1", "line2", "city", "region", "postalCode"), None if empty else TEXT) | {
             "country": "GB"
         }
+    if kind in RULED:
+        return RULED[kind]
     if issubclass(kind, Shown):
         return sample(kind, empty=empty)[1]
     if issubclass(kind, BaseModel):

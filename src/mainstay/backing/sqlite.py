@@ -58,7 +58,8 @@ class SqliteHandle:
             # An attribute that the stubs of the library do not know.
             if (found := vars(error)["extendedresult"]) in _TAKEN:
                 raise Clash(str(error)) from error
-            if found == apsw.SQLITE_CONSTRAINT_TRIGGER:
+            # So begins what triggers say that keep someone's time.
+            if found == apsw.SQLITE_CONSTRAINT_TRIGGER and "taken: " in str(error):
                 raise Taken(str(error)) from error
             raise
 

@@ -9,9 +9,10 @@ from pydantic import Field
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.identity.secrets import CODE, new_secret, secret_hash
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing, Own
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Actor, Door
+from mainstay.terms.listed import Own
 from mainstay.terms.refusal import Forbidden, Reason
 from mainstay.terms.rights import Access, Right, Role, holders
 from mainstay.terms.shapes import Input, Kept, ListInput, Page, Shown, states

@@ -4,85 +4,24 @@ Every statement about such a record starts here, so that nobody's sight can be f
 of a row always are those of the model.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from enum import Enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
-
-import orjson
-from pydantic import BaseModel
+from typing import Any, Generic, TypeVar
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
 from mainstay.ledger import search as words
 from mainstay.ledger.search import Narrowed, Span
+from mainstay.terms.keeping import keeper, stored
+from mainstay.terms.listed import COUNTED, NEWEST, FoundBy, Order, Own, Selection, Statements
 from mainstay.terms.refusal import Fault, Invalid, NotFound
-from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names
 from mainstay.values.ids import is_id, new_id
 from mainstay.values.search import looked_for
 
 K = TypeVar("K", bound=Kept)
-
-NEWEST = "newest"
-# So far lists are counted; of more, it is said that there are more.
-COUNTED = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order of a list: by a column, then by id. Where the column may be null, records without it are left out."""
-
-    column: str
-    descending: bool = False
-    nullable: bool = False
-    # Whether an index is walked in it; what was found by its words is few, and sorted instead.
-    walks: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """What those who may not see everything see, said in one of three ways."""
-
-    # The rows in which this column names them.
-    column: str = ""
-    # Whoever has this right sees all rows.
-    unless: Right = field(kw_only=True)
-    # Or the rows with the ids that a statement about `:me` gives: few enough to be sorted.
-    within: str = field(default="", kw_only=True)
-    # Or the rows that a table grants each person: one row for each who sees a record, with the record's id and copies
-    # of what lists are narrowed and ordered by, under the same names. A page starts there, and so stays flat.
-    granted: str = field(default="", kw_only=True)
-    copies: tuple[str, ...] = field(default=(), kw_only=True)
-    # And what those see who lack another right as well.
-    narrower: "Own | None" = field(default=None, kw_only=True)
-
-    def holds(self, table: str) -> str:
-        """The condition under which the record of a row is theirs."""
-        if self.granted:
-            mine = f"organisation_id = :organisation AND person_id = :me AND id = {table}.id"
-            return f"EXISTS (SELECT 1 FROM {self.granted} WHERE {mine})"
-        return f"{table}.id IN ({self.within})" if self.within else f"{self.column} = :me"
-
-
-@dataclass(frozen=True, slots=True)
-class FoundBy:
-    """What the records of a list are found by when someone looks for a text: words out of these columns.
-
-    Nothing else that a record is found by gives such words: they are written, and removed, with these columns alone.
-    """
-
-    columns: tuple[str, ...]
-    words: Callable[..., frozenset[str]]
-
-
-class _Statements(NamedTuple):
-    """A page of a list, and how many there are in all."""
-
-    page: str
-    counted: str
 
 
 @dataclass(frozen=True)
@@ -115,7 +54,7 @@ class Listing(Generic[K]):
     tenant: str = "organisation_id"
     # Adds the columns that are derived from those that are written.
     derived: Callable[[dict[str, Any]], dict[str, Any]] = dict
-    _pages: dict[tuple[object, ...], "_Statements"] = field(default_factory=dict)
+    _pages: dict[tuple[object, ...], Statements] = field(default_factory=dict)
     _ones: dict[tuple[str, Own | None], str] = field(default_factory=dict)
 
     @property
@@ -156,7 +95,8 @@ class Listing(Generic[K]):
             held = [condition for name, condition in self.otherwise.items() if name not in asked]
             way = replace(self.orders[order], walks=walks)
             conditions = [self.listed, where, *narrowed, *held]
-            known = self._statements(conditions, way, own, behind=after is not None, facts=with_facts)
+            selected = self._selected if with_facts else self._shown_columns
+            known = self._from.statements(selected, conditions, way, own, behind=after is not None)
             self._pages[key] = known
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
         if after is not None and not rows and self.orders[order].column != "id":
@@ -175,7 +115,7 @@ class Listing(Generic[K]):
         known = self._pages.get(key)
         if known is None:
             any_order = next(iter(self.orders.values()))
-            known = self._statements([condition], replace(any_order, nullable=False), own, behind=False, facts=False)
+            known = self._from.statements("1", [condition], replace(any_order, nullable=False), own, behind=False)
             self._pages[key] = known
         row = ctx.rows.one(known.counted, most=COUNTED, **bound)
         return int(row[0] or 0) if row else 0
@@ -190,7 +130,8 @@ class Listing(Generic[K]):
         known = self._pages.get(key)
         if known is None:
             way = replace(self.orders[NEWEST], walks=bool(own and not own.within))
-            known = self._pages[key] = self._statements([found.condition], way, own, behind=False, facts=True)
+            known = self._from.statements(self._selected, [found.condition], way, own, behind=False)
+            self._pages[key] = known
         rows = ctx.rows.all(known.page, limit=most, **found.bound)
         return [self.keep(row) for row in rows]
 
@@ -214,7 +155,7 @@ class Listing(Generic[K]):
         if self.own and (copied := [name for name in self.own.copies if name in changes]):
             copies = ", ".join(f"{name} = :{name}" for name in copied)
             sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
-            ctx.rows.run(sql, id=after.id, **{name: _stored(changes[name]) for name in copied})
+            ctx.rows.run(sql, id=after.id, **{name: stored(changes[name]) for name in copied})
         return after
 
     def reword(self, ctx: Context, identity: str) -> None:
@@ -224,9 +165,10 @@ class Listing(Generic[K]):
             found_by = [self._words(by, record) for by in self.found_by]
             words.renew(ctx.rows, self.prefix, identity, frozenset().union(*found_by))
 
-    def keep(self, row: Row) -> K:
-        """A record from the columns of what is shown, and of the facts behind them."""
-        return self._keep(row)
+    @cached_property
+    def keep(self) -> Callable[[Row], K]:
+        """What makes a record of the columns of what is shown, and of the facts behind them."""
+        return keeper(self.kept, self.facts)
 
     @cached_property
     def table(self) -> str:
@@ -234,8 +176,8 @@ class Listing(Generic[K]):
         return self.source.split()[0]
 
     @cached_property
-    def _width(self) -> int:
-        return len(column_names(self.shown))
+    def _from(self) -> Selection:
+        return Selection(self.table, self.source, self.tenant)
 
     @cached_property
     def _shown_columns(self) -> str:
@@ -262,57 +204,11 @@ class Listing(Generic[K]):
         condition = self.filters[name]
         return condition if isinstance(condition, str) else condition[value]
 
-    def _statements(
-        self, narrowed: Sequence[str], order: Order, own: Own | None, *, behind: bool, facts: bool
-    ) -> _Statements:
-        granted = own is not None and bool(own.granted)
-        tenant = f"{self.table}.{self.tenant} = :organisation"
-        mine = [f"{self.table}.person_id = :me" if granted else own.holds(self.table)] if own else []
-        present = [f"{self.table}.{order.column} IS NOT NULL"] if order.nullable else []
-        conditions = [tenant, *mine, *filter(None, narrowed), *present]
-        selected = self._selected if facts else self._shown_columns
-        if own is None or not own.granted:
-            page = self._page(selected, self.source, conditions, order, behind=behind)
-            return _Statements(page, self._count(self.source, conditions))
-        # What is granted stands in for the table, under its name, until the page is cut; only then is each fetched.
-        source, keys = (
-            f"{own.granted} AS {self.table}",
-            [order.column] if order.column == "id" else [order.column, "id"],
-        )
-        cut = self._page(", ".join(f"{self.table}.{key}" for key in keys), source, conditions, order, behind=behind)
-        direction = " DESC" if order.descending else ""
-        page = (
-            f"SELECT {selected} FROM ({cut}) AS cut JOIN {self.table} ON {tenant} AND {self.table}.id = cut.id"
-            f" ORDER BY {', '.join(f'cut.{key}{direction}' for key in keys)}"
-        )
-        return _Statements(page, self._count(source, conditions))
-
-    def _page(self, selected: str, source: str, narrowed: Sequence[str], order: Order, *, behind: bool) -> str:
-        column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
-        direction = " DESC" if order.descending else ""
-        keys = [column] if order.column == "id" else [column, f"{self.table}.id"]
-        # No index is in the order of an expression: so neither engine walks one past all that was not found.
-        sorted_by = keys if order.walks else [f"{key} || ''" for key in keys]
-        conditions = list(narrowed)
-        if behind and len(keys) == 1:
-            conditions.append(f"{column} {sign} :after")
-        elif behind:
-            last = f"SELECT {order.column}, id FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
-            conditions.append(f"({', '.join(keys)}) {sign} ({last})")
-        return (
-            f"SELECT {selected} FROM {source} WHERE {' AND '.join(conditions)}"
-            f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"
-        )
-
     def _check_place(self, ctx: Context, after: str) -> None:
         """Refuse an id that nobody has: by itself it is a place in no order but its own, so nothing lies behind it."""
         known = f"SELECT 1 FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
         if ctx.rows.one(known, after=after) is None:
             raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
-
-    def _count(self, source: str, narrowed: Sequence[str]) -> str:
-        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)} LIMIT :most"
-        return f"SELECT count(*) FROM ({found}) AS found"
 
     def _found(self, ctx: Context, text: str, own: Own | None, span: Span | None) -> Narrowed:
         """What narrows a page to the records with such words, and the words."""
@@ -338,45 +234,4 @@ class Listing(Generic[K]):
         return own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
-        return {name: _stored(value) for name, value in self.derived(dict(values)).items()}
-
-    @cached_property
-    def _keep(self) -> Callable[[Row], K]:
-        """What makes a record of a row, written out for it: `lambda row: kept(row[:9], row[0], turn5(row[5]))`."""
-        places = [*column_names(self.shown), *self.facts]
-        hints = get_type_hints(self.kept)
-        names: dict[str, Any] = {"kept": self.kept}
-        given = [f"row[:{self._width}]"]
-        for of in fields(self.kept)[1:]:
-            place, turn = places.index(of.name), _turn(hints[of.name])
-            names[f"turn{place}"] = turn
-            given.append(f"turn{place}(row[{place}])" if turn else f"row[{place}]")
-        made: Callable[[Row], K] = eval(f"lambda row: kept({', '.join(given)})", names)
-        return made
-
-
-def _stored(value: Any) -> Value:
-    """A value as it is kept: lists and records within a record as JSON."""
-    if isinstance(value, BaseModel):
-        return value.model_dump_json(by_alias=True)
-    if isinstance(value, (list, dict)):
-        return orjson.dumps(value).decode()
-    return value if not isinstance(value, bool) else int(value)
-
-
-def _turn(kind: Any) -> Callable[[Any], Any] | None:
-    """What turns a value as it is kept into what rules see, if it must be turned."""
-    inner = [part for part in get_args(kind) if part is not type(None)]
-    if len(inner) == 1 and get_origin(kind) not in {list, dict, Literal}:
-        turn = _turn(inner[0])
-        return turn and (lambda value: None if value is None else turn(value))
-    if kind is bool:
-        return bool
-    if get_origin(kind) in {list, dict}:
-        return orjson.loads
-    # By a table: calling the enum costs ten times as much.
-    return {member.value: member for member in kind}.__getitem__ if _is_enum(kind) else None
-
-
-def _is_enum(kind: Any) -> TypeGuard[type[Enum]]:
-    return isinstance(kind, type) and issubclass(kind, Enum)
+        return {name: stored(value) for name, value in self.derived(dict(values)).items()}

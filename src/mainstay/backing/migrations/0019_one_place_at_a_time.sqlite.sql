@@ -5,15 +5,15 @@ CREATE INDEX visit_without_person ON visit (organisation_id, begins_at, id) WHER
 
 CREATE TRIGGER visit_takes_time BEFORE INSERT ON visit
 WHEN NEW.starts_at IS NOT NULL BEGIN
-    SELECT RAISE(ABORT, 'a visit is longer than a day')
+    SELECT RAISE(ABORT, 'taken: a visit is longer than a day')
     WHERE NEW.ends_at > strftime('%Y-%m-%dT%H:%M:%fZ', NEW.starts_at, '+24 hours');
-    SELECT RAISE(ABORT, 'the person is elsewhere')
+    SELECT RAISE(ABORT, 'taken: the person is elsewhere')
     WHERE NEW.person_id IS NOT NULL AND NEW.status <> 'cancelled' AND NEW.allow_overlap = 0 AND EXISTS (
         SELECT 1 FROM visit WHERE organisation_id = NEW.organisation_id AND person_id = NEW.person_id
         AND starts_at IS NOT NULL AND status <> 'cancelled' AND starts_at < NEW.ends_at
         AND starts_at > strftime('%Y-%m-%dT%H:%M:%fZ', NEW.starts_at, '-24 hours')
         AND ends_at > NEW.starts_at AND id <> NEW.id);
-    SELECT RAISE(ABORT, 'the person is on leave')
+    SELECT RAISE(ABORT, 'taken: the person is on leave')
     WHERE NEW.person_id IS NOT NULL AND NEW.status <> 'cancelled' AND NEW.allow_overlap = 0 AND EXISTS (
         SELECT 1 FROM time_off WHERE organisation_id = NEW.organisation_id AND person_id = NEW.person_id
         AND status = 'approved' AND ends_at > NEW.starts_at AND starts_at < NEW.ends_at);
@@ -23,15 +23,15 @@ CREATE TRIGGER visit_takes_other_time BEFORE UPDATE ON visit
 WHEN NEW.starts_at IS NOT NULL AND (
     OLD.starts_at IS NOT NEW.starts_at OR OLD.ends_at IS NOT NEW.ends_at OR OLD.person_id IS NOT NEW.person_id
     OR OLD.status = 'cancelled' OR OLD.allow_overlap > NEW.allow_overlap) BEGIN
-    SELECT RAISE(ABORT, 'a visit is longer than a day')
+    SELECT RAISE(ABORT, 'taken: a visit is longer than a day')
     WHERE NEW.ends_at > strftime('%Y-%m-%dT%H:%M:%fZ', NEW.starts_at, '+24 hours');
-    SELECT RAISE(ABORT, 'the person is elsewhere')
+    SELECT RAISE(ABORT, 'taken: the person is elsewhere')
     WHERE NEW.person_id IS NOT NULL AND NEW.status <> 'cancelled' AND NEW.allow_overlap = 0 AND EXISTS (
         SELECT 1 FROM visit WHERE organisation_id = NEW.organisation_id AND person_id = NEW.person_id
         AND starts_at IS NOT NULL AND status <> 'cancelled' AND starts_at < NEW.ends_at
         AND starts_at > strftime('%Y-%m-%dT%H:%M:%fZ', NEW.starts_at, '-24 hours')
         AND ends_at > NEW.starts_at AND id <> NEW.id);
-    SELECT RAISE(ABORT, 'the person is on leave')
+    SELECT RAISE(ABORT, 'taken: the person is on leave')
     WHERE NEW.person_id IS NOT NULL AND NEW.status <> 'cancelled' AND NEW.allow_overlap = 0 AND EXISTS (
         SELECT 1 FROM time_off WHERE organisation_id = NEW.organisation_id AND person_id = NEW.person_id
         AND status = 'approved' AND ends_at > NEW.starts_at AND starts_at < NEW.ends_at);

@@ -2,7 +2,7 @@
 -- within a day can clash. Whoever shares a moment with a timer that still runs is refused before it comes here.
 CREATE TRIGGER time_entry_does_not_overlap BEFORE INSERT ON time_entry WHEN NEW.ended_at IS NOT NULL
 BEGIN
-    SELECT RAISE(ABORT, 'hours overlap or are longer than 24 hours')
+    SELECT RAISE(ABORT, 'taken: hours overlap or are longer than 24 hours')
     WHERE NEW.ended_at > strftime('%Y-%m-%dT%H:%M:%fZ', NEW.started_at, '+24 hours') OR EXISTS (
         SELECT 1 FROM time_entry other
         WHERE other.organisation_id = NEW.organisation_id AND other.person_id = NEW.person_id
@@ -13,7 +13,7 @@ END;
 CREATE TRIGGER time_entry_does_not_come_to_overlap BEFORE UPDATE OF person_id, started_at, ended_at ON time_entry
 WHEN NEW.ended_at IS NOT NULL
 BEGIN
-    SELECT RAISE(ABORT, 'hours overlap or are longer than 24 hours')
+    SELECT RAISE(ABORT, 'taken: hours overlap or are longer than 24 hours')
     WHERE NEW.ended_at > strftime('%Y-%m-%dT%H:%M:%fZ', NEW.started_at, '+24 hours') OR EXISTS (
         SELECT 1 FROM time_entry other
         WHERE other.organisation_id = NEW.organisation_id AND other.person_id = NEW.person_id

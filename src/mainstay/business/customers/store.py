@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 
 from mainstay.business.customers.model import Contact, Customer, Site
-from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_postal_address, words_of_text
 from mainstay.values.words import folded

@@ -8,7 +8,8 @@ from mainstay.business.hours.model import LONGEST, TimeEntry
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.store import JOBS
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import NEWEST, Listing, Order, Own
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import NEWEST, Order, Own
 from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.values.moments import moment_text, parse_moment

@@ -7,7 +7,8 @@ import orjson
 
 from mainstay.business.jobs.model import Job, Standing, Status, stage_of
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_postal_address, words_of_text
 

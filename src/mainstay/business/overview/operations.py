@@ -11,8 +11,9 @@ from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.overview.model import Need, OverviewOut
 from mainstay.business.schedule.store import ON_LEAVE, TIME_OFF, VISITS
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import COUNTED, Listing
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.moments import beginning_of, local_date, moment_text

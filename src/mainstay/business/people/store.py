@@ -8,7 +8,8 @@ import orjson
 from mainstay.backing.database import Handle
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import NEWEST, FoundBy, Listing, Order, Own
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right, holders
 from mainstay.values.mailbox import fold_address

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 from mainstay.backing.database import Taken, Value
 from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing, Order, Own
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import Order, Own
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import ListInput, Page

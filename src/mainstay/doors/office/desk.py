@@ -23,9 +23,9 @@ from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
 from mainstay.kernel.catalogue import Catalogue, is_admitted
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.listing import COUNTED
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
+from mainstay.terms.listed import COUNTED
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.values.fields import Upload
 
