@@ -1,5 +1,6 @@
 """What goes out is made from rows, past the models; here it is held to them."""
 
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from enum import EnumType
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
@@ -46,10 +47,11 @@ def kept_and_shown(kind: Any, *, empty: bool) -> tuple[Value, object]:
     return orjson.dumps(shown).decode(), shown
 
 
-# Likewise, and these are never empty.
-RULED: dict[Any, object] = {
-    WorkingHours: {day: [{"from": "08:00", "until": "17:00"}] for day in WorkingHours.model_fields},
-    Numbering: {"prefix": "J-", "digits": 4, "next": 7},
+# What is held to the same rules on its way in and out: with this text, where it may be any.
+RULED: dict[Any, Callable[[str | None], object]] = {
+    Address: lambda text: dict.fromkeys(("line1", "line2", "city", "region", "postalCode"), text) | {"country": "GB"},
+    WorkingHours: lambda _: {day: [{"from": "08:00", "until": "17:00"}] for day in WorkingHours.model_fields},
+    Numbering: lambda _: {"prefix": "J-", "digits": 4, "next": 7},
 }
 
 
@@ -58,13 +60,8 @@ def inner(kind: Any, *, empty: bool) -> object:
         return [] if empty else [kept_and_shown(get_args(kind)[0], empty=False)[1]] * 2
     if get_origin(kind) is dict:
         return {} if empty else {"x": TEXT, "y": TEXT if get_args(kind)[1] is str else [None]}
-    if kind is Address:
-        # Held to the same rules on its way in and out.
-        return dict.fromkeys(("line1", "line2", "city", "region", "postalCode"), None if empty else TEXT) | {
-            "country": "GB"
-        }
     if kind in RULED:
-        return RULED[kind]
+        return RULED[kind](None if empty else TEXT)
     if issubclass(kind, Shown):
         return sample(kind, empty=empty)[1]
     if issubclass(kind, BaseModel):

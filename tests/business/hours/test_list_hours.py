@@ -85,7 +85,8 @@ def test_a_subcontractor_sees_none_where_the_settings_do_not_say_so(cast: Cast) 
 def test_another_organisation_sees_nothing(week: Cast, stranger: Cast) -> None:
     assert days(stranger) == []
     entry = week.perform(list_hours)["data"][0]["id"]
-    assert days(stranger, startingAfter=entry) == []
+    with pytest.raises(Invalid, match=r"^startingAfter: is of no record here"):
+        days(stranger, startingAfter=entry)
 
 
 @pytest.mark.parametrize(
