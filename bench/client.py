@@ -18,6 +18,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 _RECEIVED_AT_ONCE = 65_536
+# In a body, where each request is to say something else: whoever is told the same twice has nothing to change.
+NUMBER = "000000"
 _PATIENCE = 10.0  # seconds without any answer
 
 
@@ -58,7 +60,7 @@ def main() -> None:
     if given.cores:
         os.sched_setaffinity(0, given.cores)
     keys = given.keys.read_text().split()
-    requests = [_request(given, key) for key in keys]
+    requests = [_request(given, key, number) for number, key in enumerate(keys)]
     gc.disable()
     load = _measure(requests, given)
     print(json.dumps(asdict(load)))
@@ -133,23 +135,24 @@ def _is_whole(received: bytes) -> bool:
     return len(received) - head - 4 >= int(received[at : received.find(b"\r", at)])
 
 
-def _request(given: argparse.Namespace, key: str) -> bytes:
+def _request(given: argparse.Namespace, key: str, number: int) -> bytes:
+    body = given.body.replace(NUMBER, f"{number:0{len(NUMBER)}}")
     head = [
-        f"{'POST' if given.body else 'GET'} {given.path} HTTP/1.1",
+        f"{given.method} {given.path} HTTP/1.1",
         f"Host: 127.0.0.1:{given.port}",
         f"Authorization: Bearer {key}",
     ]
-    if given.body:
+    if body:
         # What every client of a tool server sends.
         head += [
             "Accept: application/json, text/event-stream",
             "Content-Type: application/json",
             "MCP-Protocol-Version: 2025-11-25",
-            f"Content-Length: {len(given.body)}",
+            f"Content-Length: {len(body)}",
         ]
     else:
         head += ["Accept: application/json"]
-    return "\r\n".join((*head, "", given.body)).encode()
+    return "\r\n".join((*head, "", body)).encode()
 
 
 def _cpu_seconds() -> float:
@@ -161,7 +164,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure one address of a server on this machine.")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--path", required=True)
-    parser.add_argument("--body", default="", help="what to post, in ASCII; without it, the address is read")
+    parser.add_argument("--method", default="GET")
+    parser.add_argument("--body", default="", help=f"what to send, in ASCII; {NUMBER} in it is the number of the key")
     parser.add_argument("--keys", type=Path, required=True, help="file of API keys, one a line; they take turns")
     parser.add_argument("--first", type=int, default=0, help="the key to begin with")
     parser.add_argument("--connections", type=int, default=32)

@@ -27,8 +27,10 @@ class Aim:
     contender: Contender
     path: str
     keys: Path
-    # What is posted; nothing where the address is read.
+    method: str = "GET"
+    # What is sent; nothing where the address is read.
     body: str = ""
+    connections: int = CONNECTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,11 @@ class Field:
         words: dict[str, Sequence[object]] = {
             "--port": [aim.contender.port],
             "--path": [aim.path],
+            "--method": [aim.method],
             "--body": [aim.body],
             "--keys": [aim.keys],
             "--first": [self._next_keys[aim.keys]],
-            "--connections": [CONNECTIONS],
+            "--connections": [aim.connections],
             "--seconds": [seconds],
             # The cores that the contender leaves free, or all where it leaves none.
             "--cores": cores[aim.contender.workers :] or cores,

@@ -22,6 +22,7 @@ import orjson
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import goals
+from bench.client import NUMBER
 from bench.contenders.running import ROOT, Contender, mainstay, other, running
 from bench.processes import cpu_seconds, family, machine_seconds, memories
 from bench.report import Outcome, show, write
@@ -39,6 +40,7 @@ _LIST = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).decode
 _CALL = orjson.dumps(
     {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_organisation", "arguments": {}}}
 ).decode()
+_CHANGE = orjson.dumps({"phone": f"+44 7700 {NUMBER}"}).decode()
 
 
 def main() -> None:
@@ -98,12 +100,23 @@ def _aims(contenders: Mapping[str, Contender], stock: Stock) -> list[Aim]:
         Aim(goals.PEOPLE_OF_MANY, one, _PEOPLE, stock.large_keys),
         Aim(goals.PEOPLE, one, _PEOPLE, stock.small_keys),
         Aim(goals.REFERENCE_PEOPLE, reference, _PEOPLE, stock.small_keys),
-        Aim(goals.SDK_LIST, contenders["mcp_sdk"], "/mcp", stock.small_keys, _LIST),
-        Aim(goals.TOOLS_LIST, one, "/mcp", stock.small_keys, _LIST),
-        Aim(goals.FAST_LIST, contenders["mcp_fast"], "/mcp", stock.small_keys, _LIST),
-        Aim(goals.SDK_CALL, contenders["mcp_sdk"], "/mcp", stock.small_keys, _CALL),
-        Aim(goals.TOOLS_CALL, one, "/mcp", stock.small_keys, _CALL),
-        Aim(goals.FAST_CALL, contenders["mcp_fast"], "/mcp", stock.small_keys, _CALL),
+        Aim(goals.SDK_LIST, contenders["mcp_sdk"], "/mcp", stock.small_keys, "POST", _LIST),
+        Aim(goals.TOOLS_LIST, one, "/mcp", stock.small_keys, "POST", _LIST),
+        Aim(goals.FAST_LIST, contenders["mcp_fast"], "/mcp", stock.small_keys, "POST", _LIST),
+        Aim(goals.SDK_CALL, contenders["mcp_sdk"], "/mcp", stock.small_keys, "POST", _CALL),
+        Aim(goals.TOOLS_CALL, one, "/mcp", stock.small_keys, "POST", _CALL),
+        Aim(goals.FAST_CALL, contenders["mcp_fast"], "/mcp", stock.small_keys, "POST", _CALL),
+        # One at a time: the reference gives up where many change something at once.
+        Aim(goals.CHANGE, one, f"/api/v1/people/{stock.person}", stock.small_keys, "PATCH", _CHANGE, connections=1),
+        Aim(
+            goals.REFERENCE_CHANGE,
+            reference,
+            f"/api/v1/people/{stock.person}",
+            stock.small_keys,
+            "PATCH",
+            _CHANGE,
+            connections=1,
+        ),
     ]
 
 

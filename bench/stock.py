@@ -29,27 +29,29 @@ _SKILLS = ("gas", "boilers", "roofing", "tiling", "electrics")
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """A data folder, and the files with the keys of its two organisations."""
+    """A data folder, the files with the keys of its two organisations, and one of the people of the smaller."""
 
     data: Path
     small_keys: Path
     large_keys: Path
+    person: str
 
 
 def make_stock(folder: Path) -> Stock:
     """Fill a new data folder below this one."""
-    stock = Stock(folder / "data", folder / "small.keys", folder / "large.keys")
-    stage = open_stage(replace(read_settings({}), data=stock.data))
+    data, small_keys, large_keys = folder / "data", folder / "small.keys", folder / "large.keys"
+    stage = open_stage(replace(read_settings({}), data=data))
     try:
-        stock.small_keys.write_text("\n".join(_organisation(stage, SMALL)))
-        stock.large_keys.write_text("\n".join(_organisation(stage, LARGE)))
+        person, keys = _organisation(stage, SMALL)
+        small_keys.write_text("\n".join(keys))
+        large_keys.write_text("\n".join(_organisation(stage, LARGE)[1]))
     finally:
         stage.database.close()
-    return stock
+    return Stock(data, small_keys, large_keys, person)
 
 
-def _organisation(stage: Stage, people: int) -> list[str]:
-    """An organisation with this many people; the keys of its owner."""
+def _organisation(stage: Stage, people: int) -> tuple[str, list[str]]:
+    """An organisation with this many people; one of them, and the keys of its owner."""
     acting = operator(new_id("org"))
     owner = perform(
         stage,
@@ -73,9 +75,8 @@ def _organisation(stage: Stage, people: int) -> list[str]:
     # One transaction for all of them: a commit for each would wait for the disk tens of thousands of times.
     with stage.database.changing(acting.organisation) as rows:
         ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
-        for number in range(1, people):
-            PEOPLE.insert(ctx, _person(number))
-        return [_insert_key(ctx, owner["id"]) for _ in range(KEYS)]
+        *_, person = (PEOPLE.insert(ctx, _person(number)).id for number in range(1, people))
+        return person, [_insert_key(ctx, owner["id"]) for _ in range(KEYS)]
 
 
 def _person(number: int) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _insert_key(ctx: Context, owner: str) -> str:
     secret = new_secret(API_KEY)
     ctx.rows.run(
         "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
-        " VALUES (:organisation, :id, :person, 'Bench', 'read', :hash, :last_four, :at)",
+        " VALUES (:organisation, :id, :person, 'Bench', 'write', :hash, :last_four, :at)",
         id=new_id("key"),
         person=owner,
         hash=secret_hash(secret),

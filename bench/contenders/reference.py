@@ -7,6 +7,7 @@ one statement. It has no rate limit, no meters and no request ids: it does less 
 import hashlib
 import os
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from bench.contenders.tables import ApiKey, Organisation, Person
@@ -116,6 +117,12 @@ class PeopleShape(Shape):
     has_more: bool
 
 
+class PersonChange(Shape):
+    """What to change."""
+
+    phone: str | None = None
+
+
 # A connection for everyone who asks at once: with the usual five, more would be opened and closed all the time.
 engine = create_async_engine(f"sqlite+aiosqlite:///{os.environ['BENCH_DATABASE']}", pool_size=32, max_overflow=0)
 new_session = async_sessionmaker(engine, expire_on_commit=False)
@@ -157,6 +164,19 @@ KeyOfRequest = Annotated[ApiKey, Depends(authenticate)]
 @app.get("/api/v1/organisation", response_model=OrganisationShape)
 async def get_organisation(key: KeyOfRequest) -> Organisation:
     return key.person.organisation
+
+
+@app.patch("/api/v1/people/{person_id}", response_model=PersonShape)
+async def update_person(session: SessionOfRequest, key: KeyOfRequest, person_id: str, given: PersonChange) -> Person:
+    person = await session.get(Person, (key.organisation_id, person_id))
+    if person is None or key.access != "write":
+        raise HTTPException(404, "There is no such person.")
+    for name, value in given.model_dump(exclude_unset=True).items():
+        setattr(person, name, value)
+    person.updated_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    person.version += 1
+    await session.commit()
+    return person
 
 
 @app.get("/api/v1/people", response_model=PeopleShape)
