@@ -9,8 +9,8 @@ from mainstay.business.customers.operations import create_customer
 from mainstay.business.hours.operations import log_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.jobs.operations import create_job
+from mainstay.business.schedule.operations import plan_visit
 from mainstay.terms.rights import Role
-from mainstay.values.ids import new_id
 from mainstay.values.moments import parse_moment
 
 NOON = "2026-11-16T12:00:00Z"
@@ -32,19 +32,11 @@ def new_job(cast: Cast, **given: object) -> dict[str, Any]:
 
 
 def new_visit(cast: Cast, job: str | None, person: str) -> str:
-    """A visit of someone to a job."""
-    identity = new_id("visit")
-    with cast.stage.database.changing(cast.organisation) as rows:
-        rows.run(
-            "INSERT INTO visit (organisation_id, id, created_at, created_by, updated_at, updated_by, version, job_id,"
-            " person_id, kind, starts_at, ends_at, begins_at, time_zone, status) VALUES (:organisation, :id, 'x', '{}',"
-            " 'x', '{}', 1, :job, :person, 'work', '2026-11-16T08:00:00.000Z', '2026-11-16T10:00:00.000Z',"
-            " '2026-11-16T08:00:00.000Z', 'Europe/London', 'planned')",
-            id=identity,
-            job=job,
-            person=person,
-        )
-    return identity
+    """A visit of someone to a job, or to something else later on."""
+    about: dict[str, object] = {"jobId": job} if job else {"title": "Toolbox talk"}
+    begins = "2026-11-16T08:00" if job else "2026-11-16T11:00"
+    given = about | {"personIds": [person], "startsAt": begins, "durationMinutes": 120}
+    return str(cast.perform(plan_visit, **given)["id"])
 
 
 def decide(cast: Cast, **columns: str | int | None) -> None:
