@@ -23,6 +23,7 @@ VERBS = {
     "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
     "log", "review", "start", "stop", "submit",
+    "cancel", "decide", "find", "move", "plan", "request",
 }  # fmt: skip
 OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", CATALOGUE.events, ids=lambda event: event.name)

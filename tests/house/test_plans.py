@@ -67,11 +67,13 @@ def askings(operation: Operation, last: str, needed: dict[str, object]) -> Itera
 def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     noun = operation.name.removeprefix("list_")
     prefixes = {"people": "person", "events": "evt", "deliveries": "delivery", "messages": "out", "failed_work": "out"}
-    prefixes |= {"hours": "entry", "unbilled": "job"}
+    prefixes |= {"hours": "entry", "unbilled": "job", "time_off": "leave"}
     trial.database.statements.clear()
     prefix = prefixes.get(noun, noun.removesuffix("s"))
     # By name, an id must be someone's; by age, any is a place.
     known = {"person": trial.open.cast.people[Role.ADMIN], "entry": trial.open.hours.drafts[Role.MEMBER]}
+    schedule = trial.open.schedule
+    known |= {"visit": schedule.visits[Role.MEMBER], "leave": schedule.leave[Role.MEMBER]}
     last = known.get(prefix) or new_id(prefix)
     for given in askings(operation, last, trial.open.input(operation)):
         for actions in (False, True):

@@ -18,25 +18,36 @@ OWN_HOURS = {"list_hours", "get_time_entry", "log_hours", "update_hours", "delet
     "stop_timer",
     "submit_hours",
 }
+OWN_VISITS = {"list_visits", "get_visit", "set_visit_status"}
+OWN_LEAVE = {"list_time_off", "get_time_off", "request_time_off", "cancel_time_off"}
+PLANNING = {"plan_visit", "move_visit", "cancel_visit", "plan_schedule", "find_free_time", "decide_time_off"}
 # Everyone sees themselves and changes some of their own details; which of them, test_update_person tells.
-SUBCONTRACTOR = OWN_HOURS | {
-    "get_organisation",
-    "get_me",
-    "get_person",
-    "accept_invitation",
-    "update_person",
-    "sign_in",
-    "change_password",
-    "reset_password",
-}
-MEMBER = SUBCONTRACTOR | {
-    "list_people",
-    "approve_connection",
-    "list_connections",
-    "get_connection",
-    "revoke_connection",
-}
-OFFICE = MEMBER | {"review_hours", "list_unbilled", "get_job_costing"} | {"list_messages"}
+SUBCONTRACTOR = (
+    OWN_HOURS
+    | OWN_VISITS
+    | {
+        "get_organisation",
+        "get_me",
+        "get_person",
+        "accept_invitation",
+        "update_person",
+        "sign_in",
+        "change_password",
+        "reset_password",
+    }
+)
+MEMBER = (
+    SUBCONTRACTOR
+    | OWN_LEAVE
+    | {
+        "list_people",
+        "approve_connection",
+        "list_connections",
+        "get_connection",
+        "revoke_connection",
+    }
+)
+OFFICE = MEMBER | PLANNING | {"cancel_job", "review_hours", "list_unbilled", "get_job_costing"} | {"list_messages"}
 ADMIN = OFFICE | {
     "update_organisation",
     "set_logo",
@@ -79,6 +90,11 @@ ALLOWED = {
     Role.SUBCONTRACTOR: SUBCONTRACTOR,
 }
 READS = {
+    "list_visits",
+    "get_visit",
+    "find_free_time",
+    "list_time_off",
+    "get_time_off",
     "list_hours",
     "get_time_entry",
     "list_unbilled",
@@ -179,8 +195,8 @@ def with_ids(exhibit: Exhibit, operation: Operation, role: Role, unknown: str | 
 
 
 def takes_id(operation: Operation) -> bool:
-    # What only narrows a list, or says whose timer it is where it is another's, names no record that must be there.
-    return operation.name != "stop_timer" and any(
+    # What only narrows a list, or says whose timer or leave it is where it is another's, names no record.
+    return operation.name not in {"stop_timer", "request_time_off"} and any(
         name.endswith("_id") and name != "client_id" and (operation.changes or field.is_required())
         for name, field in operation.input.model_fields.items()
     )

@@ -34,7 +34,7 @@ class ListTimeOff(ListInput):
 
     starting_after: Annotated[str | None, id_of("leave", "time off")] = LAST_SEEN
     from_: Day | None = Field(
-        None, alias="from", description="Only what reaches into this date or later. Without it, today."
+        None, alias="from", description="Only what reaches into this date or later. Without dates, today."
     )
     until: Day | None = Field(None, description="Only what begins on this date or before.")
     person_id: Annotated[str | None, id_of("person")] = Field(
@@ -87,7 +87,9 @@ def list_time_off(ctx: Context, given: ListTimeOff) -> Page[TimeOffOut]:
     Members see their own, the office everyone's.
     """
     zone = time_zone(ctx)
-    first = given.from_ or (None if given.order == "latest" else local_date(ctx.now, zone).isoformat())
+    first = given.from_
+    if not (first or given.until or given.order == "latest"):
+        first = local_date(ctx.now, zone).isoformat()
     begin, end = bounds(first, given.until, zone)
     conditions = []
     if begin:

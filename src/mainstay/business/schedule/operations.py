@@ -77,6 +77,8 @@ def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
         conditions, bound = [*conditions, "visit.begins_at < :end_at"], bound | {"end_at": end_at}
     if given.on_leave:
         conditions, bound = [*conditions, store.ON_LEAVE], bound | {"now": ctx.at}
+        # Who else is on leave is not for everyone.
+        conditions += [] if ctx.actor.may(Right.ALL_LEAVE_READ) else ["visit.person_id = :me"]
     if given.unassigned:
         conditions = [*conditions, "visit.person_id IS NULL"]
     if given.job_id:
