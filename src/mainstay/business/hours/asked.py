@@ -46,6 +46,7 @@ StartedAt = Annotated[
 EndedAt = Annotated[WallTime | None, Field(title="Until", description="When it ended, likewise.")]
 BreakMinutes = Annotated[_Count, Field(title="Break", description="Minutes between the two that were not worked.")]
 Note = Annotated[Paragraph | None, Field(description="What was done.")]
+# Nobody is asked for it with new hours: it follows from the job.
 Billable = Annotated[
     bool | None,
     Needs(Right.ALL_HOURS_READ),

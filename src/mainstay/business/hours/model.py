@@ -12,6 +12,7 @@ from mainstay.terms.refusal import Fault, Invalid, Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, Shown, states
 from mainstay.terms.wire import PriceText
+from mainstay.values.durations import hours_text
 from mainstay.values.moments import Period, local_date, moment_text
 
 Status = Literal["running", "draft", "submitted", "approved", "rejected"]
@@ -152,11 +153,6 @@ def check_start(started: datetime, now: datetime) -> None:
         raise Invalid([Fault("startedAt", "lies ahead; hours are logged when they are worked")])
     if started.date() < _EARLIEST:
         raise Invalid([Fault("startedAt", "lies too far back")])
-
-
-def hours_text(minutes: int) -> str:
-    """Minutes as people write hours: `7:30`."""
-    return f"{minutes // 60}:{minutes % 60:02d}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Day, Reference, id_of, omittable
 
 _EntryId = Annotated[str, Field(description="The time entry's id.")]
 
@@ -43,7 +43,9 @@ class ListHours(ListInput):
     person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Person", description="Only hours of this person."
     )
-    job_id: str | None = Field(None, title="Job", description="Only hours on this job: its id or number.")
+    job_id: Annotated[str | None, Reference(to="job")] = Field(
+        None, title="Job", description="Only hours on this job: its id or number."
+    )
     status: Status | None = Field(None, description="Only these.")
     from_: Day | None = Field(None, alias="from", title="From", description="Only hours of this date or later.")
     until: Day | None = Field(None, description="Only hours of this date or earlier.")
@@ -68,7 +70,7 @@ class LogHours(Input):
     note: Note = None
     visit_id: VisitId = None
     person_id: PersonId = None
-    billable: Billable = None
+    billable: Annotated[Billable, NOT_ASKED] = None
     billable_minutes: BillableMinutes = None
 
 

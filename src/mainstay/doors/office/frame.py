@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
+from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.work import list_failed_work
@@ -32,6 +33,7 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
     (
         Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z"),
         Area("Jobs", "/jobs", "M8 7V5.5A1.5 1.5 0 0 1 9.5 4h5A1.5 1.5 0 0 1 16 5.5V7M4 8h16v11H4zM4 13h16", list_jobs),
+        Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours),
     ),
     (
         Area(
@@ -71,6 +73,7 @@ SETTINGS = (
 # What the button "New" offers.
 NEW: Sequence[Area] = (
     Area("Job", "/jobs/new", operation=create_job),
+    Area("Hours", "/hours/new", operation=log_hours),
     Area("Customer", "/customers/new", operation=create_customer),
     Area("Person", "/people/invite", operation=invite_person),
     Area("API key", "/settings/developer/keys/new", operation=create_key),

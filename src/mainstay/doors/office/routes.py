@@ -9,6 +9,7 @@ from mainstay.doors.office.developer import Developer, OfferedTools
 from mainstay.doors.office.finding import Finding
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.home import Home
+from mainstay.doors.office.hours import Hours
 from mainstay.doors.office.invitation import Invitation
 from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.people import PEOPLE
@@ -38,6 +39,7 @@ def office(
         *Home(desk).routes(),
         *Finding(desk).routes(),
         *Jobs(desk).routes(),
+        *Hours(desk).routes(),
         *Room(desk, CUSTOMERS).routes(),
         *Room(desk, SITES).routes(),
         *Room(desk, CONTACTS).routes(),

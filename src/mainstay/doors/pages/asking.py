@@ -131,7 +131,7 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
         refers=_refers(field),
         usual=str(field.default) if isinstance(field.default, (str, int)) else "",
-        whole=_is_whole(field),
+        whole=_is_whole(field) and kind != "minutes",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.written import plain_price, span
+from mainstay.values.durations import hours_text, read_minutes
 from mainstay.values.moments import moment_text, parse_moment
 
 _WALL_TIME = "%Y-%m-%dT%H:%M"
@@ -44,11 +45,20 @@ def _plain(value: Any, _zone: str) -> str:
     return str(value)
 
 
+def _minutes(text: str, _zone: str) -> object:
+    try:
+        return read_minutes(text)
+    except ValueError:
+        return text
+
+
 KINDS: defaultdict[str, Kind] = defaultdict(
     lambda: Kind(lambda text, _: text, _plain),
     decimal=Kind(lambda text, _: plain_price(text), _plain),
     moment=Kind(_moment, _wall_time),
     whole=Kind(_whole, _plain),
+    minutes=Kind(_minutes, lambda minutes, _: hours_text(minutes)),
+    wall=Kind(lambda text, _: text, _wall_time),
     list=Kind(lambda text, _: _words(text), lambda values, _: ", ".join(values)),
     spans=Kind(
         lambda text, _: [span(word) for word in _words(text)],

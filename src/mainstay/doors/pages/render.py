@@ -31,7 +31,13 @@ _OFFICE: Headers = (
 _JOURNEY: Headers = (*_ALWAYS, ("content-security-policy", _POLICY))
 
 # A colour is typed: a browser's own picker knows no empty answer, and would send black.
-_INPUT_TYPES = {"decimal": "text", "moment": "datetime-local", "colour": "text"}
+_INPUT_TYPES = {
+    "decimal": "text",
+    "moment": "datetime-local",
+    "wall": "datetime-local",
+    "minutes": "text",
+    "colour": "text",
+}
 
 _TEMPLATES = Environment(
     loader=PackageLoader("mainstay.doors.pages"),

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from mainstay.doors.pages.words import date_words, moment
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import PriceText
+from mainstay.values.durations import hours_text
 from mainstay.values.names import country_names, currency_names, zone_names
 from mainstay.values.words import Word, words_of
 
@@ -67,7 +68,9 @@ def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
         return Cell(name, label, state.word, "state", state.tone)
     if name.endswith(MOMENTS):
         return Cell(name, label, moment(value, zone), "number")
-    if name.endswith(_DATES) or kind is PriceText:
+    if name in _WORKED:
+        return Cell(name, label, hours_text(value), "number")
+    if name.endswith(_DATES) or name == _DATE or kind is PriceText:
         return Cell(name, label, value if kind is PriceText else date_words(value), "number")
     return Cell(name, label, _words(kind, name, value), name if name == "colour" else "text")
 
@@ -83,7 +86,9 @@ def _words(kind: Any, name: str, value: Any) -> str:
 
 # How the names of moments end.
 MOMENTS = ("At", "Since")
-_DATES = ("On", "Date")
+_DATES, _DATE = ("On", "Date"), "on"
+# How long was worked, which people read in hours.
+_WORKED = {"minutes", "breakMinutes", "billableMinutes"}
 # Fields that hold codes, by the names they have in JSON, and what people call those.
 _NAMED: dict[str, Callable[[], dict[str, str]]] = {
     "country": country_names,

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.names import currency_names, zone_names
 
@@ -133,6 +134,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "long_day": long_day,
     "clock": clock,
     "dialled": dialled,
+    "hours": hours_text,
     "place": place,
     "directions": directions,
     "answer": answer,

@@ -1,0 +1,106 @@
+"""Hours that wait for approval: everything of one person and week on one screen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.review import review_hours
+from mainstay.doors.http import Response
+from mainstay.doors.office.desk import Desk, Guest, status_of
+from mainstay.doors.office.week import DAYS, monday_of
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.showing import state_of
+from mainstay.kernel.catalogue import admit
+from mainstay.terms.refusal import Invalid, Refusal
+
+_QUEUED = 100
+_PATH = "/hours/approve"
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter = self.desk.signed_in
+        return [Route("GET", _PATH, enter(self.show)), Route("POST", _PATH, enter(self.decide))]
+
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """What waits, by person and week; one of them whole."""
+        return await self._page(guest, query_words(guest.request))
+
+    async def decide(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Approve what is marked, or reject it with a reason."""
+        fields = await self.desk.form(guest)
+        guest = guest.sending(fields)
+        marked = [name.removeprefix("entry ") for name in fields if name.startswith("entry ")]
+        given = {"timeEntryIds": marked, "decision": fields.get("decision", ""), "reason": fields.get("reason") or None}
+        try:
+            await self.desk.perform(guest, review_hours, given)
+        except Refusal as refusal:
+            return await self._page(guest, fields, refusal)
+        return see_other(f"{_PATH}?{urlencode({'done': review_hours.name})}")
+
+    async def _page(self, guest: Guest, words: Mapping[str, str], refusal: Refusal | None = None) -> Response:
+        admit(review_hours, guest.actor)
+        queue = await self._queue(guest)
+        person, monday = words.get("person", ""), words.get("week", "")
+        chosen = next((one for one in queue if (one["person"], one["week"]) == (person, monday)), None)
+        if chosen is None and not person and queue:
+            chosen = queue[0]
+        return self.desk.page(
+            "hours_approve.html",
+            guest,
+            status_of(refusal),
+            area="Hours",
+            queue=queue,
+            chosen=chosen,
+            days=await self._days(guest, chosen) if chosen else [],
+            fields=words,
+            problem=_told(refusal),
+            notice=self.desk.notice(guest),
+            reviews=True,
+        )
+
+    async def _queue(self, guest: Guest) -> list[dict[str, Any]]:
+        """Whose hours of which week wait, the oldest first."""
+        page = await self.desk.perform(guest, list_hours, {"status": "submitted", "order": "oldest", "limit": _QUEUED})
+        queue: dict[tuple[str, str], dict[str, Any]] = {}
+        for entry in page["data"]:
+            week = monday_of(date.fromisoformat(entry["on"])).isoformat()
+            usual = {"person": entry["personId"], "name": entry["personName"], "week": week, "count": 0, "minutes": 0}
+            one = queue.setdefault((entry["personId"], week), usual)
+            one["count"] += 1
+            one["minutes"] += entry["minutes"]
+        for one in queue.values():
+            one["to"] = f"{_PATH}?{urlencode({'person': one['person'], 'week': one['week']})}"
+        return list(queue.values())
+
+    async def _days(self, guest: Guest, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The week by day: all there is, of which what was submitted can be decided on."""
+        monday = date.fromisoformat(chosen["week"])
+        span = {"from": monday.isoformat(), "until": (monday + timedelta(days=DAYS - 1)).isoformat()}
+        asked = {"personId": chosen["person"], "order": "oldest", "limit": _QUEUED, **span}
+        model = list_hours.output
+        found = (await self.desk.perform(guest, list_hours, asked))["data"]
+        days: dict[str, dict[str, Any]] = {}
+        for entry in found:
+            day = days.setdefault(entry["on"], {"on": date.fromisoformat(entry["on"]), "entries": [], "minutes": 0})
+            day["entries"].append(entry | {"state": state_of(model, entry["status"])})
+            day["minutes"] += entry["minutes"] or 0
+        return list(days.values())
+
+
+def _told(refusal: Refusal | None) -> str | None:
+    if isinstance(refusal, Invalid):
+        field = refusal.faults[0].field
+        return "Say why, so that they know what to change." if field == "reason" else "Mark at least one entry."
+    return refusal.text if refusal else None

@@ -1,0 +1,308 @@
+"""Hours: a week one types into, a timer, what waits for approval, and the list."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import orjson
+
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
+from mainstay.business.hours.review import review_hours, submit_hours
+from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.people.operations import list_people
+from mainstay.doors.http import Response
+from mainstay.doors.office.approval import Approval
+from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.desk import Desk, Guest, status_of
+from mainstay.doors.office.references import References
+from mainstay.doors.office.room import Room
+from mainstay.doors.office.week import DAYS, NO_JOB, Deed, deeds, monday_of, week_of
+from mainstay.doors.pages.asking import Asked
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.render import see_other
+from mainstay.identity.secrets import secret_hash
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Stage
+from mainstay.terms.refusal import Invalid, Refusal, Stale
+from mainstay.terms.rights import Right
+from mainstay.values.durations import hours_text, read_minutes
+from mainstay.values.moments import local_date, parse_moment
+
+# So many entries are shown of a week and the one before, and so many jobs are listed to choose from.
+_ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
+_JOB = Asked("job", "Job", None, "reference", required=False, refers="job")
+
+HOURS = Arrangement(
+    title="Hours",
+    lead="What was worked, by whom, on what.",
+    path="/hours",
+    area="Hours",
+    gets=get_time_entry,
+    lists=list_hours,
+    creates=log_hours,
+    called=lambda entry: f"{_length(entry)} · {entry['personName']}",
+    below=lambda entry: f"{entry['jobNumber']} {entry['jobTitle']}" if entry["jobId"] else "No job",
+    columns=("status", "on", "note"),
+    facts=(
+        "personName",
+        "on",
+        "minutes",
+        "startedAt",
+        "endedAt",
+        "breakMinutes",
+        "jobNumber",
+        "jobTitle",
+        "note",
+        "reviewNote",
+        "billable",
+        "billableMinutes",
+        "billed",
+        "costRate",
+        "billRate",
+    ),
+    tabs={"all": "All", "running": "Running", "draft": "Drafts", "submitted": "Submitted"}
+    | {"approved": "Approved", "rejected": "Rejected"},
+    above="hours_above.html",
+    more="time_entry.html",
+    empty="No hours yet. Log some, or start a timer.",
+    notes=True,
+)
+
+
+def _length(entry: Mapping[str, Any]) -> str:
+    return "Running" if entry["minutes"] is None else hours_text(entry["minutes"])
+
+
+class _Place(NamedTuple):
+    """Whose week is looked at, and which."""
+
+    monday: date
+    today: date
+    person: str
+    # Whether it is one's own.
+    own: bool
+
+    @property
+    def path(self) -> str:
+        """Its address."""
+        return self.of(self.monday)
+
+    def of(self, monday: date) -> str:
+        """The address of another week of the same person."""
+        asked = {"on": monday.isoformat()} if monday != monday_of(self.today) else {}
+        asked |= {} if self.own else {"person": self.person}
+        return "/hours/week" + (f"?{urlencode(asked)}" if asked else "")
+
+    @property
+    def whose(self) -> dict[str, str]:
+        """What an operation is told of it."""
+        return {} if self.own else {"personId": self.person}
+
+
+@dataclass(frozen=True)
+class Hours:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter = self.desk.signed_in
+        return [
+            Route("GET", "/hours/week", enter(self.week)),
+            Route("POST", "/hours/week", enter(self.save)),
+            Route("POST", "/hours/week/log", enter(self.log)),
+            Route("POST", "/hours/week/submit", enter(self.submit)),
+            Route("POST", "/hours/timer/start", enter(self.start)),
+            Route("POST", "/hours/timer/stop", enter(self.stop)),
+            *Approval(self.desk).routes(),
+            *Room(self.desk, HOURS, shows=self._above).routes(),
+        ]
+
+    async def week(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """A week of hours, one's own or another's."""
+        return await self._page(guest, self._place(guest, query_words(guest.request)))
+
+    async def save(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Save everything that was typed, or nothing of it."""
+        fields, guest, at = await self._sent(guest)
+        try:
+            job = (await References(self.desk).resolved(guest, [_JOB], fields)).get("job", "")
+        except Invalid as invalid:
+            return await self._page(guest, at, fields, {"job": f"The job {invalid.faults[0].problem}."})
+        wished, faults = deeds(fields, job, None if at.own else at.person)
+        if not faults:
+            faults = await self.desk.visitors.runner.change(self._do, guest, wished)
+        if faults:
+            return await self._page(guest, at, fields, faults)
+        return _back(at, "log_hours" if any(deed.operation is log_hours for deed in wished) else "update_hours")
+
+    async def log(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Log hours of one day."""
+        fields, guest, at = await self._sent(guest)
+        try:
+            time = read_minutes(fields.get("time", ""))
+        except ValueError as problem:
+            return await self._page(guest, at, fields, {"time": f"The time {problem}."})
+        given = {"minutes": time, "on": fields.get("day", ""), "note": fields.get("note", "").strip() or None}
+        return await self._done(guest, at, log_hours, fields, given)
+
+    async def submit(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Hand in the drafts of the week."""
+        fields, guest, at = await self._sent(guest)
+        given = {"from": at.monday.isoformat(), "until": (at.monday + timedelta(days=DAYS - 1)).isoformat()}
+        return await self._done(guest, at, submit_hours, fields, given)
+
+    async def start(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Start a timer; one that runs is stopped where that was asked for."""
+        fields, guest, at = await self._sent(guest)
+        given = {"switch": "switch" in fields, "note": fields.get("note", "").strip() or None}
+        return await self._done(guest, at, start_timer, fields, given)
+
+    async def stop(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Stop the timer."""
+        fields, guest, at = await self._sent(guest)
+        given: dict[str, object] = {
+            name: text for name in ("note", "endedAt") if (text := fields.get(name, "").strip())
+        }
+        try:
+            given["breakMinutes"] = read_minutes(fields.get("break", "") or "0")
+        except ValueError as problem:
+            return await self._page(guest, at, fields, {"break": f"The break {problem}."})
+        return await self._done(guest, at, stop_timer, fields, given)
+
+    async def _done(
+        self, guest: Guest, at: _Place, operation: Operation, fields: dict[str, str], given: Mapping[str, object]
+    ) -> Response:
+        about = {}
+        try:
+            if "job" in fields:
+                job = (await References(self.desk).resolved(guest, [_JOB], fields))["job"]
+                about = {"jobId": job} if job not in {"", NO_JOB} else {}
+            await self.desk.perform(guest, operation, {**given, **about, **at.whose})
+        except Refusal as refusal:
+            return await self._page(guest, at, fields, refusal=refusal)
+        return _back(at, operation.name)
+
+    async def _sent(self, guest: Guest) -> tuple[dict[str, str], Guest, _Place]:
+        fields = await self.desk.form(guest)
+        return fields, guest.sending(fields), self._place(guest, fields)
+
+    def _place(self, guest: Guest, words: Mapping[str, str]) -> _Place:
+        today = local_date(self.desk.visitors.stage.clock(), guest.time_zone)
+        try:
+            chosen = date.fromisoformat(words.get("on", ""))
+        except ValueError:
+            chosen = today
+        # The ends of time have no whole weeks.
+        monday = monday_of(min(max(chosen, date(2000, 1, 3)), today + timedelta(days=366)))
+        person = words.get("person", "") if guest.actor.may(Right.ALL_HOURS_READ) else ""
+        own = str(guest.actor.id)
+        return _Place(monday, today, person or own, person in {"", own})
+
+    async def _page(
+        self,
+        guest: Guest,
+        at: _Place,
+        typed: Mapping[str, str] | None = None,
+        faults: Mapping[str, str] | None = None,
+        refusal: Refusal | None = None,
+    ) -> Response:
+        entries = await self._entries(guest, at)
+        jobs = await self.desk.perform(guest, list_jobs, {"status": "live", "limit": _JOBS})
+        week = week_of(at.monday, at.today, entries["data"], typed, faults)
+        return self.desk.page(
+            "hours_week.html",
+            guest,
+            422 if faults else status_of(refusal),
+            area="Hours",
+            at=at,
+            week=week,
+            more=entries["hasMore"],
+            before=at.of(at.monday - timedelta(days=DAYS)),
+            after=at.of(at.monday + timedelta(days=DAYS)),
+            timer=await self._timer(guest, at),
+            jobs=jobs["data"],
+            many_jobs=jobs["hasMore"],
+            people=await self._people(guest),
+            typed=typed or {},
+            wrong=faults or {},
+            problem=refusal.text if refusal else None,
+            notice=self.desk.notice(guest),
+            **await self._above(guest, None),
+        )
+
+    async def _entries(self, guest: Guest, at: _Place) -> dict[str, Any]:
+        """The hours of the week, and of the one before, whose jobs are likely to go on."""
+        asked = {
+            "personId": at.person,
+            "from": (at.monday - timedelta(days=DAYS)).isoformat(),
+            "until": (at.monday + timedelta(days=DAYS - 1)).isoformat(),
+            "limit": _ENTRIES,
+        }
+        return await self.desk.list(guest, list_hours, asked)
+
+    async def _timer(self, guest: Guest, at: _Place) -> dict[str, Any] | None:
+        found = await self.desk.perform(guest, list_hours, {"personId": at.person, "status": "running", "limit": 1})
+        if not found["data"]:
+            return None
+        entry: dict[str, Any] = found["data"][0]
+        passed = self.desk.visitors.stage.clock() - parse_moment(entry["startedAt"])
+        return entry | {"passed": max(passed // timedelta(minutes=1), 0)}
+
+    async def _people(self, guest: Guest) -> list[dict[str, Any]]:
+        if not guest.actor.may(Right.ALL_HOURS_READ):
+            return []
+        found = await self.desk.perform(guest, list_people, {"limit": _PEOPLE, "order": "name"})
+        people: list[dict[str, Any]] = found["data"]
+        return people
+
+    async def _above(self, guest: Guest, record: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {} if record else {"reviews": guest.may(review_hours)}
+
+    def _do(self, guest: Guest, wished: Sequence[Deed]) -> dict[str, str]:
+        """Do all of it as one change; where anything is refused nothing is done, and it is told by cell what was."""
+        try:
+            with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
+                _do_each(stage, guest, wished)
+        except _RefusedError as refused:
+            return refused.faults
+        return {}
+
+
+class _RefusedError(Exception):
+    """Something of the many was refused, so none of it counts."""
+
+    def __init__(self, faults: dict[str, str]) -> None:
+        super().__init__()
+        self.faults = faults
+
+
+def _do_each(stage: Stage, guest: Guest, wished: Sequence[Deed]) -> None:
+    faults: dict[str, str] = {}
+    for deed in wished:
+        once = f"form {secret_hash(guest.once)} {deed.cell}" if guest.once else None
+        versions = None if deed.version is None else frozenset({deed.version})
+        envelope = Envelope(guest.request.id, versions, once)
+        try:
+            stage.perform(deed.operation, guest.actor, orjson.dumps(deed.given), envelope)
+        except Refusal as refusal:
+            faults[deed.cell] = _told(refusal)
+    if faults:
+        raise _RefusedError(faults)
+
+
+def _told(refusal: Refusal) -> str:
+    if isinstance(refusal, Invalid):
+        return " ".join(f"The {fault.field} {fault.problem}." for fault in refusal.faults)
+    return "It was changed meanwhile. Look at it, then save again." if isinstance(refusal, Stale) else refusal.text
+
+
+def _back(at: _Place, done: str) -> Response:
+    mark = "&" if "?" in at.path else "?"
+    return see_other(f"{at.path}{mark}{urlencode({'done': done})}")

@@ -1,0 +1,14 @@
+// Lets the time of a timer run on while someone looks at it; without it, the page tells the time it was opened at.
+
+for (const shown of document.querySelectorAll("[data-since]")) {
+  const since = Date.parse(shown.dataset.since);
+  const first = shown.textContent.trim().split(":");
+  // By how much the clock of this device is off: the page said how long the timer ran when it was made.
+  const told = (Number(first[0]) * 60 + Number(first[1])) * 60000;
+  const off = Math.round((Date.now() - since - told) / 60000) * 60000;
+  function tell() {
+    const minutes = Math.max(0, Math.floor((Date.now() - since - off) / 60000));
+    shown.textContent = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
+  }
+  setInterval(tell, 5000);
+}

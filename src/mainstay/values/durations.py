@@ -1,0 +1,50 @@
+"""How long something took, as people write it: `7:30`, `7.30`, `7,5`, `0730`, `7h 30`, `45m`."""
+
+import re
+from decimal import Decimal
+
+_MINUTES_OF_HOUR = 60
+# Whoever types a whole number means hours, up to as many as a day has.
+_HOURS_OF_DAY = 24
+_CLOCK = re.compile(r"([0-9]{1,2})(?::|h *)([0-5][0-9])(?: *m(?:in)?)?")
+_DIGITS = re.compile(r"([0-9]{2})([0-5][0-9])")
+_UNITS = re.compile(r"(?:([0-9]{1,2}) *h)|(?:([0-9]{1,4}) *m(?:in)?)")
+_PARTS = re.compile(r"([0-9]{0,2})[.,]([0-9]{1,2})")
+# A quarter, a half and three quarters of an hour, as they are written in decimals.
+_QUARTERS = {"25", "50", "75"}
+
+
+def hours_text(minutes: int) -> str:
+    """Minutes as hours: `7:30`."""
+    return f"{minutes // _MINUTES_OF_HOUR}:{minutes % _MINUTES_OF_HOUR:02d}"
+
+
+def read_minutes(written: str) -> int:
+    """The minutes that someone means; what could mean two things is asked for, not guessed."""
+    text = written.strip().lower()
+    if found := _CLOCK.fullmatch(text) or _DIGITS.fullmatch(text):
+        return int(found[1]) * _MINUTES_OF_HOUR + int(found[2])
+    if found := _UNITS.fullmatch(text):
+        return int(found[1]) * _MINUTES_OF_HOUR if found[1] else int(found[2])
+    if found := _PARTS.fullmatch(text):
+        return _of_parts(found[1] or "0", found[2])
+    if text.isascii() and text.isdigit() and int(text) <= _HOURS_OF_DAY:
+        return int(text) * _MINUTES_OF_HOUR
+    if text.isascii() and text.isdigit():
+        raise ValueError(f"could be hours or minutes; write {text}m for minutes")
+    raise ValueError("is not a time such as 7:30, 7,5 or 45m")
+
+
+def _of_parts(hours: str, part: str) -> int:
+    """`7.5` is seven and a half; `7.30` is half past; of `7.25` nobody knows which."""
+    decimal = Decimal(f"{hours}.{part}") * _MINUTES_OF_HOUR
+    clock = int(hours) * _MINUTES_OF_HOUR + int(part)
+    if len(part) == 1 or part == "00":
+        return int(decimal)
+    if part not in _QUARTERS and int(part) < _MINUTES_OF_HOUR:
+        return clock
+    if part in _QUARTERS and int(part) >= _MINUTES_OF_HOUR:
+        return int(decimal)
+    if part in _QUARTERS:
+        raise ValueError(f"could be {hours_text(clock)} or {hours_text(int(decimal))}; write the one that is meant")
+    raise ValueError("is not a time such as 7:30, 7,5 or 45m")
