@@ -14,7 +14,7 @@ from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
-from mainstay.business.records import history, notes, search
+from mainstay.business.records import documents, history, notes, search
 from mainstay.business.schedule import cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
@@ -50,6 +50,7 @@ CATALOGUE = Catalogue(
         *overview.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,
+        *documents.OPERATIONS,
         *history.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,

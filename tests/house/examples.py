@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from house.examples_hours import HOURS_EXAMPLES, Hours, furnish_hours
+from house.examples_records import added, document, furnish_documents, listed
 from house.examples_schedule import SCHEDULE_EXAMPLES, Schedule, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.backing.database import EVERY
@@ -119,6 +120,7 @@ def furnish(stage: Stage) -> Exhibit:
     business = furnish_work(cast)
     schedule = furnish_schedule(cast, business.job)
     hours = furnish_hours(cast, business.job)
+    furnish_documents(cast, business.job)
     made = (business, schedule, hours)
     return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, *made)
 
@@ -253,6 +255,10 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "redeliver_event": lambda exhibit, _: {"deliveryId": exhibit.delivery},
     "redeliver_failed": lambda exhibit, role: _webhook(exhibit, role) | {"since": moment_text(system_clock())},
     "send_test_event": _webhook,
+    "list_documents": lambda exhibit, _: listed(exhibit.cast),
+    "get_document": lambda exhibit, role: document(exhibit.cast, role),
+    "add_document": lambda exhibit, _: added(exhibit.cast),
+    "remove_document": lambda exhibit, role: document(exhibit.cast, role) | {"confirmed": True},
     "create_organisation": lambda *_: {"name": "Another", **OLIVIA},
     "add_person": lambda *_: {"name": "Ian", "email": "ian@cast.example", "role": "office", "password": PASSWORD},
     "change_subscription": lambda *_: {"status": "active"},

@@ -2,7 +2,7 @@
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from mainstay.late import late
 
@@ -11,6 +11,8 @@ _KINDS = {"PNG": "image/png", "JPEG": "image/jpeg"}
 ACCEPTED = tuple(_KINDS.values())
 # A few bytes can say that they are a picture as large as a house. What is larger than this is not even begun.
 _MOST_PIXELS = 16_000_000
+# Of a photograph, which is drawn small at once: as many as the cameras of phones have.
+MOST_OF_PHOTOGRAPH = 52_000_000
 _PNG_BEGINS = b"\x89PNG"
 
 
@@ -18,10 +20,10 @@ class NotAPicture(Exception):
     """What was handed in is no picture that we take; the text says why, behind the name of the field."""
 
 
-def redrawn(path: Path, side: int) -> bytes:
+def redrawn(source: Path | BinaryIO, side: int, most_of_photograph: int = _MOST_PIXELS) -> bytes:
     """The picture of a file, drawn anew with no side longer than this; nothing else that was in the file is in it."""
     try:
-        return _redrawn(path, side)
+        return _redrawn(source, side, most_of_photograph)
     except NotAPicture:
         raise
     except Exception:
@@ -35,14 +37,15 @@ def kind_of(path: Path) -> str:
         return _KINDS["PNG" if file.read(len(_PNG_BEGINS)) == _PNG_BEGINS else "JPEG"]
 
 
-def _redrawn(path: Path, side: int) -> bytes:
+def _redrawn(source: Path | BinaryIO, side: int, most_of_photograph: int) -> bytes:
     library, turning = late("PIL.Image"), late("PIL.ImageOps")
     # Its own bound only warns; ours is below, before anything is drawn.
     library.MAX_IMAGE_PIXELS = None
-    with library.open(path, formats=tuple(_KINDS)) as picture:
-        if picture.width * picture.height > _MOST_PIXELS:
-            raise NotAPicture(f"has more than {_MOST_PIXELS // 1_000_000} million dots; make it smaller first")
+    with library.open(source, formats=tuple(_KINDS)) as picture:
         kind: str = picture.format
+        most = most_of_photograph if kind == "JPEG" else _MOST_PIXELS
+        if picture.width * picture.height > most:
+            raise NotAPicture(f"has more than {most // 1_000_000} million dots; make it smaller first")
         # A large photograph is drawn small at once, where its kind can do that.
         picture.draft("RGB", (side, side))
         turned = turning.exif_transpose(picture)

@@ -36,6 +36,16 @@ def picture(path: Path, called: str, content_type: str) -> Response:
     )
 
 
+def kept_file(path: Path, called: str, content_type: str, *, shown: bool) -> Response:
+    """A file that is kept, for those who see it now: nothing of it stays in the browser for those who come after."""
+    return Response(
+        200,
+        FromFile(path, path.stat().st_size),
+        (*_SAFE, disposition("inline" if shown else "attachment", called)),
+        content_type=f"{content_type}; charset=utf-8" if content_type.startswith("text/") else content_type,
+    )
+
+
 def disposition(how: str, called: str) -> tuple[str, str]:
     """The header that names a file (RFC 6266): in ASCII for programs that know no more, and as it is for the others."""
     plain = "".join(letter if _is_plain(letter) else "_" for letter in called)

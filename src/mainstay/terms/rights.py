@@ -175,6 +175,11 @@ def holds(role: Role, right: Right) -> bool:
     return right in _ALWAYS[role]
 
 
+def office_holds(right: Right) -> bool:
+    """Whether everyone in the office always has a right."""
+    return holds(Role.OFFICE, right)
+
+
 @cache
 def holders(right: Right) -> str:
     """The roles that have a right, as a list in a statement: `('owner', 'admin')`."""

@@ -1,12 +1,14 @@
-"""Notes, what happened to a record, and what was found."""
+"""Notes, files, what happened to a record, and what was found."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.terms.actor import Stamp
+from mainstay.terms.actor import Actor, Stamp
+from mainstay.terms.refusal import Reason
+from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, Record, Shown
 
 Visibility = Literal["office", "field"]
@@ -30,6 +32,46 @@ class Note(Kept):
 
     record_id: str
     visibility: Visibility
+
+
+class DocumentOut(Record):
+    """A photo or another file beside a record."""
+
+    noun = "document"
+    place = "/documents/{id}"
+
+    record_id: str = Field(description="The record it stands beside.")
+    name: str = Field(description="What it is called, with an ending that says what it is.", examples=["Meter.jpg"])
+    kind: Literal["photo", "file"]
+    media_type: str = Field(description="What it is, by its content.", examples=["image/jpeg"])
+    bytes: int = Field(title="Size", description="Its size in bytes.")
+    visibility: Visibility = Field(description="`field`: everyone who sees the record; `office`: the office alone.")
+    sha256: str = Field(title="SHA-256", description="The SHA-256 of its content, in hexadecimal.")
+    thumbnail: str | None = Field(description="The SHA-256 of a photo's small picture.")
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Kept):
+    """A file as its rules see it."""
+
+    shown = DocumentOut
+
+    record_id: str
+    name: str
+    visibility: Visibility
+    created_by: dict[str, Any]
+
+    @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name
+
+    def not_removable(self, by: Actor) -> list[Reason]:
+        """Why someone cannot remove it: the office may, and whoever added it."""
+        adder = self.created_by["person"]
+        if by.may(Right.OFFICE_NOTES_READ) or (adder and adder["id"] == by.id):
+            return []
+        return [Reason("Someone else added this file. Ask them, or the office, to remove it.")]
 
 
 class HistoryEntryOut(Shown):

@@ -1,7 +1,12 @@
-"""Where notes are kept."""
+"""Where notes are kept, and what is known of files; their content is kept elsewhere, under its hash."""
 
-from mainstay.business.records.model import Note
+from dataclasses import dataclass
+
+from mainstay.business.records.model import Document, Note
+from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Right
 
 NOTES = Listing(
     Note,
@@ -10,4 +15,37 @@ NOTES = Listing(
     prefix="note",
     id_field="note_id",
     filters={"record_id": "note.record_id = :record_id", "visibility": "note.visibility = :visibility"},
+)
+
+
+@dataclass(frozen=True)
+class Documents(Listing[Document]):
+    """Files are seen by those who see the record that they stand beside."""
+
+    def fetch(self, ctx: Context, identity: str | None) -> Document:
+        """The file of this id, if the one who asks may see its record, and what is beside it there."""
+        document = super().fetch(ctx, identity)
+        if document.visibility != "field" and not ctx.actor.may(Right.OFFICE_NOTES_READ):
+            raise NotFound(self.what)
+        try:
+            ctx.fetch_any(document.record_id)
+        except NotFound:
+            raise NotFound(self.what) from None
+        return document
+
+    def remove(self, ctx: Context, document: Document) -> Document:
+        """Let go of what is known of a file; as it was."""
+        ctx.pen.touch(document.id)
+        ctx.rows.run("DELETE FROM document WHERE organisation_id = :organisation AND id = :id", id=document.id)
+        return document
+
+
+DOCUMENTS = Documents(
+    Document,
+    source="document",
+    what="document",
+    prefix="document",
+    id_field="document_id",
+    columns={"sha256": "document.content"},
+    filters={"record_id": "document.record_id = :record_id", "visibility": "document.visibility = :visibility"},
 )

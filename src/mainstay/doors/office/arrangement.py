@@ -54,6 +54,8 @@ class Arrangement:
     # What belongs to a record and stands on its page; and whether notes and what happened to it stand there as well.
     related: tuple[Related, ...] = ()
     notes: bool = False
+    # Where one goes on when a record is gone, if that is not its list.
+    ends_at: Callable[[Record], str] | None = None
 
     def path_of(self, identity: str) -> str:
         """The address of one record."""

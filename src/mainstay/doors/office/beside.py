@@ -1,10 +1,12 @@
-"""What stands on a record's page beside its facts: records that belong to it, notes, and what happened to it."""
+"""What stands on a record's page beside its facts: records that belong to it, notes, files, and what happened to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from mainstay.backing.contents import TAKEN
+from mainstay.business.records.documents import add_document, list_documents
 from mainstay.business.records.history import get_history
 from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.desk import Desk, Guest
@@ -20,6 +22,7 @@ Record = Mapping[str, Any]
 _SHORT = 6
 _TIMELINE = 12
 _NOTES = 20
+_FILES = 60
 
 
 class Related(NamedTuple):
@@ -48,6 +51,7 @@ class Beside:
             "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
             "notes": await self._notes(guest, record),
             "may_note": guest.may(add_note),
+            **await self._files(guest, record),
             "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
             "timeline": await self._timeline(guest, record),
         }
@@ -55,6 +59,16 @@ class Beside:
     async def _notes(self, guest: Guest, record: Record) -> list[dict[str, Any]]:
         page = await self.desk.perform(guest, list_notes, {"recordId": record["id"], "limit": _NOTES})
         return [{**note, "hidden": note["visibility"] == "office"} for note in page["data"]]
+
+    async def _files(self, guest: Guest, record: Record) -> dict[str, Any]:
+        page = await self.desk.perform(guest, list_documents, {"recordId": record["id"], "limit": _FILES})
+        return {
+            "photos": [one for one in page["data"] if one["thumbnail"]],
+            "files": [one for one in page["data"] if not one["thumbnail"]],
+            "older_files": page["hasMore"],
+            "may_add": guest.may(add_document),
+            "accepts": ",".join(TAKEN),
+        }
 
     async def _related(self, guest: Guest, record: Record, one: Related) -> dict[str, Any]:
         page = await self.desk.perform(guest, one.lists, {one.by: record["id"], "limit": _SHORT})

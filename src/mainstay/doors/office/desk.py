@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +20,7 @@ from mainstay.doors.pages.forms import query_words, take_once
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import TYPED, Visitor, Visitors
 from mainstay.doors.pages.shown_once import ShownOnce
+from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
 from mainstay.kernel.catalogue import Catalogue, is_admitted
@@ -28,6 +30,7 @@ from mainstay.terms.actor import Actor
 from mainstay.terms.listed import COUNTED
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.values.fields import Upload
+from mainstay.values.ids import is_id
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 # What an organisation hands in stays: documents that were sent may show it.
@@ -71,7 +74,7 @@ class Guest:
     # What they had typed on this page when their sign-in ended.
     typed: Mapping[str, str] = field(default_factory=dict)
     # The files that they sent with it, by field, which are there until the request ends.
-    received: dict[str, Path] = field(default_factory=dict)
+    received: dict[str, list[Received]] = field(default_factory=dict)
 
     def sending(self, fields: dict[str, str]) -> "Guest":
         """The same, sending this form; takes its token out of the fields."""
@@ -135,8 +138,8 @@ class Desk:
             except Refusal as refusal:
                 return self.refused(guest, refusal, refusal.text)
             finally:
-                for path in guest.received.values():
-                    path.unlink(missing_ok=True)
+                for file in chain.from_iterable(guest.received.values()):
+                    file.path.unlink(missing_ok=True)
 
         return guarded
 
@@ -174,21 +177,29 @@ class Desk:
 
     async def form(self, guest: Guest, asked: Sequence[Asked] = ()) -> dict[str, str]:
         """The fields of a form that this person sent; the files among what it asks for are received beside them."""
-        limits = {one.name: one.upload.most for one in asked if one.upload}
+        limits = {one.name: Limit(one.upload.most) for one in asked if one.upload}
         if limits:
-            return await self.visitors.form_with_files(guest.request, guest.visitor, limits, guest.received)
+            return await self.form_with_files(guest, limits)
         return await self.visitors.form(guest.request, guest.visitor)
+
+    async def form_with_files(self, guest: Guest, limits: Mapping[str, Limit]) -> dict[str, str]:
+        """The fields of a form that this person sent with files, which are received beside them."""
+        return await self.visitors.form_with_files(guest.request, guest.visitor, limits, guest.received)
 
     async def keep_files(self, guest: Guest, asked: Sequence[Asked]) -> dict[str, object]:
         """Keep the files that were received; by field, the names under which they are kept."""
         kept: dict[str, object] = {}
         for one in asked:
             if one.upload and one.name in guest.received:
-                limit = f"files of {guest.actor.organisation}"
-                if not (await self.visitors.limits.take(limit, FILES_AN_HOUR, 3600.0)).accepted:
-                    raise TooMany("There were too many files within an hour. Wait a while, then try again.")
-                kept[one.name] = await self.visitors.runner.take_long(self._keep, one.upload, guest.received[one.name])
+                await self.count_file(guest, "files", FILES_AN_HOUR)
+                [file] = guest.received[one.name]
+                kept[one.name] = await self.visitors.runner.take_long(self._keep, one.upload, file.path)
         return kept
+
+    async def count_file(self, guest: Guest, what: str, most: int) -> None:
+        """Let an organisation hand in so many files of a kind within an hour."""
+        if not (await self.visitors.limits.take(f"{what} of {guest.actor.organisation}", most, 3600.0)).accepted:
+            raise TooMany("There were too many files within an hour. Wait a while, then try again.")
 
     def _keep(self, upload: Upload, path: Path) -> str:
         return self.visitors.files.keep(upload.made(path))
@@ -216,6 +227,21 @@ class Desk:
         """A page that says why not, in the frame."""
         title = "Nothing here" if isinstance(refusal, NotFound) else "That is not possible"
         return self.page("refused.html", guest, status_of(refusal), title=title, text=text, back=back, area="")
+
+    def place_of(self, record: str) -> str:
+        """The address of a record's page, by its id."""
+        place = self.getting(record).output.place
+        if place is None:
+            raise NotFound("record")
+        return place.format(id=record)
+
+    def getting(self, record: str) -> Operation:
+        """What gets a record, by its id."""
+        prefix = record.partition("_")[0]
+        looks = [one for one in self.catalogue.operations if one.on and not one.changes and one.on.prefix == prefix]
+        if not looks or not is_id(record, prefix):
+            raise NotFound("record")
+        return looks[-1]
 
     def notice(self, guest: Guest) -> str | None:
         """What was just done, said on the page after it."""

@@ -14,7 +14,7 @@ from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
-from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.terms.refusal import Invalid
 from mainstay.values.words import words_of
 
 _EACH = 10
@@ -71,7 +71,4 @@ class Finding:
         record = fields.get("recordId", "")
         given = {"recordId": record, "text": fields.get("text", ""), "visibility": visibility}
         await self.desk.perform(guest, add_note, given)
-        listing, _right = self.desk.catalogue.listings.get(record.partition("_")[0], (None, None))
-        if listing is None or listing.shown.place is None:
-            raise NotFound("record")
-        return see_other(f"{listing.shown.place.format(id=record)}?done=add_note#notes")
+        return see_other(f"{self.desk.place_of(record)}?done=add_note#notes")

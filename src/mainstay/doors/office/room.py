@@ -118,7 +118,8 @@ class Room:
         except Refusal as refusal:
             again = once_more(fields, refusal, found.get("version"))
             return await self._form(guest, operation, again, refusal, found)
-        return self._done(guest, operation, done, self.of.path if operation.ends else self.of.path_of(found["id"]))
+        gone_to = self.of.ends_at(found) if self.of.ends_at else self.of.path
+        return self._done(guest, operation, done, gone_to if operation.ends else self.of.path_of(found["id"]))
 
     async def _filled_in(self, guest: Guest, operation: Operation) -> dict[str, str]:
         """The fields of its form; a file is received only from those who may hand one in."""

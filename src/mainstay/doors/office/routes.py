@@ -6,6 +6,7 @@ from mainstay.doors.http import Request, Response
 from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
+from mainstay.doors.office.documents import Documents
 from mainstay.doors.office.finding import Finding
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.home import Home
@@ -38,6 +39,7 @@ def office(
         *Invitation(threshold, link_maker).routes(),
         *Home(desk).routes(),
         *Finding(desk).routes(),
+        *Documents(desk).routes(),
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
         *Room(desk, CUSTOMERS).routes(),

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from mainstay.backing.database import EVERY
@@ -16,7 +15,7 @@ from mainstay.doors.pages.door import apology
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
 from mainstay.doors.pages.late_forms import LateForms
 from mainstay.doors.pages.render import see_other
-from mainstay.doors.pages.uploads import Uploads
+from mainstay.doors.pages.uploads import Limit, Received, Uploads
 from mainstay.doors.running import Runner
 from mainstay.identity import devices, sessions, tickets
 from mainstay.identity.authenticate import actor_of_person
@@ -80,9 +79,9 @@ class Visitors:
         return fields
 
     async def form_with_files(
-        self, request: Request, visitor: Visitor, limits: Mapping[str, int], received: dict[str, Path]
+        self, request: Request, visitor: Visitor, limits: Mapping[str, Limit], received: dict[str, list[Received]]
     ) -> dict[str, str]:
-        """The same of a form with files, each of at most so many bytes, which are put where `received` says then."""
+        """The same of a form with files within limits, which are put where `received` says then."""
         fields = await Uploads(self.base_url, self.passing, self.runner).read(request, limits, received)
         check_csrf(fields, visitor.csrf)
         return fields

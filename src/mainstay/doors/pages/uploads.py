@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from mainstay.backing.deadline import begin_anew
 from mainstay.backing.files import PassingFiles
@@ -22,6 +22,26 @@ _UPLOAD = re.compile(rf"multipart/form-data *; *boundary=(?:{_BOUNDARY}) *", re.
 _NOT_WHOLE = "The form did not arrive whole, or not as browsers send it. Go back and send it again."
 
 
+class Limit(NamedTuple):
+    """How much of one field is received: so many bytes of a file, and of so many files so many together."""
+
+    each: int
+    several: int = 1
+    together: int | None = None
+
+    @property
+    def whole(self) -> int:
+        """How many bytes in all."""
+        return self.together or self.each * self.several
+
+
+class Received(NamedTuple):
+    """A file that was received, and what whoever sent it calls it, which may be anything."""
+
+    path: Path
+    called: str
+
+
 @dataclass(frozen=True, slots=True)
 class Uploads:
     """Receives forms with files."""
@@ -30,8 +50,10 @@ class Uploads:
     passing: PassingFiles
     runner: Runner
 
-    async def read(self, request: Request, limits: Mapping[str, int], received: dict[str, Path]) -> dict[str, str]:
-        """The fields of a form whose files, by field, have at most so many bytes.
+    async def read(
+        self, request: Request, limits: Mapping[str, Limit], received: dict[str, list[Received]]
+    ) -> dict[str, str]:
+        """The fields of a form whose files, by field, are within limits.
 
         Where a file is stands in `received` as soon as there is one, so that whoever handed that in can remove it, come
         what may.
@@ -42,7 +64,7 @@ class Uploads:
             raise WrongForm(415, "This address takes forms with files only.")
         form = _Form((found[1] or found[2]).encode(), limits, self.passing, received)
         try:
-            async for piece in request.pieces(sum(limits.values()) + _AROUND):
+            async for piece in request.pieces(sum(limit.whole for limit in limits.values()) + _AROUND):
                 await self.runner.change(form.take, piece)
             await self.runner.change(form.end)
         except Interrupted as interrupted:
@@ -57,7 +79,11 @@ class _Form:
     """Takes a form apart while it arrives."""
 
     def __init__(
-        self, boundary: bytes, limits: Mapping[str, int], passing: PassingFiles, received: dict[str, Path]
+        self,
+        boundary: bytes,
+        limits: Mapping[str, Limit],
+        passing: PassingFiles,
+        received: dict[str, list[Received]],
     ) -> None:
         self._library = late("multipart")
         self._parser = self._library.PushMultipartParser(boundary, max_segment_count=_MOST_PARTS)
@@ -107,7 +133,10 @@ class _Form:
     def _begin(self, name: str, filename: str | None) -> None:
         if not clean_text(name.encode()):
             raise WrongForm(400, _NOT_WHOLE)
-        if name in self._texts or name in self._received:
+        limit, before = self._limits.get(name, Limit(0)), len(self._received.get(name, ()))
+        if before >= limit.several > 1:
+            raise WrongForm(_TOO_LARGE, f"At most {limit.several} files are taken at once. Send the others after them.")
+        if name in self._texts or before >= limit.several:
             raise WrongForm(400, f"The field {name} was sent twice.")
         if not filename:
             # Also where a file could have been chosen and none was: a browser sends nothing under no name.
@@ -115,9 +144,9 @@ class _Form:
             return
         if name not in self._limits:
             raise WrongForm(400, "The form has a file that it does not ask for.")
-        self._left = self._limits[name]
-        # What a file was called is of no interest: it is known by its content.
-        self._received[name], self._file = self._passing.new()
+        self._left = limit.each
+        path, self._file = self._passing.new()
+        self._received.setdefault(name, []).append(Received(path, clean_text(filename.encode("utf-8", "replace"))))
 
     def _write(self, content: bytes) -> None:
         if self._file:
@@ -135,6 +164,10 @@ class _Form:
 _TOO_LARGE = 413
 
 
-def _too_large(limits: Mapping[str, int]) -> WrongForm:
-    most = max(limits.values()) / 1_000_000
-    return WrongForm(_TOO_LARGE, f"The file is larger than {most:g} MB. Choose a smaller one.")
+def _too_large(limits: Mapping[str, Limit]) -> WrongForm:
+    most = max(limits.values())
+    each, whole = most.each / 1_000_000, most.whole / 1_000_000
+    if most.several == 1:
+        return WrongForm(_TOO_LARGE, f"The file is larger than {each:g} MB. Choose a smaller one.")
+    text = f"A file is larger than {each:g} MB, or all of them are together larger than {whole:g} MB."
+    return WrongForm(_TOO_LARGE, f"{text} Send smaller ones, or fewer at once.")

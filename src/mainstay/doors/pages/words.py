@@ -66,6 +66,14 @@ def directions(address: Mapping[str, Any]) -> str:
     return f"https://www.openstreetmap.org/search?{urlencode({'query': place(address)})}"
 
 
+def size(count: int) -> str:
+    """A number of bytes as people tell it: `3.4 MB`."""
+    return f"{count / 1_000_000:.1f} MB" if count >= _MEGABYTE else f"{max(count // 1000, 1)} KB"
+
+
+_MEGABYTE = 1_000_000
+
+
 def spoken(text: str | None) -> str:
     """Of what is written for people and programs alike, the sentences that people need: without names of ours."""
     sentences = re.split(r"(?<=[.!?]) +", text or "")
@@ -137,6 +145,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "hours": hours_text,
     "place": place,
     "directions": directions,
+    "size": size,
     "answer": answer,
     "initials": initials,
     "browser": browser,

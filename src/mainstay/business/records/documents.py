@@ -1,0 +1,126 @@
+"""Photos and other files beside any record."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.backing.contents import TAKEN
+from mainstay.business.records.model import Document, DocumentOut, Visibility
+from mainstay.business.records.store import DOCUMENTS
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.rights import Right, office_holds
+from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, KeptName, Line, WholeNumber, id_of
+
+MOST_BYTES = 15_000_000
+
+_DocumentId = Annotated[str, Field(title="File", description="The file's id.")]
+
+
+class ListDocuments(ListInput):
+    """Beside which record."""
+
+    starting_after: Annotated[str | None, id_of("document")] = LAST_SEEN
+    record_id: str | None = Field(
+        None, title="Record", description="The record's id, such as a job's. Only the office may leave it out."
+    )
+    visibility: Visibility | None = Field(None, description="Only these. Others than the office see only `field`.")
+
+
+class GetDocument(Input):
+    """Which file."""
+
+    document_id: _DocumentId
+
+
+class AddDocument(Input):
+    """A file whose content is kept already, and the record that it stands beside."""
+
+    record_id: str = Field(title="Record", description="The record's id.")
+    name: Line = Field(description="What it is called.")
+    media_type: Annotated[str, Field(pattern=f"^({'|'.join(TAKEN).replace('.', '[.]')})$")] = Field(
+        description="What it is, by its content."
+    )
+    bytes: WholeNumber = Field(ge=1, le=MOST_BYTES, description="Its size.")
+    content: KeptName = Field(description="The name under which its content is kept.")
+    thumbnail: KeptName | None = Field(None, description="The same of a photo's small picture.")
+    visibility: Visibility = Field(
+        "field", description="`field` lets everyone see it who sees the record; `office` only the office."
+    )
+
+
+class RemoveDocument(Irrevocable):
+    """Which file."""
+
+    document_id: _DocumentId
+
+
+@operation(right=Right.DOCUMENTS_READ, effect=Effect.READ, rest="GET /documents")
+def list_documents(ctx: Context, given: ListDocuments) -> Page[DocumentOut]:
+    """List the photos and files beside a record, the newest first.
+
+    Each is opened in the office, at the url that get_document tells.
+    """
+    sees_all = ctx.actor.may(Right.OFFICE_NOTES_READ)
+    if given.record_id is not None:
+        given = given.model_copy(update={"record_id": ctx.fetch_any(given.record_id).id})
+    elif not sees_all:
+        raise Invalid([Fault("recordId", "is required: name the record whose files you want")])
+    return DOCUMENTS.page(ctx, given if sees_all else given.model_copy(update={"visibility": "field"}))
+
+
+@operation(right=Right.DOCUMENTS_READ, effect=Effect.READ, rest="GET /documents/{document_id}", on=DOCUMENTS)
+def get_document(_ctx: Context, _given: GetDocument, document: Document) -> Document:
+    """Get what is known of a photo or file.
+
+    Its content is at its url, in the office.
+    """
+    return document
+
+
+@operation(
+    right=Right.DOCUMENTS_CHANGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.OFFICE}),
+    done="The file is there.",
+)
+def add_document(ctx: Context, given: AddDocument) -> Document:
+    """Add a photo or file to a record.
+
+    It stands on the record's page with who added it.
+    """
+    record = ctx.fetch_any(given.record_id)
+    _listing, right = ctx.listings[record.id.partition("_")[0]]
+    if isinstance(record, Document) or not office_holds(right):
+        # The office sees every file, so nothing stands beside what it may not see; and no file beside a file.
+        raise Conflict("Files cannot be added to this kind of record. Add them to a job, a customer or a site.")
+    ctx.pen.touch(record.id)
+    # Whoever does not see what only the office sees adds nothing there either.
+    visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"
+    kind = "photo" if given.thumbnail else "file"
+    return DOCUMENTS.insert(ctx, dict(given) | {"record_id": record.id, "visibility": visibility, "kind": kind})
+
+
+@operation(
+    right=Right.DOCUMENTS_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    offered=frozenset({Door.OFFICE}),
+    on=DOCUMENTS,
+    unless=Document.not_removable,
+    done="The file is removed.",
+    ends=True,
+)
+def remove_document(ctx: Context, _given: RemoveDocument, document: Document) -> Document:
+    """Remove a photo or file.
+
+    Nobody can open it any more. The record's history keeps that it was there.
+    """
+    ctx.effects.append(f"{document.name} is no longer on the record's page, for anyone.")
+    ctx.pen.touch(document.record_id)
+    return DOCUMENTS.remove(ctx, document)
+
+
+OPERATIONS = (list_documents, get_document, add_document, remove_document)

@@ -1,0 +1,146 @@
+"""Photos and files beside records: added, shown, opened and removed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import orjson
+
+from mainstay.backing.contents import NotTaken, clean_name, examined, plain_name
+from mainstay.business.records.documents import MOST_BYTES, add_document, get_document
+from mainstay.doors.downloads import kept_file
+from mainstay.doors.http import Response
+from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.desk import Desk, Guest, status_of
+from mainstay.doors.office.room import Room
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.uploads import Limit, Received
+from mainstay.doors.pages.words import size
+from mainstay.identity.secrets import secret_hash
+from mainstay.kernel.catalogue import admit
+from mainstay.kernel.context import Envelope
+from mainstay.terms.refusal import Fault, Invalid, NotFound, Refusal
+
+# What one form may hand in: some files that were chosen or dropped, and a photo that was taken for it.
+LIMITS = {"files": Limit(MOST_BYTES, several=10, together=60_000_000), "photo": Limit(MOST_BYTES)}
+DOCUMENTS_AN_HOUR = 300
+
+DOCUMENTS = Arrangement(
+    title="Files",
+    lead="",
+    path="/documents",
+    area="Jobs",
+    gets=get_document,
+    called=lambda document: str(document["name"]),
+    below=lambda document: size(document["bytes"]),
+    columns=(),
+    facts=("visibility",),
+    more="file.html",
+)
+
+
+@dataclass(frozen=True)
+class Documents:
+    """The pages, and the files themselves."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter, one = self.desk.signed_in, f"{DOCUMENTS.path}/{{id}}"
+        arranged = replace(DOCUMENTS, ends_at=lambda document: self.desk.place_of(document["recordId"]))
+        return [
+            *Room(self.desk, arranged, shows=self._shown).routes(),
+            Route("POST", DOCUMENTS.path, enter(self.add)),
+            Route("GET", f"{one}/file", enter(self.file)),
+            Route("GET", f"{one}/thumbnail", enter(self.thumbnail)),
+        ]
+
+    async def add(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Take some files, all of them or none, and go back to the record."""
+        admit(add_document, guest.actor)
+        fields = await self.desk.form_with_files(guest, LIMITS)
+        guest = guest.sending(fields)
+        record = fields.get("recordId", "")
+        back = self.desk.place_of(record)
+        received = [file for name in LIMITS for file in guest.received.get(name, ())]
+        about: dict[str, object] = {"recordId": record, "visibility": fields.get("visibility", "field")}
+        try:
+            if not received:
+                raise Invalid([Fault("File", "is missing. Choose one first")])
+            for _file in received:
+                await self.desk.count_file(guest, "documents", DOCUMENTS_AN_HOUR)
+            await self.desk.visitors.runner.take_long(self._add, guest, received, about)
+        except NotFound:
+            raise
+        except Refusal as refusal:
+            return self.desk.page(
+                "refused.html",
+                guest,
+                status_of(refusal),
+                title="Nothing was added",
+                text=f"{refusal.text.rstrip('.')}.",
+                back=back,
+                back_words="Back",
+                area="",
+            )
+        return see_other(f"{back}?done={add_document.name}#files")
+
+    async def file(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """What is in a file, for those who see it now."""
+        found = await self.desk.perform(guest, get_document, {"documentId": at["id"]})
+        return await self._answer(found["sha256"], found["name"], found["mediaType"], shown=found["kind"] == "photo")
+
+    async def thumbnail(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """The small picture of a photo."""
+        found = await self.desk.perform(guest, get_document, {"documentId": at["id"]})
+        if not found["thumbnail"]:
+            raise NotFound("page")
+        return await self._answer(found["thumbnail"], found["name"], found["mediaType"], shown=True)
+
+    async def _answer(self, name: str, called: str, media_type: str, *, shown: bool) -> Response:
+        visitors = self.desk.visitors
+        try:
+            opened = partial(kept_file, visitors.files.path(name), called, media_type, shown=shown)
+            return await visitors.runner.change(opened)
+        except FileNotFoundError:
+            # The folder of files was not brought along with the database.
+            raise NotFound("file") from None
+
+    async def _shown(self, guest: Guest, document: Record | None) -> dict[str, Any]:
+        """What only the page of a file has: the way back to its record, what that is called."""
+        record = document["recordId"] if document else ""
+        gets = self.desk.getting(record)
+        name = gets.input.model_fields[gets.on.id_field].alias if gets.on and gets.on.id_field else None
+        found = await self.desk.perform(guest, gets, {name: record} if name else {})
+        named = [found.get("number"), found.get("title") or found.get("name")]
+        called = " ".join(str(part) for part in named if part) or "Back"
+        return {"within": {"path": f"{self.desk.place_of(record)}#files", "name": called}}
+
+    def _add(self, guest: Guest, received: Sequence[Received], about: Mapping[str, object]) -> None:
+        """Look at each, and only then keep all of them. It takes long, and so is nothing for the event loop."""
+        looked_at, faults = [], []
+        for file in received:
+            try:
+                looked_at.append(examined(file.path, file.called))
+            except NotTaken as fault:
+                faults.append(Fault(plain_name(file.called), str(fault)))
+        if faults:
+            raise Invalid(faults)
+        files, given = self.desk.visitors.files, []
+        for file, content in zip(received, looked_at, strict=True):
+            known = {
+                "name": clean_name(file.called, content.media_type),
+                "mediaType": content.media_type,
+                "bytes": len(content.content),
+                "content": files.keep(content.content),
+                "thumbnail": files.keep(content.small) if content.small else None,
+            }
+            given.append(orjson.dumps({**about, **known}))
+        once = secret_hash(guest.once) if guest.once else None
+        with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
+            for number, raw in enumerate(given):
+                replay_key = f"form {add_document.name} {once} {number}" if once else None
+                stage.perform(add_document, guest.actor, raw, Envelope(guest.request.id, replay_key=replay_key))
