@@ -10,6 +10,7 @@ from mainstay.values.search import (
     looked_for,
     words_of_address,
     words_of_phone,
+    words_of_postal_address,
     words_of_text,
 )
 
@@ -71,6 +72,24 @@ def test_another_phone_number_is_another(asked: str) -> None:
 def test_few_digits_are_no_phone_number() -> None:
     assert words_of_phone("112") == words_of_phone(None) == set()
     assert looked_for("112") == Sought(("112",))
+
+
+@pytest.mark.parametrize("asked", ["1042", "0042", "0001"])
+def test_a_few_digits_may_as_well_be_a_number_in_a_text(asked: str) -> None:
+    assert is_found(words_of_text(f"J-{asked} Boiler"), asked)
+    assert not is_found(words_of_text("J-7 Boiler") | words_of_phone("+44 7700 900107"), asked)
+
+
+def test_a_number_is_not_found_by_the_zeros_before_it() -> None:
+    # Behind its zeros, 0001 begins every number of a whole country.
+    assert not is_found(words_of_phone("+1 202 555 0107"), "0001")
+
+
+@pytest.mark.parametrize("text", ["HX6 2AG", "hx62ag", "hx6", "2ag", "weir lane hx6", "todmorden"])
+def test_a_postal_address_is_found_by_its_words_and_its_postcode_in_one(text: str) -> None:
+    place = {"line1": "2 Weir Lane", "line2": None, "city": "Todmorden", "postalCode": "HX6 2AG", "country": "GB"}
+    assert is_found(words_of_postal_address(place), text)
+    assert not is_found(words_of_postal_address(place), "gb")
 
 
 def test_of_several_words_the_longest_comes_first_and_each_once() -> None:

@@ -106,7 +106,7 @@ def _rarest(rows: Handle, kind: str, sought: Sought) -> tuple[tuple[str, ...], t
     if not sought.others:
         return sought.first, ()
     some = f"SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT {_SCANNED}"
-    sql = f"SELECT count(*) FROM ({some}) AS some"
+    sql = f"SELECT count(*) FROM ({some}) AS counted"
     counted = {}
     for prefix in (*sought.first, *sought.others):
         row = rows.one(sql, of_kind=kind, prefix=prefix, end=end_of(prefix))

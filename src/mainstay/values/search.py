@@ -25,6 +25,8 @@ _PHONE = re.compile(r"[0-9\s()+./-]+")
 _DIGIT = re.compile("[0-9]")
 # Fewer digits are no number of a phone but one of a house or a year.
 _FEWEST_DIGITS = 4
+# And fewer behind the zeros begin too many.
+_FEWEST_BEGINNING = 3
 # A number with more digits than any has within its country begins with the code of one.
 _MOST_NATIONAL = 10
 # What a number has in common with itself as it is dialled from abroad: its last digits.
@@ -84,9 +86,10 @@ def looked_for(text: str) -> Sought | None:
     if digits := _dialled(text):
         if _is_international(text, digits) and len(digits) >= _LAST:
             return Sought((f"-{digits[: -_LAST - 1 : -1]}",))
-        phone = (f"+{digits}", f"-{digits[::-1]}") if len(digits) >= _FEWEST_DIGITS else ()
-        # A few digits may as well be the number of a job or of a house.
-        return Sought((*phone, *_WORD.findall(text))[:_EITHER])
+        # A number begins behind its zeros, and ends with them; a few digits may as well be the number of a job.
+        begins = (f"+{digits}",) if len(digits) >= _FEWEST_BEGINNING else ()
+        ends = "".join(_DIGIT.findall(text))[::-1]
+        return Sought((*begins, f"-{ends}", *_WORD.findall(text))[:_EITHER])
     words: dict[str, None] = {}
     for piece in folded(text).split():
         found = [f"@{piece}"] if "@" in piece else _WORD.findall(piece)
