@@ -50,6 +50,23 @@ _PARTICULAR: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "person.invited": ({"status": "invited"}, {}),
     "person.updated": ({}, {"phone": None}),
     "person.left": ({"status": "left"}, {}),
+    "job.updated": ({"priority": "high"}, {"priority": "normal"}),
+    "job.scheduled": (
+        {"stage": "scheduled", "next_action": "Do the planned visit", "next_visit_at": "2026-11-20T08:00:00.000Z"},
+        {"stage": "toSchedule", "nextAction": "Plan a visit", "nextVisitAt": None},
+    ),
+    "job.started": (
+        {"status": "inProgress", "stage": "inProgress", "next_action": "Finish the work"},
+        {"status": "open", "stage": "toSchedule", "nextAction": "Plan a visit"},
+    ),
+    "job.completed": (
+        {"status": "done", "stage": "toInvoice", "next_action": "Invoice the work"},
+        {"status": "inProgress", "stage": "inProgress", "nextAction": "Finish the work"},
+    ),
+    "job.cancelled": (
+        {"status": "cancelled", "stage": "cancelled", "next_action": None, "cancel_reason": "The house was sold."},
+        {"status": "open", "stage": "toSchedule", "nextAction": "Plan a visit", "cancelReason": None},
+    ),
 }
 
 

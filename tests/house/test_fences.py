@@ -12,7 +12,7 @@ from mainstay.settings import read_settings
 from mainstay.staging import open_stage
 
 # Read before the organisation is known: by the hash of a secret, by the id in a sealed link, or by the worker.
-EXEMPT = {"api_key", "outbox", "session", "one_time_link", "oauth_code", "oauth_token"}
+EXEMPT = {"api_key", "outbox", "session", "one_time_link", "oauth_code", "oauth_token", "calendar_link"}
 FENCED = {
     "organisation": "id",
     "person": "organisation_id",
@@ -26,7 +26,16 @@ FENCED = {
     "delivery_attempt": "organisation_id",
     "search_word": "organisation_id",
     "message": "organisation_id",
+    "number_series": "organisation_id",
+    "customer": "organisation_id",
+    "contact": "organisation_id",
+    "site": "organisation_id",
+    "job": "organisation_id",
+    "own_job": "organisation_id",
+    "note": "organisation_id",
 }
+# Fenced as well, and still empty: what fills them is not built yet.
+EMPTY = {"document", "visit", "time_off", "time_entry"}
 EACH_TABLE = pytest.mark.parametrize(("table", "column"), FENCED.items())
 
 
@@ -58,8 +67,11 @@ def test_every_table_of_organisations_is_fenced_or_named_as_exempt(fenced: Trial
             " AND (c.relname = 'organisation' OR EXISTS (SELECT 1 FROM pg_attribute a"
             " WHERE a.attrelid = c.oid AND a.attname = 'organisation_id'))"
         )
-    assert {str(name) for name, *_ in tables} == FENCED.keys() | EXEMPT
-    assert {str(name): fence for name, *fence in tables if name in FENCED} == {name: [1, 1, 1] for name in FENCED}
+    fenced_tables = FENCED.keys() | EMPTY
+    assert {str(name) for name, *_ in tables} == fenced_tables | EXEMPT
+    assert {str(name): [1, 1, 1] for name in fenced_tables} == {
+        str(name): fence for name, *fence in tables if name not in EXEMPT
+    }
 
 
 @EACH_TABLE

@@ -122,7 +122,10 @@ def list_customers(ctx: Context, given: ListCustomers) -> Page[CustomerOut]:
     right=Right.CUSTOMERS_READ, effect=Effect.READ, rest="GET /customers/{customer_id}", glances=True, on=CUSTOMERS
 )
 def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Customer:
-    """Get a customer."""
+    """Get a customer.
+
+    With all that is known of them. Members see the customers of their own jobs.
+    """
     return customer
 
 

@@ -98,7 +98,10 @@ def list_sites(ctx: Context, given: ListSites) -> Page[SiteOut]:
     right=Right.SITES_READ, effect=Effect.READ, rest="GET /sites/{site_id}", glances=True, on=SITES, offered=_BY_ID
 )
 def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
-    """Get a site."""
+    """Get a site.
+
+    Where it is, how one gets in, and whom one meets there.
+    """
     return site
 
 
@@ -150,7 +153,10 @@ def list_contacts(ctx: Context, given: ListContacts) -> Page[ContactOut]:
     offered=_BY_ID,
 )
 def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
-    """Get a contact."""
+    """Get a contact.
+
+    Who they are at which customer's, and how to reach them.
+    """
     return contact
 
 

@@ -1,7 +1,7 @@
 """Jobs: their states, the stage they are at, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -32,6 +32,16 @@ Billing = Literal["fixed", "timeAndMaterials", "nonBillable"]
 Move = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed"]
 
 _OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
+# For examples.
+_PERSON = "person_01KA41T9YB7C5D3E1F9G8H6J4K"
+_SITE: dict[str, Any] = {
+    "line1": "2 Weir Lane",
+    "line2": None,
+    "city": "Sowerby Bridge",
+    "region": None,
+    "postalCode": "HX6 2AG",
+    "country": "GB",
+}
 
 
 class JobOut(Record):
@@ -51,30 +61,39 @@ class JobOut(Record):
 
     number: str = Field(examples=["J-1042"])
     title: str = Field(examples=["Replace the boiler"])
-    status: Status
-    stage: Stage = Field(description="Where it stands on the board; derived.")
-    next_action: str | None = Field(title="Next step", description="What is to be done next.")
-    priority: Priority
-    customer_id: str
-    customer_name: str = Field(title="Customer")
-    site_id: str | None
-    site_name: str | None = Field(title="Site")
-    site_address: Address | None = Field(title="Address")
-    description: str | None
-    due_on: str | None = Field(title="Due", json_schema_extra={"format": "date"})
-    lead_person_id: str | None
-    lead_person_name: str | None = Field(title="Led by")
-    assigned: list[str] = Field(description="The ids of the people who see it and work on it.")
-    tags: list[str]
-    next_visit_at: str | None = Field(
-        title="Next visit", description="When the next planned visit begins.", json_schema_extra={"format": "date-time"}
+    status: Status = Field(examples=["open"])
+    stage: Stage = Field(description="Where it stands on the board; derived.", examples=["toSchedule"])
+    next_action: str | None = Field(
+        title="Next step", description="What is to be done next.", examples=["Plan a visit"]
     )
-    billing: Annotated[Billing | None, _OFFICE_ONLY] = Field(description="How it is billed.")
-    budget: Annotated[PriceText | None, Needs(Right.PRICES_READ)] = Field(description="What was agreed or estimated.")
-    customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number")
-    quote_id: Annotated[str | None, _OFFICE_ONLY]
-    cancel_reason: str | None
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
+    priority: Priority = Field(examples=["normal"])
+    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0L2N4P6R8T0V"])
+    customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
+    site_id: str | None = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9L1N3P"])
+    site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
+    site_address: Address | None = Field(title="Address", examples=[_SITE])
+    description: str | None = Field(examples=["The key is with the neighbour."])
+    due_on: str | None = Field(title="Due", examples=["2026-11-27"], json_schema_extra={"format": "date"})
+    lead_person_id: str | None = Field(examples=[_PERSON])
+    lead_person_name: str | None = Field(title="Led by", examples=["Tom Ashworth"])
+    assigned: list[str] = Field(description="The ids of the people who see it and work on it.", examples=[[_PERSON]])
+    tags: list[str] = Field(examples=[["boiler"]])
+    next_visit_at: str | None = Field(
+        title="Next visit",
+        description="When the next planned visit begins.",
+        examples=[None],
+        json_schema_extra={"format": "date-time"},
+    )
+    billing: Annotated[Billing | None, _OFFICE_ONLY] = Field(
+        description="How it is billed.", examples=["timeAndMaterials"]
+    )
+    budget: Annotated[PriceText | None, Needs(Right.PRICES_READ)] = Field(
+        description="What was agreed or estimated.", examples=["1200.00"]
+    )
+    customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number", examples=[None])
+    quote_id: Annotated[str | None, _OFFICE_ONLY] = Field(examples=[None])
+    cancel_reason: str | None = Field(examples=[None])
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere", examples=[None])
 
 
 class Standing(NamedTuple):
