@@ -209,16 +209,13 @@ def with_unknown_ids(given: dict[str, object]) -> dict[str, object]:
     return {name: new_id(str(given[name]).split("_")[0]) if is_of_record(name) else given[name] for name in given}
 
 
-def takes_id(operation: Operation) -> bool:
-    # What only narrows a list, or says whose timer or leave it is where it is another's, names no record.
-    return operation.name not in {"stop_timer", "request_time_off"} and any(
-        name.endswith("_id") and name != "client_id" and (operation.changes or field.is_required())
-        for name, field in operation.input.model_fields.items()
-    )
+def is_of_record(name: str) -> bool:
+    """Whether a field holds the id of a record; a client belongs to no organisation."""
+    return name.endswith("Id") and name != "clientId"
 
 
 def names_record(operation: Operation) -> bool:
-    """Whether it is about a record that its input names; a list that is narrowed by one is empty where there is none."""
+    """Whether it is about a record that its input names; a list narrowed by one is empty where there is none."""
     fields = operation.input.model_fields.items()
     named = [field for name, field in fields if is_of_record(field.alias or name)]
     return any(field.is_required() for field in named) if operation.lists else bool(named)
