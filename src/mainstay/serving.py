@@ -108,7 +108,7 @@ def serve(settings: Settings) -> None:
     worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())])
     server.on_startup(worker.start)
     server.on_shutdown(worker.stop)
-    # Nor is what stands now looked at by the server processes, which share its memory as long as it is left alone.
+    # What stands now stays: left alone, its memory is shared with the server processes.
     gc.freeze()
     gc.enable()
     log("serving", address=settings.base_url, workers=settings.workers)

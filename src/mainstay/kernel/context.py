@@ -27,6 +27,8 @@ class Envelope(NamedTuple):
     replay_key: str | None = None
     # Whether a list is for a page, where each record says what can be done with it, and the list how long it is.
     actions: bool = False
+    # Whether a record is wanted by itself, without what else can be done: a command need not know all operations.
+    bare: bool = False
 
 
 class Findable(Protocol):

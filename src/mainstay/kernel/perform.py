@@ -145,8 +145,11 @@ class Stage:
     def _answer(self, ctx: Context, result: Result) -> Answer:
         rights = ctx.actor.rights
         if isinstance(result, Kept):
-            body = to_answer(result, rights, self.base_url, self.catalogue.actions(result, ctx.actor))
-            return Answer(body, result.version if result.shown.versioned else None)
+            version = result.version if result.shown.versioned else None
+            if ctx.envelope.bare:
+                return Answer(to_json(result, rights), version)
+            actions = self.catalogue.actions(result, ctx.actor)
+            return Answer(to_answer(result, rights, self.base_url, actions), version)
         if isinstance(result, Page) and result.keep:
             return Answer(self._with_actions(ctx.actor, result))
         return Answer(to_json(result, rights))

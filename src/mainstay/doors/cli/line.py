@@ -1,7 +1,6 @@
 """The command line: its words, what they do, and how the outcome is told."""
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -62,8 +61,6 @@ def run(house: House, arguments: Sequence[str]) -> int:
 
 
 def _command(house: House, settings: Settings, words: argparse.Namespace) -> dict[str, Any]:
-    # A command ends before there is anything worth collecting; looking for it takes a tenth of its time.
-    gc.disable()
     staging = late(house.staging)
     stage = staging.open_stage(settings)
     try:

@@ -32,7 +32,7 @@ class Operator:
 
     def perform(self, operation: Operation, actor: Actor, **given: object) -> Outcome:
         """Perform an operation; what it answered."""
-        envelope = Envelope(id="cli_" + secrets.token_hex(10))
+        envelope = Envelope(id="cli_" + secrets.token_hex(10), bare=True)
         answer = self.stage.perform(operation, actor, orjson.dumps(given), envelope)
         result: Outcome = orjson.loads(answer.body)
         return result
