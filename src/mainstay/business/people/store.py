@@ -33,7 +33,7 @@ def _words(name: str, email: str, skills: str, company: str | None) -> frozenset
 
 
 def _phone_words(phone: str | None) -> frozenset[str]:
-    return kept_words(words_of_phone(phone))
+    return frozenset(words_of_phone(phone))
 
 
 PEOPLE = Listing(
