@@ -42,6 +42,9 @@ def furnish_work(cast: Cast) -> Work:
 
 
 WORK_EXAMPLES: dict[str, Callable[[Work], Given]] = {
+    "get_settings": lambda _: {},
+    "update_settings": lambda _: {"hoursRoundingMinutes": 15},
+    "get_overview": lambda _: {},
     "list_customers": lambda _: {},
     "get_customer": lambda work: {"customerId": work.customer},
     "create_customer": lambda _: {"name": "Hebden Mill Trust"},

@@ -75,11 +75,11 @@ def test_fields_are_camel_case_and_moments_and_dates_are_told_by_their_names(ope
     for model, mode in ((operation.input, "validation"), (operation.output, "serialization")):
         schema = model.model_json_schema(by_alias=True, mode="validation" if mode == "validation" else "serialization")
         for name, part in properties(schema):
-            assert re.fullmatch(r"[a-z]+(?:[A-Z][a-z]+)*\d?", name)
+            assert re.fullmatch(r"[a-z]+(?:[A-Z][a-z]+)*\d*", name)
             if part.get("format") == "date-time":
                 assert name.endswith("At") or name in {"at", "since"}
             if part.get("format") == "date":
-                assert name.endswith("On") or name in {"on", "from", "until"}
+                assert name.endswith("On") or name.endswith(("Until", "Before")) or name in {"on", "from", "until"}
 
 
 @OPERATION

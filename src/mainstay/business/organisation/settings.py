@@ -110,7 +110,7 @@ class UpdateSettings(Input):
         description="To how many minutes hours are rounded up when they are billed; 0 for not at all."
     )
     books_closed_until: Day | None = Field(None, description="Nothing up to this date changes any more.")
-    job_numbers: Numbering = omittable(description="How the numbers of jobs look.")
+    job_numbers: Numbering = omittable(description="How the numbers of new jobs look, and which comes next.")
 
 
 @operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /settings", glances=True, on=SETTINGS)

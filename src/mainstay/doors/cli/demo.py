@@ -10,7 +10,7 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
-from mainstay.doors.cli.demo_year import ZONE, Year
+from mainstay.doors.cli.demo_year import DESK, HEAD, ZONE, Year
 from mainstay.doors.cli.keys import all_keys
 from mainstay.doors.cli.operator import Operator, Outcome
 from mainstay.identity.keys import create_key, revoke_key
@@ -105,7 +105,7 @@ def _live(operator: Operator, organisation: str) -> None:
     with operator.stage.together(organisation) as stage:
         within = replace(operator, stage=stage)
         people = {email: within.as_person(organisation, email) for _, email, _, _ in _PEOPLE}
-        office = {"owner": people["ruth@hartley.example"], "office": people["priya@hartley.example"]}
+        office = {HEAD: people["ruth@hartley.example"], DESK: people["priya@hartley.example"]}
         names = ("tom", "grace", "ben")
         field = [*(people[f"{name}@hartley.example"] for name in names), people["marek@zielinski.example"]]
         Year(within, office, field, local_date(operator.stage.clock(), ZONE)).live()

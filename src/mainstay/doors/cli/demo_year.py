@@ -35,7 +35,8 @@ _NEW, _ASKED = timedelta(days=12), 4
 # Every so many jobs have a note, are called off, or held.
 _NOTED, _CALLED_OFF, _HELD = 6, 15, 25
 _LEFT = 4
-_OFFICE, _OWNER = "office", "owner"
+DESK, HEAD = "desk", "head"
+_SATURDAY = 5
 # Done work is invoiced after so many days, but for some that is forgotten; and now and then nobody goes anywhere.
 _INVOICED_AFTER, _NOT_FORGOTTEN, _IDLE = 15, 0.95, 0.2
 
@@ -57,12 +58,12 @@ class Year:
     """Lives through it, day by day."""
 
     operator: Operator
-    # By what they are here: the office, the owner, and those in the field.
+    # Who plans the work and who heads the firm, by these words; and those in the field.
     people: dict[str, Actor]
     field_people: list[Actor]
     today: date
     # The same each time: it decides nothing that anyone should not guess.
-    chance: Random = field(default_factory=lambda: Random(2026))  # noqa: S311
+    chance: Random = field(default_factory=lambda: Random(2026))
     customers: list[dict[str, Any]] = field(default_factory=list)
     waiting: list[Job] = field(default_factory=list)
     finished: list[Job] = field(default_factory=list)
@@ -93,7 +94,7 @@ class Year:
         return replace(self.operator, stage=stage).perform(operation, who, **given)
 
     def _meet_customers(self, day: date) -> None:
-        office = self.people[_OFFICE]
+        office = self.people[DESK]
         for number in range(CUSTOMERS):
             known = words.customer(self.chance, number)
             made = self._do(office, day, time(9, number), create_customer, **known["customer"])
@@ -109,7 +110,7 @@ class Year:
         self._do(office, day, time(17), archive_customer, customerId=last["id"])
 
     def _make_job(self, day: date, number: int) -> None:
-        office, customer = self.people[_OFFICE], self.chance.choice(self.customers)
+        office, customer = self.people[DESK], self.chance.choice(self.customers)
         # What came in lately and is not agreed yet.
         asked = self.today - day < _NEW and number % _ASKED == 0
         given = words.job(self.chance) | {
@@ -132,7 +133,7 @@ class Year:
             self.waiting.append(Job(str(made["id"]), day, self.chance.choice((2, 2, 3, 4, 6))))
 
     def _move(self, day: date, job: str, status: str) -> None:
-        self._do(self.people[_OFFICE], day, time(17), change_job_status, jobId=job, status=status)
+        self._do(self.people[DESK], day, time(17), change_job_status, jobId=job, status=status)
 
     def _work(self, day: date) -> None:
         """What was done on a working day that is over."""
@@ -175,7 +176,7 @@ class Year:
         planned = min(day, self.today) - timedelta(days=2)
         given = {"startsAt": _wall(day, begin), "endsAt": _wall(day, end), **more}
         people_ids = [person.id for person in people]
-        return self._do(self.people[_OFFICE], planned, time(15), plan_visit, jobId=job, personIds=people_ids, **given)
+        return self._do(self.people[DESK], planned, time(15), plan_visit, jobId=job, personIds=people_ids, **given)
 
     def _week(self, day: date) -> None:
         """On Mondays people submit the week before; the office approves it, but for the last."""
@@ -197,7 +198,7 @@ class Year:
 
     def _review(self, day: date, entries: list[str], decision: str, **more: object) -> None:
         given = {"timeEntryIds": entries, "decision": decision, **more}
-        self._do(self.people[_OFFICE], day, time(14), review_hours, **given)
+        self._do(self.people[DESK], day, time(14), review_hours, **given)
 
     def _today(self) -> None:
         """This morning: someone is at work."""
@@ -224,10 +225,10 @@ class Year:
                 self._plan(day, job.id, [], *_AFTERNOON)
             else:
                 given = {"jobId": job.id, "on": day.isoformat(), "personIds": [self.field_people[-1].id]}
-                self._do(self.people[_OFFICE], self.today, time(0, 2), plan_visit, **given)
+                self._do(self.people[DESK], self.today, time(0, 2), plan_visit, **given)
         monday = self.today + timedelta(days=7 - self.today.weekday())
         self._do(
-            self.people[_OFFICE],
+            self.people[DESK],
             self.today,
             time(0, 3),
             plan_visit,
@@ -248,7 +249,7 @@ class Year:
             }
             asked.append(self._do(person, self.today, time(0, 4), request_time_off, **days))
         given = {"timeOffId": asked[0]["id"], "decision": "approve"}
-        self._do(self.people[_OWNER], self.today, time(0, 5), decide_time_off, **given)
+        self._do(self.people[HEAD], self.today, time(0, 5), decide_time_off, **given)
 
 
 def _working_days(first: date, last: date) -> Iterator[date]:
@@ -258,7 +259,7 @@ def _working_days(first: date, last: date) -> Iterator[date]:
 
 
 def _is_working(day: date) -> bool:
-    return day.weekday() < 5  # noqa: PLR2004 - Saturday
+    return day.weekday() < _SATURDAY
 
 
 def _wall(day: date, at: time) -> str:
