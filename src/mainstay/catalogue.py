@@ -15,7 +15,7 @@ from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
 from mainstay.business.records import documents, history, notes, search
-from mainstay.business.schedule import cancelling, free_time, leave, planning
+from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
@@ -42,6 +42,8 @@ CATALOGUE = Catalogue(
         *planning.OPERATIONS,
         *free_time.OPERATIONS,
         *leave.OPERATIONS,
+        *board.OPERATIONS,
+        *calendar.OPERATIONS,
         *hours.OPERATIONS,
         *timers.OPERATIONS,
         *review.OPERATIONS,

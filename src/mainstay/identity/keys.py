@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr
 
 from mainstay.backing.database import Clash, Handle
-from mainstay.identity.secrets import API_KEY, is_secret, new_secret, secret_hash
+from mainstay.identity.secrets import API_KEY, CALENDAR, is_secret, new_secret, secret_hash
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
@@ -68,15 +68,22 @@ class CreateKey(Input):
 
 @dataclass(frozen=True, slots=True)
 class KeyMaker:
-    """Derives the key that a form makes, so that the same form, sent again, shows the same key and makes no other."""
+    """Derives the secret that a form makes, so that the same form, sent again, shows the same and makes no other."""
 
     secret: bytes = field(repr=False)
 
     def key(self, actor: Actor, once: str) -> str:
         """The key that a form with this token makes for whoever sends it. The token itself is kept nowhere."""
-        words = f"api key {actor.organisation} {actor.credential} {once}"
+        return API_KEY + self._derived("api key", actor, once)
+
+    def calendar(self, actor: Actor, once: str) -> str:
+        """The secret of a calendar's link, likewise."""
+        return CALENDAR + self._derived("calendar", actor, once)
+
+    def _derived(self, what: str, actor: Actor, once: str) -> str:
+        words = f"{what} {actor.organisation} {actor.credential} {once}"
         digest = hmac.digest(self.secret, words.encode(), hashlib.sha256)
-        return API_KEY + urlsafe_b64encode(digest).rstrip(b"=").decode()
+        return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 class ListKeys(ListInput):

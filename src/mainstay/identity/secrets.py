@@ -8,6 +8,7 @@ ACCESS_TOKEN = "svc_at_"
 REFRESH_TOKEN = "svc_rt_"
 CODE = "svc_ac_"
 CLIENT_SECRET = "svc_cs_"
+CALENDAR = "svc_cl_"
 
 # Every prefix is as long, and 32 bytes are 43 characters of base64.
 _LENGTH = len(API_KEY) + 43

@@ -5,6 +5,7 @@ from pydantic import Field
 from mainstay.business.people.events import PersonLeft, PersonUpdated
 from mainstay.business.people.model import Person, check_rank
 from mainstay.business.people.store import PEOPLE
+from mainstay.identity.calendars import end_calendar_of
 from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
 from mainstay.kernel.context import Context
@@ -106,6 +107,8 @@ def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
     ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
     _end_keys(ctx, person)
     _end_apps(ctx, person)
+    if end_calendar_of(ctx, person.id):
+        ctx.effects.append(f"The link to {person.name}'s calendar stops working for good.")
     if ctx.actor.id == person.id:
         ctx.warnings.append("This is you: your own access ends too.")
     after = PEOPLE.save(ctx, person, {"status": "left"})

@@ -15,7 +15,7 @@ from mainstay.business.schedule.times import Asked, Repeat, When, any_time, on_d
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
 from mainstay.terms.shapes import Input
-from mainstay.values.fields import Day, Line, Paragraph, TimeZone, WholeNumber, id_of, omittable
+from mainstay.values.fields import Day, Line, Paragraph, Reference, TimeZone, WholeNumber, id_of, omittable
 from mainstay.values.ids import new_id
 from mainstay.values.wall_times import WallTime
 
@@ -23,7 +23,7 @@ from mainstay.values.wall_times import WallTime
 MOST = 400
 _LONGEST_MINUTES = 24 * 60
 
-JobId = Annotated[str, Field(title="Job", description="The job's id or number.")]
+JobId = Annotated[str, Reference(to="job")]
 PersonId = Annotated[str, id_of("person")]
 StartsAt = Annotated[
     WallTime | None,
@@ -137,7 +137,7 @@ def moved(ctx: Context, given: MoveVisit, visit: Visit) -> list[Placement]:
     sent = given.sent("visit_id", "scope", "starts_at", "ends_at", "duration_minutes", "on", "time_zone")
     if sent.get("person_id"):
         check_here(ctx, "personId", [sent["person_id"]])
-    if "title" in sent and visit.about_job:
+    if sent.get("title") and visit.about_job:
         raise Invalid([Fault("title", "belongs to visits without a job; change the job's title instead")])
     if "title" in sent and not sent["title"] and not visit.about_job:
         raise Invalid([Fault("title", "is required where there is no job")])

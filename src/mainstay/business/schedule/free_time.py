@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
 from mainstay.business.people.working_hours import own_hours
-from mainstay.business.schedule.changes import StartsAt, zone_of
+from mainstay.business.schedule.changes import JobId, StartsAt, zone_of
 from mainstay.business.schedule.load import TRAVEL
 from mainstay.business.schedule.times import bounds, moment_of
 from mainstay.kernel.context import Context
@@ -41,7 +41,7 @@ class FindFreeTime(Input):
     until: Day | None = Field(None, description="The last one, at most 31 days on. Without it, a week.")
     person_id: Annotated[str | None, id_of("person")] = Field(None, title="Person", description="Only this person.")
     skill: Line | None = Field(None, description="Only people who can do this, such as gas.")
-    job_id: str | None = Field(None, title="Job", description="Where it is: its id or number, to reckon with travel.")
+    job_id: JobId | None = Field(None, title="Job", description="Where it is: its id or number, to reckon with travel.")
     limit: WholeNumber = Field(10, ge=1, le=50, description="How many at most.")
 
 

@@ -36,7 +36,7 @@ class ListVisits(ListInput):
     person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Person", description="Only this person's visits."
     )
-    job_id: str | None = Field(None, title="Job", description="Only visits of this job: its id or number.")
+    job_id: changes.JobId | None = Field(None, title="Job", description="Only visits of this job: its id or number.")
     series_id: str | None = Field(None, title="Series", description="Only the repetitions of one visit.")
     status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
     unassigned: bool = Field(default=False, description="Only visits that nobody is planned on.")

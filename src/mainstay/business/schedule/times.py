@@ -57,8 +57,8 @@ class Repeat(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    every: WholeNumber = Field(1, ge=1, le=52, description="1 for each day, week or month, 2 for every other.")
-    unit: Literal["day", "week", "month"] = Field(description="What is counted.")
+    every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every other, and so on. Without it, each.")
+    unit: Literal["day", "week", "month"] | None = Field(None, description="What is counted. It is required.")
     count: WholeNumber | None = Field(None, ge=2, le=366, description="How many there are in all.")
     until: Day | None = Field(None, description="Or the last date on which there can be one.")
 
@@ -96,6 +96,8 @@ def any_time(day: date, zone: str) -> When:
 
 def repeated(when: When, repeat: Repeat) -> list[When]:
     """Each time that something comes again, the first included: the clocks show the same each time."""
+    if repeat.unit is None:
+        raise Invalid([Fault("repeat.unit", "is required")])
     if (repeat.count is None) == (repeat.until is None):
         raise Invalid([Fault("repeat", "needs either count or until, and only one of the two")])
     first = when.first_day
@@ -175,7 +177,7 @@ def moment_of(name: str, text: str, zone: str) -> datetime:
 def _days(first: date, repeat: Repeat) -> Iterator[date]:
     number = 0
     while True:
-        step = number * repeat.every
+        step = number * (repeat.every or 1)
         if repeat.unit == "month":
             yield _months_later(first, step)
         else:

@@ -104,6 +104,6 @@ def submits(operation: Operation) -> str:
 
 
 def _short(operation: Operation) -> str:
-    record = operation.on.what.split()[-1] if operation.on else ""
-    words = [word for word in operation.name.split("_") if word != record]
+    record = operation.on.what.lower().split() if operation.on else []
+    words = [word for word in operation.name.split("_") if word not in record]
     return "edit" if words in (["update"], ["save"]) else "_".join(words)

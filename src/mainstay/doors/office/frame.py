@@ -9,6 +9,8 @@ from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.people.operations import invite_person, list_people
+from mainstay.business.schedule.leave import request_time_off
+from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.identity.connections import list_connections
 from mainstay.identity.keys import create_key, list_keys
 from mainstay.kernel.operation import Operation
@@ -32,6 +34,7 @@ class Area(NamedTuple):
 GROUPS: tuple[tuple[Area, ...], ...] = (
     (
         Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z"),
+        Area("Schedule", "/schedule", "M5 6h14v13H5zM5 10h14M9 4v4M15 4v4", list_visits),
         Area("Jobs", "/jobs", "M8 7V5.5A1.5 1.5 0 0 1 9.5 4h5A1.5 1.5 0 0 1 16 5.5V7M4 8h16v11H4zM4 13h16", list_jobs),
         Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours),
     ),
@@ -73,6 +76,8 @@ SETTINGS = (
 # What the button "New" offers.
 NEW: Sequence[Area] = (
     Area("Job", "/jobs/new", operation=create_job),
+    Area("Visit", "/schedule/visits/plan", operation=plan_visit),
+    Area("Time off", "/time-off/request", operation=request_time_off),
     Area("Hours", "/hours/new", operation=log_hours),
     Area("Customer", "/customers/new", operation=create_customer),
     Area("Person", "/people/invite", operation=invite_person),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.calendar import CalendarPages
 from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
@@ -15,6 +16,7 @@ from mainstay.doors.office.invitation import Invitation
 from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.room import Room
+from mainstay.doors.office.schedule import SchedulePages
 from mainstay.doors.office.settings import SettingsPages
 from mainstay.doors.office.sign_in import SignIn
 from mainstay.doors.office.threshold import Threshold
@@ -40,6 +42,8 @@ def office(
         *Home(desk).routes(),
         *Finding(desk).routes(),
         *Documents(desk).routes(),
+        *SchedulePages(desk).routes(),
+        *CalendarPages(desk, key_maker).routes(),
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
         *Room(desk, CUSTOMERS).routes(),

@@ -97,10 +97,11 @@ def given(asked: Sequence[Asked], fields: Mapping[str, str], zone: str) -> dict[
 
 
 def filled(asked: Sequence[Asked], record: Mapping[str, Any], zone: str) -> dict[str, str]:
-    """A record as a form shows it."""
+    """A record as a form shows it: its times by the clocks where it is, and beside it what is usual."""
     shown: dict[str, str] = {}
+    zone = record.get("timeZone") or zone
     for field in asked:
-        shown |= field.filled(record.get(field.name), zone)
+        shown |= field.filled(record[field.name], zone) if field.name in record else usual([field])
     return shown
 
 

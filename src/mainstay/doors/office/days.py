@@ -1,0 +1,181 @@
+"""A day and a week of the schedule as their pages show them: who stands in which row, and what begins where."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from mainstay.doors.pages.words import clock, long_day
+from mainstay.values.moments import beginning_of, local_date, parse_moment, system_clock
+from mainstay.values.words import words_of
+
+Shown = dict[str, Any]
+
+_QUARTER = timedelta(minutes=15)
+_HOUR = timedelta(hours=1)
+# What is shown of a day on which nobody works.
+_USUAL = (8, 17)
+_MOST_LANES = 6
+_NOBODY = "Nobody yet"
+
+
+@dataclass(frozen=True)
+class Day:
+    """One date of a schedule."""
+
+    found: Mapping[str, Any]
+    on: date
+    movable: bool
+
+    def rows(self) -> Shown:
+        """The hours that are shown, and a row for each person; what nobody does yet comes first."""
+        rows = [self._row(person) for person in self.found["people"]]
+        nobody = self._row({"id": "", "name": _NOBODY, "colour": None, "works": [], "away": []})
+        if nobody["items"] or nobody["anytime"]:
+            rows.insert(0, nobody)
+        begin, hours = self._window
+        local = [(begin + number * _HOUR).astimezone(self._zone) for number in range(hours)]
+        return {
+            "hours": hours,
+            "clocks": [f"{one:%H:%M}" for one in local],
+            "rows": rows,
+            "date": self.on.isoformat(),
+        }
+
+    @cached_property
+    def _zone(self) -> ZoneInfo:
+        return ZoneInfo(self.found["timeZone"])
+
+    @cached_property
+    def _span(self) -> tuple[datetime, datetime]:
+        zone = self.found["timeZone"]
+        return beginning_of(self.on, zone), beginning_of(self.on + timedelta(days=1), zone)
+
+    @cached_property
+    def _window(self) -> tuple[datetime, int]:
+        """From which moment how many hours are shown: all in which someone works or is somewhere."""
+        begin, end = self._span
+        times = [_times(one) for person in self.found["people"] for one in person["works"]]
+        times += [_times(visit) for visit in self.found["visits"] if visit["startsAt"]]
+        first = min((max(starts, begin) for starts, _ in times), default=begin + _USUAL[0] * _HOUR)
+        last = max((min(ends, end) for _, ends in times), default=begin + _USUAL[1] * _HOUR)
+        before = (first - begin) // _HOUR
+        hours = -((begin - last) // _HOUR) - before
+        return begin + before * _HOUR, max(hours, 1)
+
+    def _row(self, person: Mapping[str, Any]) -> Shown:
+        visits = [one for one in self.found["visits"] if (one["personId"] or "") == person["id"]]
+        timed = [one for one in visits if one["startsAt"]]
+        items: list[Shown] = []
+        ends: list[datetime] = []
+        for visit in timed:
+            starts, until = _times(visit)
+            free = next((number for number, end in enumerate(ends) if end <= starts), len(ends))
+            lane = min(free, _MOST_LANES - 1)
+            ends[lane : lane + 1] = [until]
+            items.append(_item(visit, movable=self.movable) | self._place(visit) | {"lane": lane})
+        return {
+            "id": person["id"],
+            "name": person["name"],
+            "colour": person["colour"],
+            "items": items,
+            "anytime": [_item(one, movable=self.movable) for one in visits if not one["startsAt"]],
+            "works": [self._place(one) for one in person["works"]],
+            "away": [self._place(one) | {"words": _leave(one)} for one in person["away"]],
+        }
+
+    def _place(self, one: Mapping[str, Any]) -> dict[str, int]:
+        """The quarter of an hour in which something begins, counted from one, and for how many it lasts."""
+        begin, hours = self._window
+        most = hours * 4
+        starts, ends = _times(one)
+        first = min(max((starts - begin) // _QUARTER, 0), most - 1)
+        last = min(max(-((begin - ends) // _QUARTER), first + 1), most)
+        return {"at": first + 1, "for": last - first}
+
+
+def in_week(found: Mapping[str, Any], first: date, *, movable: bool) -> Shown:
+    """Seven dates, and a row for each person with what is on each of them."""
+    zone = found["timeZone"]
+    days = [first + timedelta(days=number) for number in range(7)]
+    by_cell: dict[tuple[str, date], list[Shown]] = {}
+    for visit in found["visits"]:
+        day = date.fromisoformat(visit["on"]) if visit["on"] else local_date(parse_moment(visit["startsAt"]), zone)
+        by_cell.setdefault((visit["personId"] or "", day), []).append(_item(visit, movable=movable))
+    people = list(found["people"])
+    if any(person == "" for person, _ in by_cell):
+        people.insert(0, {"id": "", "name": _NOBODY, "works": [], "away": []})
+    today = local_date(system_clock(), zone)
+    return {
+        "days": [{"date": day.isoformat(), "words": long_day(day), "today": day == today} for day in days],
+        "rows": [
+            {
+                "id": person["id"],
+                "name": person["name"],
+                "cells": [
+                    {
+                        "date": day.isoformat(),
+                        "words": long_day(day),
+                        "items": by_cell.get((person["id"], day), []),
+                        "away": [_leave(one) for one in person["away"] if _touches(one, day, zone)],
+                        "off": bool(person["id"]) and not any(_touches(one, day, zone) for one in person["works"]),
+                    }
+                    for day in days
+                ],
+            }
+            for person in people
+        ],
+        "by_day": list(_by_day(days, by_cell, people)),
+    }
+
+
+def _by_day(
+    days: Sequence[date], by_cell: Mapping[tuple[str, date], list[Shown]], people: Sequence[Mapping[str, Any]]
+) -> Iterator[Shown]:
+    names = {person["id"]: person["name"] for person in people}
+    for day in days:
+        items = [
+            item | {"person": names.get(person, "")}
+            for (person, on), found in by_cell.items()
+            if on == day
+            for item in found
+        ]
+        yield {"words": long_day(day), "items": sorted(items, key=lambda item: str(item["order"]))}
+
+
+def _item(visit: Mapping[str, Any], *, movable: bool) -> Shown:
+    """A visit as it stands on a board."""
+    zone = visit["timeZone"]
+    timed = visit["startsAt"] is not None
+    when = f"{clock(visit['startsAt'], zone)}\N{EN DASH}{clock(visit['endsAt'], zone)}" if timed else "Any time"
+    what = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"]))) or visit["title"] or words_of(visit["kind"])
+    local = parse_moment(visit["startsAt"]).astimezone(ZoneInfo(zone)) if timed else None
+    return {
+        "id": visit["id"],
+        "path": f"/schedule/visits/{visit['id']}",
+        "when": when,
+        "what": what,
+        "below": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
+        "status": visit["status"],
+        "state": words_of(visit["status"]),
+        "date": local.date().isoformat() if local else visit["on"],
+        "order": visit["startsAt"] or "",
+        "movable": movable and visit["status"] in {"planned", "started"},
+        "overlaps": visit["allowOverlap"],
+    }
+
+
+def _times(one: Mapping[str, Any]) -> tuple[datetime, datetime]:
+    return parse_moment(one["startsAt"]), parse_moment(one["endsAt"])
+
+
+def _touches(one: Mapping[str, Any], day: date, zone: str) -> bool:
+    starts, ends = _times(one)
+    return starts < beginning_of(day + timedelta(days=1), zone) and ends > beginning_of(day, zone)
+
+
+def _leave(one: Mapping[str, Any]) -> str:
+    asked = ", not decided yet" if one["status"] == "requested" else ""
+    return f"{words_of(one['kind'])}{asked}"

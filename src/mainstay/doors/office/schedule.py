@@ -1,0 +1,229 @@
+"""The schedule: a day by person, a week, a list and a sheet to print; and who is free."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.schedule.board import get_schedule
+from mainstay.business.schedule.free_time import find_free_time
+from mainstay.business.schedule.leave import get_time_off, list_time_off, request_time_off
+from mainstay.business.schedule.operations import get_visit, list_visits, move_visit, plan_visit
+from mainstay.doors.http import Response
+from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.days import Day, in_week
+from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.references import References
+from mainstay.doors.office.room import Room
+from mainstay.doors.pages.asking import asked_of, given, usual
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.words import clock, date_words, long_day, moment
+from mainstay.kernel.catalogue import admit
+from mainstay.terms.refusal import Refusal
+from mainstay.values.moments import local_date, system_clock
+from mainstay.values.wall_times import wall_text
+from mainstay.values.words import words_of
+
+_PATH = "/schedule"
+_VIEWS = {"day": "Day", "week": "Week", "list": "List", "sheet": "Day sheet"}
+_A_WEEK = 7
+# So many visits stand on the sheet of a day.
+_ON_SHEET = 300
+_PAGE = 100
+
+
+def _when(visit: Mapping[str, Any]) -> str:
+    if visit["startsAt"] is None:
+        return f"Any time on {date_words(visit['on'])}"
+    zone = visit["timeZone"]
+    return f"{moment(visit['startsAt'], zone)}\N{EN DASH}{clock(visit['endsAt'], zone)}"
+
+
+def called(visit: Mapping[str, Any]) -> str:
+    """What people call a visit."""
+    job = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"])))
+    return job or visit["title"] or words_of(visit["kind"])
+
+
+def _period(leave: Mapping[str, Any]) -> str:
+    if leave["from"] is None:
+        return ""
+    same = leave["from"] == leave["until"]
+    return date_words(leave["from"]) if same else f"{date_words(leave['from'])} to {date_words(leave['until'])}"
+
+
+VISITS = Arrangement(
+    title="Visits",
+    lead="Who goes where, and when.",
+    path=f"{_PATH}/visits",
+    area="Schedule",
+    gets=get_visit,
+    lists=list_visits,
+    creates=plan_visit,
+    create_path="plan",
+    called=called,
+    below=lambda visit: " · ".join((_when(visit), visit["personName"] or "Nobody yet")),
+    columns=("status", "startsAt", "personName", "customerName"),
+    facts=(
+        "personName",
+        "kind",
+        "customerName",
+        "siteName",
+        "siteAddress",
+        "accessNotes",
+        "contactName",
+        "contactPhone",
+        "notes",
+        "timeZone",
+        "startedAt",
+        "finishedAt",
+        "overlapReason",
+    ),
+    tabs={"": "To come", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
+    order="start",
+    more="visit.html",
+    empty="Nothing is planned from today on.",
+    notes=True,
+)
+TIME_OFF = Arrangement(
+    title="Time off",
+    lead="When people are away, and what was decided.",
+    path="/time-off",
+    area="Schedule",
+    gets=get_time_off,
+    lists=list_time_off,
+    creates=request_time_off,
+    create_path="request",
+    called=lambda leave: f"{words_of(leave['kind'])}, {leave['personName']}",
+    below=_period,
+    columns=("status", "startsAt", "endsAt"),
+    facts=("personName", "kind", "startsAt", "endsAt", "note", "decisionNote"),
+    tabs={"": "To come", "requested": "Requested", "approved": "Approved", "declined": "Declined"}
+    | {"cancelled": "Cancelled"},
+    order="start",
+    more="time_off.html",
+    empty="Nobody is away from today on.",
+)
+
+
+@dataclass(frozen=True)
+class SchedulePages:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter = self.desk.signed_in
+        return [
+            Route("GET", _PATH, enter(self.show)),
+            Route("GET", f"{_PATH}/free", enter(self.free)),
+            *Room(self.desk, VISITS).routes(),
+            *Room(self.desk, TIME_OFF).routes(),
+        ]
+
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Some days of the schedule, as their address says."""
+        admit(get_schedule, guest.actor)
+        words = query_words(guest.request)
+        view = words["view"] if words.get("view") in _VIEWS else "day"
+        today = local_date(system_clock(), guest.time_zone)
+        on = _date(words.get("on", "")) or today
+        first = on - timedelta(days=on.weekday()) if view in {"week", "list"} else on
+        last = first + timedelta(days=_A_WEEK - 1) if view in {"week", "list"} else first
+        shown: dict[str, Any] = {"sheet": await self._sheet(guest, on)} if view == "sheet" else {}
+        found = await self.desk.perform(guest, get_schedule, {"from": first.isoformat(), "until": last.isoformat()})
+        movable = guest.may(move_visit)
+        if view == "day":
+            shown["day"] = Day(found, on, movable=movable).rows()
+        elif view != "sheet":
+            shown["week"] = in_week(found, first, movable=movable)
+        return self.desk.page(
+            "schedule.html",
+            guest,
+            area="Schedule",
+            view=view,
+            views=[(name, text, _address(name, on)) for name, text in _VIEWS.items()],
+            title=long_day(on) if view in {"day", "sheet"} else f"Week of {long_day(first)}",
+            on=on.isoformat(),
+            today=_address(view, today),
+            before=_address(view, first - timedelta(days=(last - first).days + 1)),
+            after=_address(view, last + timedelta(days=1)),
+            may_plan=guest.may(plan_visit),
+            may_ask=guest.may(find_free_time),
+            may_request=guest.may(request_time_off),
+            found=found,
+            notice=self.desk.notice(guest),
+            **shown,
+        )
+
+    async def free(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Who is free, and when; what one looks for is in the address."""
+        admit(find_free_time, guest.actor)
+        asked = [one for one in asked_of(find_free_time, guest.actor.rights) if one.name != "limit"]
+        words = query_words(guest.request)
+        asked, fields = await References(self.desk).offered(guest, asked, usual(asked) | words, None)
+        found, refusal = None, None
+        if words:
+            try:
+                resolved = await References(self.desk).resolved(guest, asked, fields)
+                sent = {name: value for name, value in given(asked, resolved, guest.time_zone).items() if value}
+                found = await self.desk.perform(guest, find_free_time, sent)
+                for slot in found["slots"]:
+                    slot["plan"] = _planning(slot, sent, found["timeZone"])
+            except Refusal as refused:
+                refusal = refused
+        return self.desk.page(
+            "free.html",
+            guest,
+            status_of(refusal),
+            area="Schedule",
+            asked=asked,
+            fields=defaultdict(str, fields),
+            found=found,
+            **wrong(refusal),
+        )
+
+    async def _sheet(self, guest: Guest, on: date) -> list[dict[str, Any]]:
+        """Everyone's visits of a date, with all that one needs there: to be printed."""
+        day = {"from": on.isoformat(), "until": on.isoformat(), "limit": _PAGE}
+        visits: list[dict[str, Any]] = []
+        more: dict[str, object] = {}
+        while len(visits) < _ON_SHEET:
+            page = await self.desk.perform(guest, list_visits, {**day, **more})
+            visits += page["data"]
+            if not page["hasMore"]:
+                break
+            more = {"startingAfter": visits[-1]["id"]}
+        by_person: dict[str, list[dict[str, Any]]] = {}
+        for visit in visits:
+            by_person.setdefault(visit["personName"] or "Nobody yet", []).append(visit | {"called": called(visit)})
+        return [{"name": name, "visits": found} for name, found in sorted(by_person.items())]
+
+
+def _date(text: str) -> date | None:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if _FIRST <= found <= _LAST else None
+
+
+# Further away nothing is planned.
+_FIRST, _LAST = date(2000, 2, 1), date(2099, 11, 30)
+
+
+def _address(view: str, on: date) -> str:
+    return f"{_PATH}?{urlencode({'view': view, 'on': on.isoformat()})}"
+
+
+def _planning(slot: Mapping[str, Any], sent: Mapping[str, object], zone: str) -> str:
+    """The address of the form that plans what was found, filled in with it."""
+    fields = {"startsAt": wall_text(slot["startsAt"], zone), "durationMinutes": sent.get("durationMinutes", 60)}
+    fields |= {f"personIds {slot['personId']}": "on", "timeZone": zone}
+    if sent.get("jobId"):
+        fields["jobId"] = sent["jobId"]
+    return f"{VISITS.path}/plan?{urlencode(fields)}"

@@ -1,0 +1,98 @@
+"""One's own calendar by a secret link: whole for its person, gone with it, and nobody else's."""
+
+import re
+from typing import Any
+
+import icalendar
+import pytest
+
+from cast import Cast
+from mainstay.business.people.standing import remove_person
+from mainstay.business.schedule.operations import cancel_visit, move_visit
+from mainstay.terms.rights import Role
+from running import RunningServer
+from scheduling import DAY, plan
+from visiting import Visit, visit_as
+
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
+
+def make_link(visiting: Visit) -> str:
+    """The path of a new link, as the page shows it once."""
+    answer = visiting.submit("/schedule/calendar", "/schedule/calendar/new")
+    page = visiting.get(answer.headers["Location"]).text
+    found = re.search(r"/calendar/svc_cl_[\w-]{43}\.ics", page)
+    assert found, page
+    return found[0]
+
+
+def read(server: RunningServer, path: str) -> dict[str, Any]:
+    """The events of a calendar, by what they are about."""
+    answer = server.request("GET", path)
+    assert answer.headers["content-type"] == "text/calendar; charset=utf-8"
+    calendar = icalendar.Calendar.from_ical(answer.content)
+    return {str(event["summary"]): event for event in calendar.walk("VEVENT")}
+
+
+def test_the_link_gives_one_s_own_visits(server: RunningServer, cast: Cast) -> None:
+    mine = plan(cast, notes="Bring a ladder")
+    plan(cast, on="2027-01-12", title="Any time; with, marks\\")
+    plan(cast, Role.SUBCONTRACTOR)
+    events = read(server, make_link(visit_as(server, cast, Role.MEMBER)))
+    assert {*events} == {f"{mine['jobNumber']} Mend the roof, Hill Farm", "Any time; with, marks\\"}
+    event = events[f"{mine['jobNumber']} Mend the roof, Hill Farm"]
+    assert event.decoded("dtstart").isoformat() == f"{DAY}T10:00:00+00:00"
+    assert event.decoded("dtend").isoformat() == f"{DAY}T11:00:00+00:00"
+    assert event["location"] == "1 Hill Road, Halifax"
+    assert event["description"] == "Bring a ladder\nKey under the mat\nCarla Contact +44 7700 900001"
+    assert event["url"].endswith(f"/schedule/visits/{mine['id']}")
+    any_time = events["Any time; with, marks\\"]
+    assert any_time.decoded("dtstart").isoformat() == "2027-01-12"
+
+
+def test_a_visit_keeps_its_name_and_counts_its_changes(server: RunningServer, cast: Cast) -> None:
+    made = plan(cast)
+    path = make_link(visit_as(server, cast, Role.MEMBER))
+    (before,) = read(server, path).values()
+    cast.perform(move_visit, visitId=made["id"], startsAt=f"{DAY}T14:00")
+    (after,) = read(server, path).values()
+    assert before["uid"] == after["uid"]
+    assert str(after["uid"]).startswith(f"{made['id']}@")
+    assert (before["sequence"], after["sequence"]) == (1, 2)
+    cast.perform(cancel_visit, visitId=made["id"])
+    assert read(server, path) == {}
+
+
+def test_it_is_shown_once_and_another_one_ends_it(server: RunningServer, cast: Cast) -> None:
+    visiting = visit_as(server, cast, Role.SUBCONTRACTOR)
+    first = make_link(visiting)
+    assert "svc_cl_" not in visiting.get("/schedule/calendar").text
+    second = make_link(visiting)
+    assert server.request("GET", first).status_code == 404
+    assert server.request("GET", second).status_code == 200
+    visiting.submit("/schedule/calendar", "/schedule/calendar/remove")
+    assert server.request("GET", second).status_code == 404
+
+
+def test_it_ends_at_once_when_the_person_leaves(server: RunningServer, cast: Cast) -> None:
+    path = make_link(visit_as(server, cast, Role.MEMBER))
+    preview = cast.perform(remove_person, personId=cast.people[Role.MEMBER])
+    assert "The link to Mia Member's calendar stops working for good." in preview["effects"]
+    assert server.request("GET", path).status_code == 200
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    assert server.request("GET", path).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["x.ics", "svc_cl_" + "x" * 43 + ".ics", "svc_cl_" + "x" * 43, "%00.ics"])
+def test_what_is_no_link_opens_nothing(server: RunningServer, name: str) -> None:
+    assert server.request("GET", f"/calendar/{name}").status_code == 404
+
+
+def test_only_the_hash_of_the_secret_is_kept(server: RunningServer, cast: Cast) -> None:
+    path = make_link(visit_as(server, cast, Role.MEMBER))
+    secret = path.removeprefix("/calendar/").removesuffix(".ics")
+    with cast.stage.database.reading(cast.organisation) as rows:
+        for table in ("calendar_link", "audit", "replay"):
+            kept = rows.all(f"SELECT * FROM {table} WHERE organisation_id = :organisation")
+            assert secret not in repr(kept)

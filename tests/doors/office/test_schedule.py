@@ -1,0 +1,148 @@
+import re
+
+import pytest
+
+from cast import Cast
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.business.schedule.operations import get_visit, list_visits
+from mainstay.terms.rights import Role
+from running import RunningServer
+from scheduling import DAY, make_job, plan
+from visiting import visit_as, words
+
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
+SECRETS = ("Mend the roof", "Hill Farm", "1 Hill Road", "Carla", "900001", "Key under", "ladder")
+
+
+def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast: Cast) -> None:
+    plan(cast)
+    plan(cast, None, title="Round", on=DAY)
+    page = visit_as(server, cast, Role.OFFICE).get(f"/schedule?view=day&on={DAY}").text
+    told = words(page)
+    assert "Monday 11 January" in told
+    assert "Nobody yet Any time Round" in told
+    assert re.search(r"Mia Member 10:00–11:00 J-0001 Mend the roof Hill Farm", told)
+    # From eight to five are nine hours; ten o'clock is eight quarters behind their beginning.
+    assert 'class="track hours-9"' in page
+    assert 'class="at-9 for-4 lane-0"' in page
+    assert " style=" not in page
+
+
+def test_leave_is_told_in_words_to_those_who_see_it(server: RunningServer, cast: Cast) -> None:
+    leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "kind": "sick"})
+    cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    for view in ("day", "week"):
+        assert "Sick" in words(visit_as(server, cast, Role.OFFICE).get(f"/schedule?view={view}&on={DAY}").text)
+    assert "Sick" in words(visit_as(server, cast, Role.MEMBER).get(f"/schedule?view=day&on={DAY}").text)
+    other = cast.perform(request_time_off, **{"personId": cast.people[Role.OFFICE], "from": DAY, "kind": "unavailable"})
+    assert other["status"] == "requested"
+    assert "Unavailable" not in visit_as(server, cast, Role.MEMBER).get(f"/schedule?view=week&on={DAY}").text
+
+
+def test_a_week_and_a_list_and_a_sheet_to_print(server: RunningServer, cast: Cast) -> None:
+    plan(cast, notes="Bring a ladder")
+    visiting = visit_as(server, cast, Role.OFFICE)
+    for view in ("week", "list", "sheet"):
+        assert "J-0001 Mend the roof" in words(visiting.get(f"/schedule?view={view}&on={DAY}").text)
+    sheet = words(visiting.get(f"/schedule?view=sheet&on={DAY}").text)
+    for needed in ("1 Hill Road", "Carla Contact", "+44 7700 900001", "Key under the mat", "Bring a ladder"):
+        assert needed in sheet
+
+
+@pytest.mark.parametrize("asked", ["on=never", "on=9999-12-31", "view=year", "on=0001-01-01&view=week", "view=day&on="])
+def test_what_is_no_date_shows_today(server: RunningServer, cast: Cast, asked: str) -> None:
+    assert visit_as(server, cast, Role.OWNER).get(f"/schedule?{asked}").status_code == 200
+
+
+def test_a_member_sees_of_the_team_who_and_when(server: RunningServer, cast: Cast) -> None:
+    theirs = plan(cast, Role.SUBCONTRACTOR, notes="Bring a ladder")
+    visiting = visit_as(server, cast, Role.MEMBER)
+    for view in ("day", "week", "list", "sheet"):
+        page = visiting.get(f"/schedule?view={view}&on={DAY}").text
+        assert "J-0001" in page
+        assert [secret for secret in SECRETS if secret in page] == []
+        assert "draggable" not in page
+    page = visiting.get(f"/schedule/visits/{theirs['id']}").text
+    assert "Sam Subcontractor" in page
+    assert [secret for secret in SECRETS if secret in page] == []
+
+
+def test_a_subcontractor_sees_only_their_own(server: RunningServer, cast: Cast) -> None:
+    plan(cast)
+    plan(cast, Role.SUBCONTRACTOR, ("12:00", "13:00"))
+    visiting = visit_as(server, cast, Role.SUBCONTRACTOR)
+    for path in (*(f"/schedule?view={view}&on={DAY}" for view in ("day", "week", "list", "sheet")), "/schedule/visits"):
+        page = visiting.get(path).text
+        assert "Mia Member" not in page
+        assert "J-0002" in page
+        assert "J-0001" not in page
+
+
+def test_a_visit_is_planned_by_its_form(server: RunningServer, cast: Cast) -> None:
+    job = make_job(cast)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    person = cast.people[Role.MEMBER]
+    fields = {f"personIds {person}": "on", "jobId": job["number"], "kind": "work"}
+    times = {"startsAt": f"{DAY}T10:00", "endsAt": f"{DAY}T11:30"}
+    answer = visiting.submit("/schedule/visits/plan", **fields, **times)
+    assert answer.status_code == 303, words(answer.text)
+    (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
+    assert answer.headers["Location"] == f"/schedule/visits/{made['id']}?done=plan_visit"
+    assert (made["personId"], made["startsAt"]) == (person, f"{DAY}T10:00:00.000Z")
+    refused = visiting.submit("/schedule/visits/plan", **fields, **times)
+    assert refused.status_code == 409
+    assert "Mia Member is at J-0001 Mend the roof on 2027-01-11 from 10:00 to 11:30" in words(refused.text)
+
+
+def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, cast: Cast) -> None:
+    job = make_job(cast, zone="America/New_York")
+    made = plan(cast, jobId=job["id"], notes="Bring a ladder")
+    visiting = visit_as(server, cast, Role.OFFICE)
+    path = f"/schedule/visits/{made['id']}/move"
+    page = visiting.get(path).text
+    assert f'type="datetime-local" value="{DAY}T10:00"' in page
+    answer = visiting.submit(
+        path,
+        startsAt=f"{DAY}T14:00",
+        endsAt=f"{DAY}T15:00",
+        timeZone="America/New_York",
+        personId=cast.people[Role.SUBCONTRACTOR],
+        notes="Bring a ladder",
+        kind="work",
+        scope="one",
+    )
+    assert answer.status_code == 303
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["startsAt"], after["personName"]) == (f"{DAY}T19:00:00.000Z", "Sam Subcontractor")
+    assert after["notes"] == "Bring a ladder"
+
+
+def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, cast: Cast) -> None:
+    plan(cast, times=("14:00", "15:00"))
+    visiting = visit_as(server, cast, Role.OFFICE)
+    assert visiting.get("/schedule/free").status_code == 200
+    page = visiting.get(f"/schedule/free?startsAt={DAY}T14:00&durationMinutes=60&skill=&personId=&jobId=&from=&until=")
+    assert "Sam Subcontractor" in page.text
+    assert "Mia Member" not in words(page.text).partition("Free")[2]
+    link = re.search(r'href="(/schedule/visits/plan\?[^"]+)"', page.text)
+    assert link
+    form = visiting.get(link[1].replace("&amp;", "&")).text
+    assert f'value="{DAY}T14:00"' in form
+    assert "checked" in form
+    assert visiting.get("/schedule/free?durationMinutes=x").status_code == 422
+    assert visit_as(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403
+
+
+def test_time_off_is_asked_for_and_decided_with_the_visits_within_it(server: RunningServer, cast: Cast) -> None:
+    plan(cast)
+    visit_as(server, cast, Role.MEMBER).submit("/time-off/request", **{"kind": "sick", "from": DAY})
+    office = visit_as(server, cast, Role.OFFICE)
+    listed = office.get("/time-off").text
+    path = re.search(r'href="(/time-off/leave_[^"/]+)"', listed)
+    assert path
+    assert "J-0001 Mend the roof" in office.get(path[1]).text
+    done = office.submit(f"{path[1]}/decide", decision="approve", note="Get well")
+    assert done.headers["Location"].startswith(f"{path[1]}?done=decide_time_off")
+    assert "Get well" in visit_as(server, cast, Role.MEMBER).get(path[1]).text
