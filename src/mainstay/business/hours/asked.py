@@ -31,31 +31,31 @@ JobId = Annotated[
 VisitId = Annotated[
     Annotated[str, id_of("visit")] | None, Field(description="The visit it was, of the same job and person."), NOT_ASKED
 ]
-On = Annotated[Day | None, Field(title="Date", description="The date of the work, given with minutes.")]
+On = Annotated[Day | None, Field(title="Date", description="The day of the work, with the time it took.")]
 Minutes = Annotated[
     _Length | None,
-    Field(title="Time", description="How long, without breaks: whole minutes, given with on."),
+    Field(title="Time", description="How long it took on that date, without breaks."),
 ]
 StartedAt = Annotated[
     WallTime | None,
     Field(
         title="From",
-        description="When the work began: a moment with Z or an offset, or local time without, 2026-11-15T08:00.",
+        description="When the work began, in place of date and time: as the clocks show it there, or with an offset.",
     ),
 ]
-EndedAt = Annotated[WallTime | None, Field(title="Until", description="When it ended, likewise.")]
-BreakMinutes = Annotated[_Count, Field(title="Break", description="Minutes between the two that were not worked.")]
+EndedAt = Annotated[WallTime | None, Field(title="Until", description="When it ended.")]
+BreakMinutes = Annotated[_Count, Field(title="Break", description="How long of it was not worked.")]
 Note = Annotated[Paragraph | None, Field(description="What was done.")]
 # Nobody is asked for it with new hours: it follows from the job.
 Billable = Annotated[
     bool | None,
     Needs(Right.ALL_HOURS_READ),
-    Field(description="Whether the customer is billed for it. Without it: if the job is billed by time."),
+    Field(description="Whether the customer is billed for it; by itself, where the job is billed by time."),
 ]
 BillableMinutes = Annotated[
     _Count | None,
     Needs(Right.ALL_HOURS_READ),
-    Field(title="Time to bill", description="Where other than the minutes worked are to be billed."),
+    Field(title="Time to bill", description="Where another time than was worked is to be billed."),
 ]
 # How many entries are handed in or decided on at once.
 MOST_AT_ONCE = 100

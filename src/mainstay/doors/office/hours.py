@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import list_jobs
@@ -36,6 +36,7 @@ from mainstay.values.moments import local_date, parse_moment
 # So many entries are shown of a week and the one before, and so many jobs are listed to choose from.
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
 _JOB = Asked("job", "Job", None, "reference", required=False, refers="job")
+_NONE = {NO_JOB, "no job"}
 
 HOURS = Arrangement(
     title="Hours",
@@ -55,8 +56,6 @@ HOURS = Arrangement(
         "startedAt",
         "endedAt",
         "breakMinutes",
-        "jobNumber",
-        "jobTitle",
         "note",
         "reviewNote",
         "billable",
@@ -99,6 +98,11 @@ class _Place(NamedTuple):
         return "/hours/week" + (f"?{urlencode(asked)}" if asked else "")
 
     @property
+    def span(self) -> dict[str, str]:
+        """Its first and its last date."""
+        return {"from": self.monday.isoformat(), "until": (self.monday + timedelta(days=DAYS - 1)).isoformat()}
+
+    @property
     def whose(self) -> dict[str, str]:
         """What an operation is told of it."""
         return {} if self.own else {"personId": self.person}
@@ -117,7 +121,6 @@ class Hours:
             Route("GET", "/hours/week", enter(self.week)),
             Route("POST", "/hours/week", enter(self.save)),
             Route("POST", "/hours/week/log", enter(self.log)),
-            Route("POST", "/hours/week/submit", enter(self.submit)),
             Route("POST", "/hours/timer/start", enter(self.start)),
             Route("POST", "/hours/timer/stop", enter(self.stop)),
             *Approval(self.desk).routes(),
@@ -132,15 +135,17 @@ class Hours:
         """Save everything that was typed, or nothing of it."""
         fields, guest, at = await self._sent(guest)
         try:
-            job = (await References(self.desk).resolved(guest, [_JOB], fields)).get("job", "")
+            job = await self._job(guest, fields)
         except Invalid as invalid:
             return await self._page(guest, at, fields, {"job": f"The job {invalid.faults[0].problem}."})
         wished, faults = deeds(fields, job, None if at.own else at.person)
+        if fields.get("then") == "submit":
+            wished.append(Deed("submit", submit_hours, {**at.span, **at.whose}))
         if not faults:
             faults = await self.desk.visitors.runner.change(self._do, guest, wished)
         if faults:
             return await self._page(guest, at, fields, faults)
-        return _back(at, "log_hours" if any(deed.operation is log_hours for deed in wished) else "update_hours")
+        return _back(at, wished[-1].operation.name if wished else update_hours.name)
 
     async def log(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Log hours of one day."""
@@ -151,12 +156,6 @@ class Hours:
             return await self._page(guest, at, fields, {"time": f"The time {problem}."})
         given = {"minutes": time, "on": fields.get("day", ""), "note": fields.get("note", "").strip() or None}
         return await self._done(guest, at, log_hours, fields, given)
-
-    async def submit(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """Hand in the drafts of the week."""
-        fields, guest, at = await self._sent(guest)
-        given = {"from": at.monday.isoformat(), "until": (at.monday + timedelta(days=DAYS - 1)).isoformat()}
-        return await self._done(guest, at, submit_hours, fields, given)
 
     async def start(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Start a timer; one that runs is stopped where that was asked for."""
@@ -182,12 +181,18 @@ class Hours:
         about = {}
         try:
             if "job" in fields:
-                job = (await References(self.desk).resolved(guest, [_JOB], fields))["job"]
+                job = await self._job(guest, fields)
                 about = {"jobId": job} if job not in {"", NO_JOB} else {}
             await self.desk.perform(guest, operation, {**given, **about, **at.whose})
         except Refusal as refusal:
             return await self._page(guest, at, fields, refusal=refusal)
         return _back(at, operation.name)
+
+    async def _job(self, guest: Guest, fields: Mapping[str, str]) -> str:
+        """The job that was chosen, or typed where there are many."""
+        if fields.get("job", "").strip().lower() in _NONE:
+            return NO_JOB
+        return (await References(self.desk).resolved(guest, [_JOB], fields)).get("job", "")
 
     async def _sent(self, guest: Guest) -> tuple[dict[str, str], Guest, _Place]:
         fields = await self.desk.form(guest)
@@ -241,8 +246,8 @@ class Hours:
         """The hours of the week, and of the one before, whose jobs are likely to go on."""
         asked = {
             "personId": at.person,
+            **at.span,
             "from": (at.monday - timedelta(days=DAYS)).isoformat(),
-            "until": (at.monday + timedelta(days=DAYS - 1)).isoformat(),
             "limit": _ENTRIES,
         }
         return await self.desk.list(guest, list_hours, asked)

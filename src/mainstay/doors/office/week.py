@@ -94,20 +94,6 @@ class Week:
         """The minutes of each day."""
         return [sum(row.cells[number].minutes for row in self.rows) for number in range(DAYS)]
 
-    @property
-    def entries(self) -> list[Entry]:
-        """All there are."""
-        return [
-            entry
-            for row in self.rows
-            for cell in row.cells
-            for entry in (*cell.others, *([cell.entry] if cell.entry else []))
-        ]
-
-    def count(self, status: str) -> int:
-        """How many entries are in a state."""
-        return sum(entry["status"] == status for entry in self.entries)
-
 
 def monday_of(day: date) -> date:
     """The beginning of a day's week."""

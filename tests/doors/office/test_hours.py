@@ -1,0 +1,261 @@
+import re
+from datetime import date, timedelta
+from html import unescape
+
+import pytest
+
+from apps import begin_session
+from cast import Cast
+from labour import logged, new_job
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
+from mainstay.business.hours.review import submit_hours
+from mainstay.business.hours.timers import start_timer
+from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
+from mainstay.values.moments import local_date
+from running import RunningServer
+from visiting import BROWSER, Somebody, Visit, somebody, words
+
+WEEK = "/hours/week"
+
+
+def today(cast: Cast) -> date:
+    return local_date(cast.stage.clock(), "Europe/London")
+
+
+def come_in(server: RunningServer, cast: Cast, role: Role = Role.MEMBER) -> tuple[Visit, Somebody]:
+    person = somebody(cast, role)
+    visiting = Visit(server)
+    visiting.cookies["mainstay"] = begin_session(cast, person.email, BROWSER)
+    return visiting, person
+
+
+def job_of(cast: Cast, person: Somebody, **given: object) -> dict[str, str]:
+    return new_job(cast, assigned=[person.id], **given)
+
+
+def boxes(page: str) -> dict[str, str]:
+    """What a page's grid would send: the fields and what stands in them."""
+    inputs = re.findall(r"<input[^>]*>", page)
+    found = [(re.search(r'name="((?:hours|seen) [^"]*)"', one), re.search(r'value="([^"]*)"', one)) for one in inputs]
+    return {name[1]: unescape(value[1]) if value else "" for name, value in found if name}
+
+
+def own(cast: Cast, person: Somebody) -> list[dict[str, object]]:
+    entries = cast.perform(list_hours, personId=person.id, order="oldest")["data"]
+    return [{name: entry[name] for name in ("on", "minutes", "jobId", "status")} for entry in entries]
+
+
+def test_hours_are_typed_into_a_week_and_saved_at_once(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    day = today(cast).isoformat()
+    page = visiting.get(WEEK).text
+    saved = visiting.answer(page, WEEK, **boxes(page) | {f"hours new {day}": "7,5", "job": job["id"]})
+    assert saved.headers["Location"] == f"{WEEK}?done=log_hours"
+    assert own(cast, person) == [{"on": day, "minutes": 450, "jobId": job["id"], "status": "draft"}]
+
+    # The job has a row of its own now; what is typed over is changed, and what is emptied is deleted.
+    page = visiting.follow(saved).text
+    name = f"hours {job['id']} {day}"
+    assert boxes(page)[name] == "7:30"
+    assert visiting.answer(page, WEEK, **boxes(page) | {name: "8"}).status_code == 303
+    assert own(cast, person)[0]["minutes"] == 480
+    page = visiting.get(WEEK).text
+    assert visiting.answer(page, WEEK, **boxes(page)).headers["Location"] == f"{WEEK}?done=update_hours"
+    assert visiting.answer(page, WEEK, **boxes(page) | {name: ""}).status_code == 303
+    assert own(cast, person) == []
+
+
+def test_what_is_wrong_is_said_in_its_cell_and_nothing_is_saved(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    day = today(cast)
+    last = f"{WEEK}?on={day - timedelta(days=7)}"
+    monday = day - timedelta(days=day.weekday() + 7)
+    page = visiting.get(last).text
+    typed = boxes(page) | {f"hours new {monday}": "7.25", f"hours new {monday + timedelta(days=1)}": "3"}
+    answer = visiting.answer(page, WEEK, **typed | {"on": str(monday), "job": job["id"]})
+    assert answer.status_code == 422
+    assert "could be 7:25 or 7:15; write the one that is meant." in words(answer.text)
+    assert boxes(answer.text)[f"hours new {monday + timedelta(days=1)}"] == "3"
+    assert answer.text.count('aria-invalid="true"') == 1
+    assert own(cast, person) == []
+    # What an operation refuses is said beside the cell just so, and takes the others with it.
+    typed = boxes(page) | {f"hours new {monday}": "25h", f"hours new {monday + timedelta(days=1)}": "3"}
+    answer = visiting.answer(page, WEEK, **typed | {"on": str(monday), "job": job["id"]})
+    assert (answer.status_code, own(cast, person)) == (422, [])
+    assert "is above 1440" in words(answer.text)
+
+
+def test_a_row_without_a_job_asks_for_one(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    page = visiting.get(WEEK).text
+    day = today(cast).isoformat()
+    answer = visiting.answer(page, WEEK, **boxes(page) | {f"hours new {day}": "1", "job": ""})
+    assert "Choose the job in this row." in words(answer.text)
+    # That it was none can be said as well.
+    assert visiting.answer(page, WEEK, **boxes(page) | {f"hours new {day}": "1", "job": "none"}).status_code == 303
+    assert own(cast, person) == [{"on": day, "minutes": 60, "jobId": None, "status": "draft"}]
+
+
+def test_the_same_form_sent_twice_counts_once(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    page = visiting.get(WEEK).text
+    fields = boxes(page) | {f"hours new {today(cast)}": "1", "job": "none"}
+    assert [visiting.answer(page, WEEK, **fields).status_code for _ in range(2)] == [303, 303]
+    assert len(own(cast, person)) == 1
+
+
+def test_what_was_changed_meanwhile_is_not_typed_over(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    entry = cast.perform(log_hours, personId=person.id, on=today(cast).isoformat(), minutes=60)
+    page = visiting.get(WEEK).text
+    cast.perform(update_hours, timeEntryId=entry["id"], minutes=90)
+    answer = visiting.answer(page, WEEK, **boxes(page) | {f"hours none {today(cast)}": "2"})
+    assert "It was changed meanwhile." in words(answer.text)
+    assert own(cast, person)[0]["minutes"] == 90
+
+
+def test_a_week_is_saved_and_submitted_in_one_click(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    page = visiting.get(WEEK).text
+    fields = boxes(page) | {f"hours new {today(cast)}": "1", "job": "none", "then": "submit"}
+    answer = visiting.answer(page, WEEK, **fields)
+    assert answer.headers["Location"] == f"{WEEK}?done=submit_hours"
+    assert own(cast, person)[0]["status"] == "submitted"
+    # What is submitted is shown, and cannot be typed over any more.
+    page = visiting.follow(answer).text
+    assert "The hours are submitted." in page
+    assert boxes(page)[f"hours none {today(cast)}"] == ""
+    assert "1:00 submitted" in words(page)
+    empty = visiting.answer(page, WEEK, **boxes(page) | {"then": "submit"})
+    assert empty.status_code == 422
+    assert "There is no draft between" in words(empty.text)
+
+
+def test_a_timer_survives_a_reload_and_is_stopped(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    started = visiting.submit(WEEK, "/hours/timer/start", job=job["id"])
+    assert started.headers["Location"] == f"{WEEK}?done=start_timer"
+    for _ in range(2):
+        page = visiting.get(WEEK).text
+        assert re.search(r'data-since="[^"]+">0:00<', page)
+        assert f"{job['number']} Replace the boiler" in page
+    again = visiting.submit(WEEK, "/hours/timer/start", job="none")
+    assert again.status_code == 409
+    assert "A timer runs already" in words(again.text)
+    switched = visiting.submit(WEEK, "/hours/timer/start", job="none", switch="yes")
+    assert switched.status_code == 303
+    wrong = visiting.submit(WEEK, "/hours/timer/stop", **{"break": "90"})
+    assert (wrong.status_code, "write 90m for minutes" in words(wrong.text)) == (422, True)
+    stopped = visiting.submit(WEEK, "/hours/timer/stop", note="Flushed the pipes")
+    assert stopped.headers["Location"] == f"{WEEK}?done=stop_timer"
+    assert [entry["status"] for entry in own(cast, person)] == ["draft", "draft"]
+
+
+def test_hours_of_a_day_are_logged_quickly(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    day = today(cast).isoformat()
+    done = visiting.submit(WEEK, "/hours/week/log", job=job["id"], time="7.30", day=day, note="Pipes")
+    assert done.headers["Location"] == f"{WEEK}?done=log_hours"
+    assert own(cast, person) == [{"on": day, "minutes": 450, "jobId": job["id"], "status": "draft"}]
+    wrong = visiting.submit(WEEK, "/hours/week/log", job=job["id"], time="soon", day=day, note="Kept")
+    assert wrong.status_code == 422
+    assert 'value="soon"' in wrong.text
+    assert 'value="Kept"' in wrong.text
+    ahead = visiting.submit(WEEK, "/hours/week/log", job="", time="1", day="2100-01-01")
+    assert (ahead.status_code, "lies ahead" in words(ahead.text)) == (422, True)
+
+
+def test_the_office_sees_and_fills_in_another_s_week(server: RunningServer, cast: Cast) -> None:
+    visiting, _ = come_in(server, cast, Role.OFFICE)
+    mia = cast.people[Role.MEMBER]
+    page = visiting.get(f"{WEEK}?person={mia}").text
+    assert "Hours of Mia Member" in words(page)
+    fields = boxes(page) | {f"hours new {today(cast)}": "1", "job": "none", "person": mia}
+    assert visiting.answer(page, WEEK, **fields).headers["Location"] == f"{WEEK}?person={mia}&done=log_hours"
+    assert visiting.submit(f"{WEEK}?person={mia}", "/hours/timer/start", person=mia, job="none").status_code == 303
+    found = cast.perform(list_hours, personId=mia)["data"]
+    assert sorted(entry["status"] for entry in found) == ["draft", "running"]
+
+
+def test_the_field_sees_its_own_week_whatever_the_address_says(server: RunningServer, cast: Cast) -> None:
+    logged(cast, Role.OFFICE, on=today(cast).isoformat(), minutes=61)
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        visiting, _ = come_in(server, cast, role)
+        page = visiting.get(f"{WEEK}?person={cast.people[Role.OFFICE]}").text
+        assert "1:01" not in page
+        assert 'id="whose"' not in page
+        assert "/hours/approve" not in page
+        assert visiting.get("/hours/approve").status_code == 403
+
+
+def test_everything_of_a_person_and_week_is_approved_on_one_screen(server: RunningServer, cast: Cast) -> None:
+    day = today(cast).isoformat()
+    ids = [str(logged(cast, on=day, minutes=minutes)["id"]) for minutes in (61, 62, 63)]
+    cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids[:2])
+    visiting, _ = come_in(server, cast, Role.OFFICE)
+    page = visiting.get("/hours/approve").text
+    for text in ("Mia Member, week of", "2:03 in 2 entries", "1:01", "1:02", "1:03"):
+        assert text in words(page)
+    assert set(re.findall(r'name="entry (\w+)"', page)) == {*ids[:2]}
+    done = visiting.answer(page, "/hours/approve", decision="approve", **{f"entry {ids[0]}": "on"})
+    assert done.headers["Location"] == "/hours/approve?done=review_hours"
+    unsaid = visiting.submit("/hours/approve", decision="reject", **{f"entry {ids[1]}": "on"})
+    assert (unsaid.status_code, "Say why" in words(unsaid.text)) == (422, True)
+    unmarked = visiting.submit("/hours/approve", decision="approve")
+    assert (unmarked.status_code, "Mark at least one entry." in words(unmarked.text)) == (422, True)
+    visiting.submit("/hours/approve", decision="reject", reason="Which job?", **{f"entry {ids[1]}": "on"})
+    found = [cast.perform(get_time_entry, timeEntryId=one)["status"] for one in ids]
+    assert found == ["approved", "rejected", "draft"]
+    assert "Nothing waits for approval." in visiting.get("/hours/approve").text
+
+
+def test_an_entry_has_a_page_and_is_changed_there(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    day = today(cast).isoformat()
+    entry = cast.perform(log_hours, personId=person.id, startedAt=f"{day}T00:00", endedAt=f"{day}T00:10:30")
+    path = f"/hours/{entry['id']}"
+    assert "0:10 · Sara Someone" in words(visiting.get(path).text)
+    form = visiting.get(f"{path}/update-hours").text
+    assert f'value="{day}T00:00"' in form
+    changed = visiting.answer(
+        form, f"{path}/update-hours", startedAt=f"{day}T00:00", endedAt=f"{day}T00:10", minutes="0:10", note="Pipes",
+        breakMinutes="5m", on=day,
+    )  # fmt: skip
+    assert changed.status_code == 303, words(changed.text)
+    kept = cast.perform(get_time_entry, timeEntryId=entry["id"])
+    # What the form showed to the minute is kept to the second.
+    assert (kept["minutes"], kept["note"], kept["endedAt"]) == (5, "Pipes", entry["endedAt"])
+    assert visiting.submit(f"{path}/delete-hours", confirmed="yes").headers["Location"] == "/hours?done=delete_hours"
+
+
+def test_hours_are_listed_and_narrowed(server: RunningServer, cast: Cast) -> None:
+    logged(cast, on=today(cast).isoformat(), minutes=61)
+    cast.perform(start_timer, Role.OFFICE)
+    visiting, _ = come_in(server, cast, Role.OFFICE)
+    assert "1:01 · Mia Member" in words(visiting.get("/hours").text)
+    assert "Mia Member" not in visiting.get("/hours?status=running").text.partition("<table")[2]
+    assert "1:01 · Mia Member" in words(visiting.get(f"/hours?personId={cast.people[Role.MEMBER]}").text)
+    assert visiting.get("/hours/export.csv").status_code == 200
+
+
+@pytest.mark.parametrize("asked", ["on=x", "on=0001-01-01", "on=9999-12-31", f"person={new_id('person')}", "person=x"])
+def test_an_address_that_makes_no_sense_is_no_fault(server: RunningServer, cast: Cast, asked: str) -> None:
+    visiting, _ = come_in(server, cast, Role.OFFICE)
+    assert visiting.get(f"{WEEK}?{asked}").status_code in {200, 404, 422}
+    assert visiting.get(f"/hours/approve?{asked}&week=x").status_code == 200
+
+
+def test_cells_that_name_nothing_are_refused_and_never_a_fault(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    page = visiting.get(WEEK).text
+    for name in ("hours", "hours x", "hours x y", f"hours {new_id('job')} 2026-99-99", f"hours job_1 {today(cast)}"):
+        assert visiting.answer(page, WEEK, **{name: "1"}).status_code in {303, 422}
+    for seen in (f"{new_id('entry')} 1 60", f"{new_id('entry')} x", "entry_1 1 60", f"{new_id('entry')}"):
+        fields = {f"hours none {today(cast)}": "", f"seen none {today(cast)}": seen}
+        assert visiting.answer(page, WEEK, **fields).status_code in {303, 422}
+    assert own(cast, person) == []
