@@ -1,0 +1,116 @@
+"""Hours in a real browser: on a phone, with the keyboard alone, and without JavaScript."""
+
+import re
+
+from playwright.sync_api import Browser, expect
+
+from cast import Cast
+from chromium import NARROW, TINY, check_page, open_page, sign_in
+from labour import new_job
+from mainstay.business.hours.operations import list_hours, log_hours
+from mainstay.business.hours.review import submit_hours
+from mainstay.terms.rights import Role
+from mainstay.values.moments import local_date
+from running import RunningServer
+from visiting import somebody
+
+
+def today(cast: Cast) -> str:
+    return local_date(cast.stage.clock(), "Europe/London").isoformat()
+
+
+def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = somebody(cast, Role.MEMBER)
+    job = new_job(cast, assigned=[person.id])
+    called = f"{job['number']} Replace the boiler"
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, person)
+        page.get_by_label("Main areas").get_by_role("link", name="Hours").click()
+        page.get_by_role("region", name="Timer").get_by_label("Job").select_option(called)
+        page.get_by_role("button", name="Start timer").click()
+        expect(page.get_by_role("status")).to_have_text(re.compile("The timer runs"))
+        check_page(page)
+        page.reload()
+        expect(page.locator("[data-since]")).to_have_text("0:00")
+        page.get_by_role("button", name="Stop timer").click()
+        expect(page.get_by_role("status")).to_have_text(re.compile("The timer is stopped"))
+        log = page.get_by_role("region", name="Log hours")
+        log.get_by_label("Job").select_option(called)
+        log.get_by_label("Time").fill("7.30")
+        log.get_by_role("button", name="Log hours").click()
+        expect(page.get_by_label(re.compile(rf"^{called}, ")).first).to_have_value("7:30")
+        page.set_viewport_size({"width": TINY[0], "height": TINY[1]})
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    found = cast.perform(list_hours, personId=person.id)["data"]
+    assert sorted(entry["minutes"] for entry in found) == [1, 450]
+
+
+def test_the_clock_of_a_timer_runs_on(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = somebody(cast, Role.MEMBER)
+    with open_page(browser, server.url) as page:
+        page.clock.install()
+        sign_in(page, person)
+        page.goto("/hours/week")
+        page.get_by_role("button", name="Start timer").click()
+        expect(page.locator("[data-since]")).to_have_text("0:00")
+        page.clock.run_for(62 * 60 * 1000)
+        expect(page.locator("[data-since]")).to_have_text(re.compile("1:0[123]"))
+
+
+def test_a_week_is_typed_with_the_keyboard_alone(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = somebody(cast, Role.MEMBER)
+    job = new_job(cast, assigned=[person.id])
+    cast.perform(log_hours, personId=person.id, on=today(cast), minutes=60, jobId=job["id"])
+    with open_page(browser, server.url) as page:
+        sign_in(page, person)
+        page.goto("/hours/week")
+        box = page.locator(f'input[name="hours {job["id"]} {today(cast)}"]')
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            if box.evaluate("(box) => box === document.activeElement"):
+                break
+        expect(box).to_be_focused()
+        page.keyboard.type("2,5")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_have_text(re.compile("The hours are changed"))
+        expect(box).to_have_value("2:30")
+
+
+def test_the_office_approves_a_week_and_rejects_with_a_reason(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    for minutes in (61, 62):
+        cast.perform(log_hours, Role.MEMBER, on=today(cast), minutes=minutes)
+    cast.perform(submit_hours, Role.MEMBER, **{"from": today(cast), "until": today(cast)})
+    with open_page(browser, server.url) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        page.get_by_label("Areas", exact=True).get_by_role("link", name="Hours").click()
+        page.get_by_role("link", name="To approve").click()
+        check_page(page)
+        page.get_by_role("checkbox", name=re.compile("1:02")).uncheck()
+        page.get_by_role("button", name="Approve what is marked").click()
+        expect(page.get_by_role("status")).to_have_text(re.compile("The hours are reviewed"))
+        page.get_by_text("Reject what is marked").click()
+        page.get_by_label("Why").fill("Which job?")
+        page.get_by_role("button", name="Reject", exact=True).click()
+        expect(page.get_by_text("Nothing waits for approval")).to_be_visible()
+    found = cast.perform(list_hours, personId=cast.people[Role.MEMBER])["data"]
+    assert {(entry["minutes"], entry["status"]) for entry in found} == {(61, "approved"), (62, "rejected")}
+
+
+def test_everything_works_without_javascript(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = somebody(cast, Role.MEMBER)
+    job = new_job(cast, assigned=[person.id])
+    context = browser.new_context(base_url=server.url, java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, person)
+    page.goto("/hours/week")
+    page.get_by_role("button", name="Start timer").click()
+    page.get_by_role("button", name="Stop timer").click()
+    page.get_by_label("Add a job").select_option(f"{job['number']} Replace the boiler")
+    page.locator(f'input[name="hours new {today(cast)}"]').fill("45m")
+    page.get_by_role("button", name="Save and submit").click()
+    expect(page.get_by_role("status")).to_have_text(re.compile("The hours are submitted"))
+    context.close()
+    found = cast.perform(list_hours, personId=person.id)["data"]
+    assert sorted((entry["minutes"], entry["status"]) for entry in found) == [(1, "submitted"), (45, "submitted")]
