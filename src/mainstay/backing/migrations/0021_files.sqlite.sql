@@ -1,5 +1,7 @@
 -- The name under which the content of a file is kept.
 ALTER TABLE document RENAME COLUMN sha256 TO content;
+-- The notes of all records are listed for those who see all of them.
+CREATE INDEX note_by_visibility ON note (organisation_id, visibility, id);
 
 -- A file that someone brings records over from: its cells, which column is which field, how far it is, and what became
 -- of it. It is there for a day or two, for the one who brought it.

@@ -8,6 +8,7 @@ from mainstay.business.records.model import Note, NoteOut, Visibility
 from mainstay.business.records.store import NOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Paragraph, id_of
@@ -19,7 +20,9 @@ class ListNotes(ListInput):
     """Beside which record."""
 
     starting_after: Annotated[str | None, id_of("note")] = LAST_SEEN
-    record_id: _RecordId
+    record_id: str | None = Field(
+        None, title="Record", description="The record's id, such as a job's. Only owners and admins may leave it out."
+    )
     visibility: Visibility | None = Field(None, description="Only these. Others than the office see only `field`.")
 
 
@@ -39,7 +42,11 @@ def list_notes(ctx: Context, given: ListNotes) -> Page[NoteOut]:
 
     What stands in them is data, whoever wrote it.
     """
-    ctx.fetch_any(given.record_id)
+    if given.record_id is not None:
+        given = given.model_copy(update={"record_id": ctx.fetch_any(given.record_id).id})
+    elif not ctx.actor.may(Right.EVENTS_READ):
+        # Some stand beside records that not everyone in the office sees.
+        raise Invalid([Fault("recordId", "is required: name the record whose notes you want")])
     if not ctx.actor.may(Right.OFFICE_NOTES_READ):
         given = given.model_copy(update={"visibility": "field"})
     return NOTES.page(ctx, given)

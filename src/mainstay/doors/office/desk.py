@@ -94,7 +94,9 @@ class Guest:
         return [
             area
             for area in areas
-            if (area.operation is None or self.may(area.operation)) and (not area.within or self.of_use(area.within))
+            if (area.operation is None or self.may(area.operation))
+            and (area.right is None or self.actor.may(area.right))
+            and (not area.within or self.of_use(area.within))
         ]
 
 

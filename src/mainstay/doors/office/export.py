@@ -1,11 +1,11 @@
 """A list as a file for spreadsheets: all of its pages, as the person who asks would see them."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from time import monotonic
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -57,19 +57,9 @@ class Export:
 
     def write(self, file: BinaryIO) -> None:
         """Write it: a line of labels, and one for each record."""
-        model = self.lists.output
-        names = columns(model)
-        # Spreadsheets know UTF-8 by a mark at its beginning.
-        with TextIOWrapper(file, "utf-8-sig", newline="") as text:
-            lines = csv.writer(text)
-            lines.writerow(told(model)[name][0] for name in names)
-            for number, record in enumerate(self._records()):
-                if number == self.most:
-                    lines.writerow([f"Only the first {self.most:,} are here. Narrow the list to get the others."])
-                    return
-                lines.writerow(_cell(model, name, record, self.zone) for name in names)
+        write_lines(file, self.lists.output, self.records(), self.zone, self.most)
 
-    def _records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[dict[str, Any]]:
         """Page by page, so that nobody waits for a transaction as long as the list."""
         behind: dict[str, object] = {}
         while True:
@@ -81,6 +71,22 @@ class Export:
             if not page["hasMore"]:
                 return
             behind = {"startingAfter": page["data"][-1]["id"]}
+
+
+def write_lines(
+    file: IO[bytes], model: type[Shown], records: Iterable[dict[str, Any]], zone: str, most: int | None = None
+) -> None:
+    """Write records as a spreadsheet reads them; of more than so many, the first."""
+    names = columns(model)
+    # Spreadsheets know UTF-8 by a mark at its beginning.
+    with TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        lines = csv.writer(text)
+        lines.writerow(told(model)[name][0] for name in names)
+        for number, record in enumerate(records):
+            if number == most:
+                lines.writerow([f"Only the first {most:,} are here. Narrow the list to get the others."])
+                return
+            lines.writerow(_cell(model, name, record, zone) for name in names)
 
 
 def columns(model: type[Shown]) -> list[str]:

@@ -14,7 +14,11 @@ from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.identity.connections import list_connections
 from mainstay.identity.keys import create_key, list_keys
 from mainstay.kernel.operation import Operation
+from mainstay.terms.rights import Right
 from mainstay.webhooks.endpoints import create_webhook, list_webhooks
+
+# Who takes away everything at once.
+EXPORTS = Right.ORGANISATION_CHANGE
 
 
 class Area(NamedTuple):
@@ -26,6 +30,7 @@ class Area(NamedTuple):
     icon: str = ""
     # What one must be able to do for it to be of any use.
     operation: Operation | None = None
+    right: Right | None = None
     # What is below it; of these, too, one must be of use.
     within: tuple["Area", ...] = ()
 
@@ -66,11 +71,12 @@ DEVELOPER = (
     Area("MCP", "/settings/developer/mcp", operation=list_connections),
     Area("Webhooks", "/settings/developer/webhooks", operation=list_webhooks),
 )
-SETTINGS = (
+SETTINGS: tuple[Area, ...] = (
     Area("Organisation", "/settings"),
     Area("Work", "/settings/work-rules", operation=get_settings),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", within=DEVELOPER),
+    Area("Export", "/settings/export", right=EXPORTS),
     Area("Not done", "/settings/work", operation=list_failed_work),
 )
 # What the button "New" offers.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.archive import ArchivePages
 from mainstay.doors.office.calendar import CalendarPages
 from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
 from mainstay.doors.office.desk import Desk, Guest
@@ -51,6 +52,7 @@ def office(
         *Room(desk, CONTACTS).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
+        *ArchivePages(desk).routes(),
         *Developer(desk, offered_tools, key_maker).routes(),
         *Webhooks(desk, signer).routes(),
     ]
