@@ -104,10 +104,10 @@ class Selection:
         sorted_by = keys if order.walks else [f"{key} || ''" for key in keys]
         conditions = list(narrowed)
         if behind and len(keys) == 1:
-            conditions.append(f"{column} {sign} :after")
+            conditions.append(f"{sorted_by[0]} {sign} :after")
         elif behind:
             last = f"SELECT {order.column}, id FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
-            conditions.append(f"({', '.join(keys)}) {sign} ({last})")
+            conditions.append(f"({', '.join(sorted_by)}) {sign} ({last})")
         return (
             f"SELECT {selected} FROM {source} WHERE {' AND '.join(conditions)}"
             f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"

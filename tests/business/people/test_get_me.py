@@ -19,7 +19,32 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
         "role": "admin",
         "access": "read",
         "client": {"id": acting.credential, "name": "admin read"},
-        "rights": ["connections:read", "costs:read", "events:read", "me:read", "organisation:read", "people:read"],
+        "rights": [
+            "allCustomers:read",
+            "allHours:read",
+            "allJobs:read",
+            "allLeave:read",
+            "allSchedule:read",
+            "connections:read",
+            "costs:read",
+            "customers:read",
+            "documents:read",
+            "events:read",
+            "history:read",
+            "hours:read",
+            "jobs:read",
+            "leave:read",
+            "me:read",
+            "messages:read",
+            "officeNotes:read",
+            "organisation:read",
+            "overview:read",
+            "people:read",
+            "prices:read",
+            "schedule:read",
+            "settings:read",
+            "sites:read",
+        ],  # fmt: skip
     }
 
 

@@ -7,14 +7,12 @@ import orjson
 import pytest
 
 from cast import Cast
-from mainstay.backing.database import EVERY
-from mainstay.backing.migrations.apply import migrate
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Role
-from planning import plan
+from planning import plan, read_whole
 from recording import RecordingDatabase
 
 TOM: dict[str, Any] = {
@@ -131,28 +129,21 @@ def test_too_little_to_look_for_is_refused(cast: Cast, text: str) -> None:
         found(cast, text)
 
 
-def test_people_who_were_there_before_are_found_too(cast: Cast, tom: str) -> None:
-    expected = words(cast, tom)
-    database = cast.stage.database
-    with database.changing(EVERY) as rows:
-        rows.run("DELETE FROM search_word")
-        rows.run("DELETE FROM schema_step WHERE name = '0015_words_of_people'")
-    assert found(cast, "tomas") == []
-    assert migrate(database) == ["0015_words_of_people"]
-    assert words(cast, tom) == expected
-    assert found(cast, "olivia") == [cast.people[Role.OWNER]]
-
-
 @pytest.mark.parametrize("text", ["ash", "tom ash gas", "07700 900104", "+44 7700 900104"])
 @pytest.mark.parametrize("order", ["newest", "name"])
-def test_looking_for_a_text_begins_with_the_words_and_not_with_everyone(cast: Cast, text: str, order: str) -> None:
+def test_looking_for_a_text_begins_with_the_words_and_not_with_everyone(
+    cast: Cast, tom: str, text: str, order: str
+) -> None:
     database = RecordingDatabase(cast.stage.database)
     given = orjson.dumps({"text": text, "order": order})
-    replace(cast.stage, database=database).perform(list_people, cast.actor(Role.OWNER), given, Envelope("r"))
-    (statement,) = database.statements
-    steps = plan(cast.stage.database, statement)
-    assert not [step for step in steps if step.startswith("SCAN") or "Seq Scan" in step], steps
-    assert [step for step in steps if "search_word" in step], steps
-    # People are looked up by the ids that were found; no index of them is walked past all the others.
-    assert [step for step in steps if "id=?)" in step or "record_id)" in step], steps
-    assert not [step for step in steps if "person_by_name" in step], steps
+    answer = replace(cast.stage, database=database).perform(list_people, cast.actor(Role.OWNER), given, Envelope("r"))
+    assert [person["id"] for person in orjson.loads(answer.body)["data"]] == [tom]
+    for statement in database.statements:
+        steps = plan(cast.stage.database, statement)
+        assert read_whole(steps) == [], steps
+        assert [step for step in steps if "search_word" in step], steps
+        # No index of people is walked past all the others; how PostgreSQL finds many, tests of records tell.
+        assert not [step for step in steps if "person_by" in step], steps
+    if database.engine == "sqlite":
+        steps = plan(cast.stage.database, database.statements[-1])
+        assert [step for step in steps if "person" in step and "id=?)" in step], steps

@@ -60,7 +60,6 @@ KINDS: defaultdict[str, Kind] = defaultdict(
     wall=Kind(lambda text, _: text, _wall_time),
     whole=Kind(_whole, _plain),
     minutes=Kind(_minutes, lambda minutes, _: hours_text(minutes)),
-    wall=Kind(lambda text, _: text, _wall_time),
     list=Kind(lambda text, _: _words(text), lambda values, _: ", ".join(values)),
     spans=Kind(
         lambda text, _: [span(word) for word in _words(text)],
