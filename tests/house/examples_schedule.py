@@ -3,10 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import orjson
+
 from cast import Cast
+from mainstay.business.schedule.calendar import rotate_calendar_link
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import plan_visit
+from mainstay.identity.secrets import CALENDAR, new_secret
+from mainstay.kernel.context import Envelope
+from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
 
 Given = dict[str, object]
 
@@ -29,6 +36,8 @@ def furnish_schedule(cast: Cast, job: str) -> Schedule:
     for role, person in cast.people.items():
         visits[role] = str(cast.perform(plan_visit, jobId=job, personIds=[person], **times)["id"])
         leave[role] = str(cast.perform(request_time_off, **{"personId": person, "from": "2027-02-01"})["id"])
+        given = orjson.dumps({"secret": new_secret(CALENDAR)})
+        cast.stage.perform(rotate_calendar_link, cast.actor(role, door=Door.OFFICE), given, Envelope(new_id("req")))
     return Schedule(job, visits, leave)
 
 
@@ -45,6 +54,11 @@ SCHEDULE_EXAMPLES: dict[str, Callable[[Schedule, Role], Given]] = {
         "confirmed": True,
     },
     "find_free_time": lambda schedule, _: {"jobId": schedule.job, "from": _DAY},
+    "get_schedule": lambda *_: {"from": _DAY},
+    "get_calendar": lambda *_: {},
+    "get_calendar_link": lambda *_: {},
+    "rotate_calendar_link": lambda *_: {"secret": "svc_cl_" + "x" * 43},
+    "remove_calendar_link": lambda *_: {},
     "list_time_off": lambda *_: {},
     "get_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
     "request_time_off": lambda *_: {"from": "2027-03-01"},

@@ -41,6 +41,11 @@ SUBCONTRACTOR = {
     "add_document",
     "remove_document",
     "list_visits",
+    "get_schedule",
+    "get_calendar",
+    "get_calendar_link",
+    "rotate_calendar_link",
+    "remove_calendar_link",
     "get_visit",
     "set_visit_status",
     "list_hours",
@@ -135,6 +140,7 @@ ALLOWED = {
 # By their names, what begins like this; and what does not.
 READS = {name for name in OWNER if name.startswith(("get_", "list_", "find_"))} | {"search"}
 OPEN_WHEN_LAPSED = {
+    "remove_calendar_link",
     "revoke_key",
     "revoke_connection",
     "end_connection",
