@@ -130,8 +130,9 @@ def test_a_job_that_one_does_not_see_is_not_found(cast: Cast) -> None:
     cast = at(cast)
     job = new_job(cast, assigned=[])
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
-        with pytest.raises(NotFound, match=r"^There is no job"):
-            logged(cast, role, jobId=job["id"])
+        for named in (job["id"], job["number"], ""):
+            with pytest.raises(NotFound, match=r"^There is no job"):
+                logged(cast, role, jobId=named)
     assert cast.perform(get_job, jobId=job["id"])["status"] == "open"
 
 

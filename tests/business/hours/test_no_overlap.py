@@ -100,3 +100,11 @@ def test_what_touches_and_what_is_another_s_is_let_in(cast: Cast, started: str, 
     logged(at(cast), startedAt="2026-11-16T08:00", endedAt="2026-11-16T09:00")
     write(cast, started, ended, cast.people[Role.MEMBER])
     write(cast, "2026-11-16T08:00:00.000Z", "2026-11-16T09:00:00.000Z", cast.people[Role.OFFICE])
+
+
+def test_an_entry_that_began_nearly_a_day_ago_still_takes_its_time(cast: Cast) -> None:
+    logged(at(cast), startedAt="2026-11-15T09:45", endedAt="2026-11-16T09:30")
+    with pytest.raises(Taken):
+        write(cast, "2026-11-16T09:15:00.000Z", "2026-11-16T09:20:00.000Z", cast.people[Role.MEMBER])
+    with pytest.raises(Conflict, match="cannot overlap"):
+        logged(at(cast), startedAt="2026-11-16T09:15", endedAt="2026-11-16T09:20")

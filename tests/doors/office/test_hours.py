@@ -185,8 +185,10 @@ def test_the_office_sees_and_fills_in_another_s_week(server: RunningServer, cast
 def test_the_field_sees_its_own_week_whatever_the_address_says(server: RunningServer, cast: Cast) -> None:
     logged(cast, Role.OFFICE, on=today(cast).isoformat(), minutes=61)
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
-        visiting, _ = come_in(server, cast, role)
+        visiting, person = come_in(server, cast, role)
+        cast.perform(log_hours, personId=person.id, on=today(cast).isoformat(), minutes=67)
         page = visiting.get(f"{WEEK}?person={cast.people[Role.OFFICE]}").text
+        assert "1:07" in page
         assert "1:01" not in page
         assert 'id="whose"' not in page
         assert "/hours/approve" not in page

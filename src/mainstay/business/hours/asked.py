@@ -87,9 +87,9 @@ class Work(NamedTuple):
 def work(ctx: Context, person: str, job: str | None, visit: str | None) -> Work:
     """What was worked on, of which work has begun with that."""
     planned = _job_of_visit(ctx, person, visit) if visit else None
-    if not job and not planned:
+    if job is None and planned is None:
         return Work(None, None)
-    found = JOBS.fetch(ctx, job or planned)
+    found = JOBS.fetch(ctx, planned if job is None else job)
     if planned and found.id != planned:
         raise Invalid([Fault("visitId", "is a visit of another job; leave jobId out, or name that job")])
     refuse(found.not_workable())

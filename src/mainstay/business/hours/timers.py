@@ -51,7 +51,9 @@ class StopTimer(Input):
     person_id: PersonId = None
 
 
-@operation(right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours/start", done="The timer runs.")
+@operation(
+    right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours/start", only_adds=False, done="The timer runs."
+)
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     """Start a timer.
 

@@ -30,7 +30,7 @@ def list_unbilled(ctx: Context, given: ListUnbilled) -> Page[UnbilledOut]:
     Hours that are approved, billable and on no invoice: as worked, and as they are billed, rounded up as the settings
     say.
     """
-    job = JOBS.fetch(ctx, given.job_id).id if given.job_id else None
+    job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     rows = store.unbilled(ctx, store.house(ctx), job, given.starting_after, given.limit + 1)
     return Page.cut(UnbilledOut, rows, given.limit)
 

@@ -76,11 +76,12 @@ class Approval:
         queue: dict[tuple[str, str], dict[str, Any]] = {}
         for entry in page["data"]:
             week = monday_of(date.fromisoformat(entry["on"])).isoformat()
-            usual = {"person": entry["personId"], "name": entry["personName"], "week": week, "count": 0, "minutes": 0}
+            usual = {"person": entry["personId"], "name": entry["personName"], "week": week, "ids": [], "minutes": 0}
             one = queue.setdefault((entry["personId"], week), usual)
-            one["count"] += 1
+            one["ids"].append(entry["id"])
             one["minutes"] += entry["minutes"]
         for one in queue.values():
+            one["count"] = len(one["ids"])
             one["to"] = f"{_PATH}?{urlencode({'person': one['person'], 'week': one['week']})}"
         return list(queue.values())
 
@@ -94,7 +95,8 @@ class Approval:
         days: dict[str, dict[str, Any]] = {}
         for entry in found:
             day = days.setdefault(entry["on"], {"on": date.fromisoformat(entry["on"]), "entries": [], "minutes": 0})
-            day["entries"].append(entry | {"state": state_of(model, entry["status"])})
+            told = {"state": state_of(model, entry["status"]), "waits": entry["id"] in chosen["ids"]}
+            day["entries"].append(entry | told)
             day["minutes"] += entry["minutes"] or 0
         return list(days.values())
 
