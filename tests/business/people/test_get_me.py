@@ -44,7 +44,7 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
             "schedule:read",
             "settings:read",
             "sites:read",
-        ],  # fmt: skip
+        ],
     }
 
 

@@ -187,6 +187,7 @@ class Site(Kept):
     name: str
     customer_id: str
     customer_name: str
+    address: str
     time_zone: str | None
     status: Status
 
@@ -194,6 +195,16 @@ class Site(Kept):
     def called(self) -> str:
         """Its name."""
         return self.name
+
+    @property
+    def place(self) -> Address:
+        """Where it is."""
+        return Address.model_validate_json(self.address)
+
+    @property
+    def is_called_by_its_address(self) -> bool:
+        """Whether nobody gave it a name."""
+        return self.name == site_name(None, self.place)
 
     @property
     def detail(self) -> str:

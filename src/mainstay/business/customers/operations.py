@@ -5,11 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer, CustomerOut, EInvoiceAddress, Kind, Language, Status
-from mainstay.business.customers.store import CUSTOMERS, REWORD
+from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.address import Address
@@ -141,7 +140,7 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     Look for them first (list_customers by text), so that nobody is there twice. Sites and contacts are added with
     save_site and save_contact.
     """
-    _check_reference(ctx, given.external_ref)
+    check_reference(ctx, CUSTOMERS, given.external_ref)
     return CUSTOMERS.insert(ctx, dict(given) | {"status": "active"})
 
 
@@ -157,7 +156,7 @@ def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> 
 
     Only what is sent changes; null clears. Documents that were sent stay as they were.
     """
-    _check_reference(ctx, given.external_ref, customer)
+    check_reference(ctx, CUSTOMERS, given.external_ref, customer)
     after = CUSTOMERS.save(ctx, customer, given.sent("customer_id"))
     if after.name != customer.name:
         # What bears their name is found by the new one: much of it, maybe, so not here.
@@ -198,9 +197,3 @@ def restore_customer(ctx: Context, _given: RestoreCustomer, customer: Customer) 
 
 
 OPERATIONS = (list_customers, get_customer, create_customer, update_customer, archive_customer, restore_customer)
-
-
-def _check_reference(ctx: Context, reference: str | None, but: Customer | None = None) -> None:
-    known = reference and CUSTOMERS.find(ctx, "customer.external_ref = :reference", reference=reference)
-    if known and (but is None or known.id != but.id):
-        raise Conflict(f"{known.name} has the reference {reference} already. Change that customer, or use another.")

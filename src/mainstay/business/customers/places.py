@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mainstay.business.customers.model import Contact, ContactOut, Receives, Site, SiteOut, Status, site_name
-from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REWORD, SITES
+from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REWORD, SITES, check_reference
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
@@ -119,6 +119,7 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
     Without siteId it adds one to a customer, with it it changes one: only what is sent.
     """
     values = given.sent("site_id")
+    check_reference(ctx, SITES, given.external_ref, site)
     if site is None:
         _check_needed(given, "customer_id", "address")
         refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
@@ -126,11 +127,12 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
         _check_contact(ctx, given.contact_id, given.customer_id)
         return SITES.insert(ctx, {"status": "active"} | values)
     _check_same(site.customer_id, values, "site")
-    if "name" in values and not given.name:
-        del values["name"]
+    if site.is_called_by_its_address if "name" not in values else not given.name:
+        values["name"] = site_name(None, given.address or site.place)
     _check_contact(ctx, given.contact_id, site.customer_id)
     after = SITES.save(ctx, site, values)
-    if "address" in values and after is not site:
+    if (after.name, after.address) != (site.name, site.address):
+        # Jobs are found by where they are: many, maybe, so not here.
         ctx.post(Letter(REWORD, {"customer": site.customer_id}))
     return after
 
@@ -174,6 +176,7 @@ def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> C
     Without contactId it adds one to a customer, with it it changes one: only what is sent.
     """
     values = given.sent("contact_id")
+    check_reference(ctx, CONTACTS, given.external_ref, contact)
     if contact is None:
         _check_needed(given, "customer_id", "name")
         refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())

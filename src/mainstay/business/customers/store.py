@@ -5,9 +5,12 @@ from typing import Any
 import orjson
 
 from mainstay.business.customers.model import Contact, Customer, Site
+from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
+from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Kept
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_postal_address, words_of_text
 from mainstay.values.words import folded
 
@@ -114,3 +117,12 @@ SITES = Listing(
     otherwise={"status": "site.status = 'active'"},
     found_by=(FoundBy(("name", "customer_name", "address"), _words_of_site),),
 )
+
+
+def check_reference(ctx: Context, listing: Listing[Any], reference: str | None, but: Kept | None = None) -> None:
+    """Refuse what another system calls a record, where it calls another one so."""
+    called_so = f"{listing.table}.external_ref = :reference"
+    known: Kept | None = listing.find(ctx, called_so, reference=reference) if reference else None
+    if known and (but is None or known.id != but.id):
+        what = f"Change that {listing.what}, or use another."
+        raise Conflict(f"{known.called} has the reference {reference} already. {what}")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, SITES
+from mainstay.business.customers.store import CUSTOMERS, SITES, check_reference
 from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCompleted, JobCreated, JobStarted, JobUpdated
 from mainstay.business.jobs.model import Billing, Job, JobOut, Move, Priority, Stage
@@ -14,7 +14,7 @@ from mainstay.business.organisation import numbering
 from mainstay.business.people.store import check_here
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
+from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, id_of, omittable
@@ -228,7 +228,4 @@ def _check(ctx: Context, values: dict[str, Any], customer: str, but: Job | None 
         raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
     check_here(ctx, "leadPersonId", [lead] if (lead := values.get("lead_person_id")) else [])
     check_here(ctx, "assigned", values.get("assigned") or [])
-    reference = values.get("external_ref")
-    known = reference and JOBS.find(ctx, "job.external_ref = :reference", reference=reference)
-    if known and (but is None or known.id != but.id):
-        raise Conflict(f"{known.number} has the reference {reference} already. Change that job, or use another.")
+    check_reference(ctx, JOBS, values.get("external_ref"), but)

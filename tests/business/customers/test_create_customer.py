@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import as_told, events, history
+from mainstay.business.customers.operations import create_customer, get_customer, list_customers
+from mainstay.kernel.context import Envelope
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed
+from mainstay.terms.rights import Role
+from trade import ADDRESS, a_customer
+
+EVERY_FIELD: dict[str, Any] = {
+    "name": "Calder Property Services",
+    "kind": "individual",
+    "email": "Office@Calder.example",
+    "phone": "01422 555 010",
+    "billingAddress": ADDRESS,
+    "taxNumber": "GB 123",
+    "registrationNumber": "0412",
+    "eInvoiceAddress": {"scheme": "0088", "id": "7300010000001"},
+    "reference": "Cost centre 7",
+    "paymentTermsDays": 30,
+    "language": "de",
+    "notes": "Pays late.",
+    "externalRef": "C-7",
+}
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_everything_that_is_said_of_them_is_kept(cast: Cast, role: Role) -> None:
+    made = cast.perform(create_customer, role, **EVERY_FIELD)
+    assert {name: made[name] for name in EVERY_FIELD} == EVERY_FIELD
+    assert (made["object"], made["status"], made["version"]) == ("customer", "active", 1)
+    assert as_told(cast.perform(get_customer, customerId=made["id"])) == as_told(made)
+    assert history(cast, made["id"]) == ["create_customer"]
+
+
+def test_a_name_is_enough(cast: Cast) -> None:
+    made = cast.perform(create_customer, name="Hebden Mill Trust")
+    assert made["kind"] == "company"
+    assert {made[name] for name in EVERY_FIELD if name not in {"name", "kind"}} == {None}
+
+
+def test_it_says_where_they_are_seen_and_what_can_be_done(cast: Cast) -> None:
+    made = cast.perform(create_customer, name="Hebden Mill Trust")
+    assert made["url"].endswith(f"/customers/{made['id']}")
+    assert made["availableActions"] == ["update_customer", "archive_customer", "merge_customers"]
+    assert cast.perform(create_customer, Role.OFFICE, name="Other")["availableActions"] == [
+        "update_customer",
+        "archive_customer",
+    ]
+
+
+def test_no_kind_of_event_tells_of_customers(cast: Cast) -> None:
+    before = len(events(cast))
+    a_customer(cast)
+    assert len(events(cast)) == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"name": ""}, "name: is empty"),
+        ({"name": None}, "name: is not text"),
+        ({"kind": "state"}, "kind: is not one of 'company' or 'individual'"),
+        ({"email": "calder"}, "email: is not an e-mail address"),
+        ({"paymentTermsDays": 366}, "paymentTermsDays: is above 365"),
+        ({"paymentTermsDays": -1}, "paymentTermsDays: is below 0"),
+        ({"language": "xx"}, "language: is not one of 'en', 'de', 'fr', 'nl' or 'es'"),
+        ({"billingAddress": {}}, "billingAddress: is empty; send null to clear it"),
+        ({"eInvoiceAddress": {"scheme": "0088"}}, "eInvoiceAddress.id: is required"),
+        ({"status": "archived"}, "status: is not known here"),
+    ],
+)
+def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(create_customer, **{"name": "Calder", **wrong})
+    assert refusal.value.text.startswith(text)
+
+
+def test_no_two_share_a_reference_of_another_system(cast: Cast, stranger: Cast) -> None:
+    a_customer(cast, "Calder", externalRef="C-7")
+    with pytest.raises(
+        Conflict, match=r"Calder has the reference C-7 already\. Change that customer, or use another\."
+    ):
+        a_customer(cast, "Ryburn", externalRef="C-7")
+    a_customer(stranger, "Ryburn", externalRef="C-7")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_adds_none(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden, match="Ask an owner or admin"):
+        cast.perform(create_customer, role, name="Calder")
+
+
+def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
+    answers = [
+        cast.answer(create_customer, Role.OFFICE, Envelope("req_1", replay_key="once"), name="Calder") for _ in range(2)
+    ]
+    assert answers[0].body == answers[1].body
+    assert answers[1].replayed
+    assert len(cast.perform(list_customers)["data"]) == 1
+
+
+def test_a_lapsed_organisation_adds_none(cast: Cast) -> None:
+    cast.lapse()
+    with pytest.raises(Lapsed):
+        cast.perform(create_customer, name="Calder")

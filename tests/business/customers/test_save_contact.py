@@ -1,0 +1,97 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import as_told
+from mainstay.business.customers.places import get_contact, list_contacts, save_contact
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from trade import a_contact, a_customer
+
+EVERY_FIELD: dict[str, Any] = {
+    "name": "Ann Boyle",
+    "role": "caretaker",
+    "email": "ann@calder.example",
+    "phone": "07700 900111",
+    "receives": {"quotes": True, "invoices": False},
+    "status": "active",
+    "externalRef": "A-7",
+}
+
+
+def test_a_new_one_is_kept_with_everything(cast: Cast) -> None:
+    customer = a_customer(cast)
+    made = cast.perform(save_contact, Role.OFFICE, customerId=customer, **EVERY_FIELD)
+    assert {name: made[name] for name in EVERY_FIELD} == EVERY_FIELD
+    assert (made["customerId"], made["customerName"]) == (customer, "Calder Property")
+    assert as_told(cast.perform(get_contact, contactId=made["id"])) == as_told(made)
+    assert made["url"].endswith(f"/contacts/{made['id']}")
+
+
+def test_a_name_is_enough_and_nothing_is_mailed_to_them_then(cast: Cast) -> None:
+    made = cast.perform(save_contact, customerId=a_customer(cast), name="Ann")
+    assert made["receives"] == {"quotes": False, "invoices": False}
+    assert (made["status"], made["email"], made["phone"], made["role"]) == ("active", None, None, None)
+
+
+def test_a_new_one_needs_a_customer_and_a_name(cast: Cast) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(save_contact, phone="1")
+    assert refusal.value.text == "customerId: is required for a new one; name: is required for a new one"
+
+
+def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
+    contact = a_contact(cast, a_customer(cast), **EVERY_FIELD)
+    after = cast.perform(save_contact, contactId=contact, phone=None, role=None, externalRef=None)
+    assert {name: after[name] for name in EVERY_FIELD} == EVERY_FIELD | {
+        "phone": None,
+        "role": None,
+        "externalRef": None,
+    }
+
+
+@pytest.mark.parametrize("name", ["name", "receives", "status", "customerId"])
+def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
+    with pytest.raises(Invalid, match=f"^{name}: "):
+        cast.perform(save_contact, contactId=a_contact(cast, a_customer(cast)), **{name: None})
+
+
+def test_they_are_found_by_what_is_known_of_them_now(cast: Cast) -> None:
+    contact = a_contact(cast, a_customer(cast), **EVERY_FIELD)
+    cast.perform(save_contact, contactId=contact, name="Ann Dale", phone="07700 900222")
+
+    def found(text: str) -> list[str]:
+        return [one["id"] for one in cast.perform(list_contacts, text=text)["data"]]
+
+    assert found("ann dale") == found("900222") == found("ann@calder") == found("calder ann") == [contact]
+    assert found("boyle") == found("900111") == []
+
+
+def test_they_stay_with_their_customer(cast: Cast) -> None:
+    contact = a_contact(cast, a_customer(cast))
+    with pytest.raises(Conflict, match=r"^A contact stays with its customer\."):
+        cast.perform(save_contact, contactId=contact, customerId=a_customer(cast, "Ryburn"))
+
+
+def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_contact(cast, customer, externalRef="A-7")
+    other = a_contact(cast, customer, "Bea")
+    for given in ({"contactId": other}, {"customerId": customer, "name": "Cy"}):
+        with pytest.raises(Conflict, match="Ann Boyle has the reference A-7 already"):
+            cast.perform(save_contact, externalRef="A-7", **given)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_changes_none(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(save_contact, role, customerId=a_customer(cast), name="Ann")
+
+
+def test_what_is_a_stranger_s_is_not_found(cast: Cast, stranger: Cast) -> None:
+    theirs = a_customer(stranger)
+    with pytest.raises(NotFound, match="no contact"):
+        cast.perform(save_contact, contactId=a_contact(stranger, theirs), name="x")
+    with pytest.raises(NotFound, match="no customer"):
+        cast.perform(save_contact, customerId=theirs, name="x")
