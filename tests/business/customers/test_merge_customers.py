@@ -1,0 +1,138 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import contents, history
+from mainstay.business.customers.merging import merge_customers
+from mainstay.business.customers.operations import archive_customer, get_customer, list_customers
+from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites
+from mainstay.business.jobs.operations import get_job, list_jobs
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from trade import a_contact, a_customer, a_job, a_site, work_off
+
+
+def merge(cast: Cast, ended: str, stays: str, *, confirmed: bool = True, role: Role = Role.ADMIN) -> dict[str, Any]:
+    return cast.perform(merge_customers, role, customerId=ended, intoCustomerId=stays, confirmed=confirmed)
+
+
+def test_everything_goes_over_and_the_one_that_ends_is_archived(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn", phone="1")
+    contact, site, job = a_contact(cast, ended), a_site(cast, ended), a_job(cast, ended)["id"]
+    merged = merge(cast, ended, stays)
+    assert (merged["id"], merged["name"], merged["phone"], merged["status"]) == (stays, "Ryburn", "1", "active")
+    assert cast.perform(get_contact, contactId=contact)["customerId"] == stays
+    assert cast.perform(get_site, siteId=site)["customerName"] == "Ryburn"
+    moved = cast.perform(get_job, jobId=job)
+    assert (moved["customerId"], moved["customerName"], moved["version"]) == (stays, "Ryburn", 2)
+    gone = cast.perform(get_customer, customerId=ended)
+    assert (gone["status"], gone["mergedIntoId"]) == ("archived", stays)
+    assert gone["availableActions"] == ["update_customer"]
+    assert history(cast, ended)[-1] == history(cast, stays)[-1] == "merge_customers"
+
+
+def test_lists_of_either_show_it(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    a_contact(cast, ended), a_site(cast, ended), a_job(cast, ended)
+    merge(cast, ended, stays)
+    for operation in (list_jobs, list_sites, list_contacts):
+        assert len(cast.perform(operation, customerId=stays)["data"]) == 1
+        assert cast.perform(operation, customerId=ended)["data"] == []
+
+
+def test_members_see_the_customer_that_has_their_job_now(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    a_job(cast, ended, Role.MEMBER)
+    merge(cast, ended, stays)
+    assert [customer["id"] for customer in cast.perform(list_customers, Role.MEMBER)["data"]] == [stays]
+    assert len(cast.perform(list_jobs, Role.MEMBER, customerId=stays)["data"]) == 1
+    with pytest.raises(NotFound):
+        cast.perform(get_customer, Role.MEMBER, customerId=ended)
+
+
+def test_a_preview_tells_what_would_happen_and_does_nothing(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    a_contact(cast, ended), a_site(cast, ended), a_site(cast, ended)
+    a_job(cast, ended, Role.MEMBER)
+    before = contents(cast.stage.database)
+    preview = merge(cast, ended, stays, confirmed=False)
+    assert preview == {
+        "object": "preview",
+        "operation": "merge_customers",
+        "summary": "Calder Property goes up in Ryburn.",
+        "effects": [
+            "Ryburn takes over 1 contact.",
+            "Ryburn takes over 2 sites.",
+            "Ryburn takes over 1 job.",
+            "Calder Property is archived for good.",
+        ],
+        "warnings": [],
+        "blockers": [],
+    }
+    assert contents(cast.stage.database) == before
+
+
+def test_what_they_had_is_found_by_the_other_s_name_then(alone: Cast) -> None:
+    ended, stays = a_customer(alone), a_customer(alone, "Ryburn Estates")
+    contact, site, job = a_contact(alone, ended), a_site(alone, ended), a_job(alone, ended)["id"]
+    merge(alone, ended, stays)
+    work_off(alone)
+    for operation, record in ((list_contacts, contact), (list_sites, site), (list_jobs, job)):
+        assert [one["id"] for one in alone.perform(operation, text="ryburn")["data"]] == [record]
+        assert alone.perform(operation, text="calder")["data"] == []
+
+
+def test_into_itself_is_refused(cast: Cast) -> None:
+    customer = a_customer(cast)
+    with pytest.raises(Conflict, match=r"^A customer cannot be merged into itself\. Name another one\.$"):
+        merge(cast, customer, customer)
+
+
+def test_into_an_archived_one_is_refused_and_the_preview_says_why(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    cast.perform(archive_customer, customerId=stays)
+    with pytest.raises(Blocked, match=r"^Ryburn is archived\. Restore the customer first\.$"):
+        merge(cast, ended, stays)
+    assert merge(cast, ended, stays, confirmed=False)["blockers"] == ["Ryburn is archived. Restore the customer first."]
+
+
+def test_a_second_time_is_refused(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    merge(cast, ended, stays)
+    with pytest.raises(Blocked, match=r"^Calder Property was merged already\.$"):
+        merge(cast, ended, stays)
+
+
+def test_a_chain_of_mergers_leaves_the_last(cast: Cast) -> None:
+    first, second, third = (a_customer(cast, name) for name in ("Calder", "Ryburn", "Colne"))
+    job = a_job(cast, first)["id"]
+    merge(cast, first, second)
+    merge(cast, second, third)
+    assert cast.perform(get_job, jobId=job)["customerId"] == third
+
+
+def test_an_archived_customer_can_go_up_in_another(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    cast.perform(archive_customer, customerId=ended)
+    merge(cast, ended, stays)
+    assert cast.perform(get_customer, customerId=ended)["mergedIntoId"] == stays
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_below_admin_nobody_merges(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        merge(cast, a_customer(cast), a_customer(cast, "Ryburn"), role=role)
+
+
+def test_a_stranger_s_customer_is_not_found_on_either_side(cast: Cast, stranger: Cast) -> None:
+    mine, theirs = a_customer(cast), a_customer(stranger)
+    for ended, stays in ((mine, theirs), (theirs, mine)):
+        for confirmed in (True, False):
+            with pytest.raises(NotFound, match="no customer"):
+                merge(cast, ended, stays, confirmed=confirmed)
+
+
+def test_what_is_no_id_of_a_customer_is_refused(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^intoCustomerId: is not the id of a customer$"):
+        merge(cast, a_customer(cast), "Ryburn")
