@@ -22,6 +22,9 @@ from mainstay.webhooks.endpoints import get_webhook, list_webhooks
 from mainstay.webhooks.store import DELIVERIES, WEBHOOKS
 from telling import set_columns
 
+# What someone may do knows no engine; with every engine it is tried in the long run.
+pytestmark = pytest.mark.engines("sqlite")
+
 ROLE = pytest.mark.parametrize("role", list(Role))
 ACCESS = pytest.mark.parametrize("access", list(Access))
 

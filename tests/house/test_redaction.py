@@ -17,6 +17,9 @@ from mainstay.values.ids import new_id
 from telling import set_columns
 from terms.test_wire import sample
 
+# What someone may do knows no engine; with every engine it is tried in the long run.
+pytestmark = pytest.mark.engines("sqlite")
+
 ROLE = pytest.mark.parametrize("role", list(Role))
 COSTS = (b"47.1147", b"98.7698")
 

@@ -14,6 +14,9 @@ from mainstay.terms.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthe
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
 
+# What someone may do knows no engine; with every engine it is tried in the long run.
+pytestmark = pytest.mark.engines("sqlite")
+
 # Everyone sees themselves and changes some of their own details; which of them, test_update_person tells. Of jobs,
 # sites, contacts, notes, files and visits they see what they are assigned to or planned on; of the history, their own
 # acts. A subcontractor's hours are theirs where the settings grant it, as they usually do.
