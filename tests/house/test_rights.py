@@ -11,7 +11,7 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Forbidden, Lapsed, NotFound, Refusal, Unauthenticated
-from mainstay.terms.rights import Access, Role
+from mainstay.terms.rights import Access, Needs, Role
 from mainstay.values.ids import new_id
 
 # What someone may do knows no engine; with every engine it is tried in the long run.
@@ -224,9 +224,13 @@ def is_of_record(name: str) -> bool:
 
 
 def names_record(operation: Operation) -> bool:
-    """Whether it is about a record that its input names; a list narrowed by one is empty where there is none."""
-    fields = operation.input.model_fields.items()
-    named = [field for name, field in fields if is_of_record(field.alias or name)]
+    """Whether it is about records that its input names; a list narrowed by one is empty where there is none.
+
+    What only some may send says whose it is where it is another's, and is left out by the others.
+    """
+    fields = [(field.alias or name, field) for name, field in operation.input.model_fields.items()]
+    named = [field for name, field in fields if is_of_record(name) or name.endswith("Ids")]
+    named = [field for field in named if not any(isinstance(mark, Needs) for mark in field.metadata)]
     return any(field.is_required() for field in named) if operation.lists else bool(named)
 
 
