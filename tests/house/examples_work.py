@@ -66,7 +66,7 @@ WORK_EXAMPLES: dict[str, Callable[[Work], Given]] = {
     "get_job": lambda work: {"jobId": work.job},
     "create_job": lambda work: {"customerId": work.customer, "title": "Mend the leak"},
     "update_job": lambda work: {"jobId": work.job, "priority": "high"},
-    "change_job_status": lambda work: {"jobId": work.job, "status": "inProgress"},
+    "change_job_status": lambda work: {"jobId": work.job, "status": "onHold"},
     "search": lambda _: {"text": "boiler"},
     "list_notes": lambda work: {"recordId": work.job},
     "add_note": lambda work: {"recordId": work.job, "text": "Done by noon."},

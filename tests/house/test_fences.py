@@ -33,9 +33,13 @@ FENCED = {
     "job": "organisation_id",
     "own_job": "organisation_id",
     "note": "organisation_id",
+    "document": "organisation_id",
+    "visit": "organisation_id",
+    "time_off": "organisation_id",
+    "time_entry": "organisation_id",
 }
-# Fenced as well, and still empty: what fills them is not built yet.
-EMPTY = {"document", "visit", "time_off", "time_entry"}
+# Fenced as well, and empty here: what is in them is made by other doors.
+EMPTY = {"import_run"}
 EACH_TABLE = pytest.mark.parametrize(("table", "column"), FENCED.items())
 
 

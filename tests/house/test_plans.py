@@ -34,6 +34,7 @@ GENERIC_SINCE = 160_000
 NAMED: dict[str, list[object]] = {
     "type": [CATALOGUE.events[0].name],
     "since": ["2026-11-15T10:30:50Z"],
+    "dueBefore": ["2026-11-15"],
     "text": [],
     "from": ["2026-11-15"],
     "until": ["2026-11-15"],
