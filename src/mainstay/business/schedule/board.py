@@ -120,7 +120,7 @@ def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
     if days > _MOST_DAYS:
         raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after from")])
     dates = [date.fromisoformat(first) + timedelta(days=number) for number in range(days)]
-    visits = VISITS.seen(
+    visits = VISITS.glimpsed(
         ctx,
         "visit.begins_at < :end AND visit.begins_at > :earliest AND (visit.begins_at >= :begin"
         " OR visit.ends_at > :begin) AND visit.status <> 'cancelled'",

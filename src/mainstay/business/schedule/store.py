@@ -94,10 +94,21 @@ class Visits(_Visits):
 
     def seen(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
         """The first visits for which a condition holds."""
-        if _sees_all(ctx):
-            return self.some(ctx, condition, limit, **bound)
-        mine = "" if ctx.actor.may(Right.ALL_SCHEDULE_READ) else " AND visit.person_id = :me"
-        return _TEAM.some(ctx, condition + mine, limit, **bound)
+        return _sought(ctx, (self, _TEAM), condition, limit, bound)
+
+    def glimpsed(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
+        """The same with no more than a board shows of each: what else there is, is not looked up."""
+        return _sought(ctx, (_BRIEF, _TEAM_BRIEF), condition, limit, bound)
+
+
+def _sought(
+    ctx: Context, among: tuple[_Visits, _Visits], condition: str, limit: int, bound: dict[str, Value]
+) -> list[Visit]:
+    """Visits among all, for those who see all of each; for others among what the team is told, or among their own."""
+    if _sees_all(ctx):
+        return among[0].some(ctx, condition, limit, **bound)
+    mine = "" if ctx.actor.may(Right.ALL_SCHEDULE_READ) else " AND visit.person_id = :me"
+    return among[1].some(ctx, condition + mine, limit, **bound)
 
 
 def _sees_all(ctx: Context) -> bool:
@@ -135,6 +146,15 @@ def _made(kind: type[V], details: Mapping[str, str], unless: Right) -> V:
 _MINE = {name: f"CASE WHEN visit.person_id = :me THEN {column} END" for name, column in _DETAILS.items()}
 _TEAM = _made(_Visits, _MINE, Right.ALL_SCHEDULE_READ)
 VISITS = _made(Visits, _DETAILS, Right.ALL_JOBS_READ)
+
+
+def _brief(details: Mapping[str, str]) -> dict[str, str]:
+    return {name: column if name in _ON_BOARD else "NULL" for name, column in details.items()}
+
+
+_ON_BOARD = {"job_id", "job_title", "title", "customer_name", "site_name"}
+_BRIEF = _made(_Visits, _brief(_DETAILS), Right.ALL_JOBS_READ)
+_TEAM_BRIEF = _made(_Visits, _brief(_MINE), Right.ALL_SCHEDULE_READ)
 
 TIME_OFF = Listing(
     TimeOff,

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.words import clock, long_day
-from mainstay.values.moments import beginning_of, local_date, parse_moment, system_clock
+from mainstay.values.moments import beginning_of, local_date, moment_text, parse_moment, system_clock
 from mainstay.values.words import words_of
 
 Shown = dict[str, Any]
@@ -100,6 +101,8 @@ def in_week(found: Mapping[str, Any], first: date, *, movable: bool) -> Shown:
     """Seven dates, and a row for each person with what is on each of them."""
     zone = found["timeZone"]
     days = [first + timedelta(days=number) for number in range(7)]
+    ends = [moment_text(beginning_of(day, zone)) for day in (*days, days[-1] + timedelta(days=1))]
+    spans = dict(zip(days, pairwise(ends), strict=True))
     by_cell: dict[tuple[str, date], list[Shown]] = {}
     for visit in found["visits"]:
         day = date.fromisoformat(visit["on"]) if visit["on"] else local_date(parse_moment(visit["startsAt"]), zone)
@@ -119,8 +122,8 @@ def in_week(found: Mapping[str, Any], first: date, *, movable: bool) -> Shown:
                         "date": day.isoformat(),
                         "words": long_day(day),
                         "items": by_cell.get((person["id"], day), []),
-                        "away": [_leave(one) for one in person["away"] if _touches(one, day, zone)],
-                        "off": bool(person["id"]) and not any(_touches(one, day, zone) for one in person["works"]),
+                        "away": [_leave(one) for one in person["away"] if _touches(one, spans[day])],
+                        "off": bool(person["id"]) and not any(_touches(one, spans[day]) for one in person["works"]),
                     }
                     for day in days
                 ],
@@ -148,10 +151,9 @@ def _by_day(
 def _item(visit: Mapping[str, Any], *, movable: bool) -> Shown:
     """A visit as it stands on a board."""
     zone = visit["timeZone"]
-    timed = visit["startsAt"] is not None
-    when = f"{clock(visit['startsAt'], zone)}\N{EN DASH}{clock(visit['endsAt'], zone)}" if timed else "Any time"
+    local = parse_moment(visit["startsAt"]).astimezone(ZoneInfo(zone)) if visit["startsAt"] else None
+    when = f"{local:%H:%M}\N{EN DASH}{clock(visit['endsAt'], zone)}" if local else "Any time"
     what = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"]))) or visit["title"] or words_of(visit["kind"])
-    local = parse_moment(visit["startsAt"]).astimezone(ZoneInfo(zone)) if timed else None
     return {
         "id": visit["id"],
         "path": f"/schedule/visits/{visit['id']}",
@@ -171,9 +173,10 @@ def _times(one: Mapping[str, Any]) -> tuple[datetime, datetime]:
     return parse_moment(one["startsAt"]), parse_moment(one["endsAt"])
 
 
-def _touches(one: Mapping[str, Any], day: date, zone: str) -> bool:
-    starts, ends = _times(one)
-    return starts < beginning_of(day + timedelta(days=1), zone) and ends > beginning_of(day, zone)
+def _touches(one: Mapping[str, Any], span: tuple[str, str]) -> bool:
+    """Whether something reaches into a date; as they are written, moments are in the order of time."""
+    begin, end = span
+    return bool(one["startsAt"] < end and one["endsAt"] > begin)
 
 
 def _leave(one: Mapping[str, Any]) -> str:

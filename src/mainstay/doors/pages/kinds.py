@@ -56,6 +56,8 @@ KINDS: defaultdict[str, Kind] = defaultdict(
     lambda: Kind(lambda text, _: text, _plain),
     decimal=Kind(lambda text, _: plain_price(text), _plain),
     moment=Kind(_moment, _wall_time),
+    # Where it is read, the operation knows.
+    wall=Kind(lambda text, _: text, _wall_time),
     whole=Kind(_whole, _plain),
     minutes=Kind(_minutes, lambda minutes, _: hours_text(minutes)),
     list=Kind(lambda text, _: _words(text), lambda values, _: ", ".join(values)),
