@@ -1,0 +1,99 @@
+import pytest
+
+from cast import Cast
+from evidence import as_told, last_event
+from mainstay.business.jobs import store
+from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.jobs.store import JOBS
+from mainstay.kernel.context import Context, Envelope
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from trade import a_customer, a_job
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
+@pytest.mark.parametrize(
+    ("steps", "event", "at"),
+    [
+        (["inProgress"], "job.started", "inProgress"),
+        (["done"], "job.completed", "toInvoice"),
+        (["inProgress", "done"], "job.completed", "toInvoice"),
+        (["onHold"], "job.updated", "onHold"),
+        (["onHold", "open"], "job.updated", "toSchedule"),
+        # What was begun before does not begin again.
+        (["inProgress", "onHold", "inProgress"], "job.updated", "inProgress"),
+        (["done", "inProgress"], "job.updated", "inProgress"),
+    ],
+)
+def test_it_moves_and_an_event_tells_of_it(cast: Cast, role: Role, steps: list[str], event: str, at: str) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)
+    before, after = job, job
+    for step in steps:
+        before, after = after, cast.perform(change_job_status, role, jobId=job["id"], status=step)
+    assert (after["status"], after["stage"]) == (steps[-1], at)
+    told = last_event(cast)
+    office = cast.perform(get_job, jobId=job["id"])
+    assert (told["type"], told["data"]["object"]) == (event, as_told(office))
+    assert told["data"]["previous"] == {
+        name: before[name] for name in ("status", "stage", "nextAction") if before[name] != after[name]
+    }
+
+
+def test_the_office_closes_and_reopens(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    for status, stage in (("done", "toInvoice"), ("closed", "paid"), ("open", "toSchedule"), ("enquiry", "enquiry")):
+        assert cast.perform(change_job_status, Role.OFFICE, jobId=job, status=status)["stage"] == stage
+
+
+def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    with pytest.raises(Blocked, match=r"^J-0001 is open already\.$"):
+        cast.perform(change_job_status, jobId=job, status="open")
+    with pytest.raises(
+        Blocked, match=r"^J-0001 is open\. From there it can become: enquiry, inProgress, onHold, done\.$"
+    ):
+        cast.perform(change_job_status, jobId=job, status="closed")
+    with pytest.raises(Invalid, match=r"^status: is not one of"):
+        cast.perform(change_job_status, jobId=job, status="cancelled")
+
+
+def test_a_running_timer_is_stopped_first(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    with cast.stage.database.changing(cast.organisation) as rows:
+        ctx = Context(rows, cast.actor(Role.OFFICE), Envelope("r"), cast.stage.clock)
+        store.save(ctx, JOBS.fetch(ctx, job), {"running_timers": 1})
+    with pytest.raises(Blocked, match=r"^A timer still runs on J-0001\. Stop it first\.$") as refusal:
+        cast.perform(change_job_status, jobId=job, status="done")
+    assert [reason.unblock for reason in refusal.value.reasons] == ["stop_timer"]
+
+
+@pytest.mark.parametrize("status", ["enquiry", "closed"])
+def test_a_member_leaves_the_ends_to_the_office(cast: Cast, status: str) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)["id"]
+    cast.perform(change_job_status, Role.MEMBER, jobId=job, status="done")
+    with pytest.raises(Forbidden, match=rf"^The role member may not make it {status}\. Ask the office\.$"):
+        cast.perform(change_job_status, Role.MEMBER, jobId=job, status=status)
+
+
+def test_a_member_does_not_take_up_an_enquiry(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER, status="enquiry")["id"]
+    with pytest.raises(Forbidden, match="Ask the office"):
+        cast.perform(change_job_status, Role.MEMBER, jobId=job, status="open")
+
+
+def test_a_job_of_others_is_not_found_by_a_member(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.SUBCONTRACTOR)
+    for name in (job["id"], job["number"]):
+        with pytest.raises(NotFound, match=r"^There is no job with that identifier\.$"):
+            cast.perform(change_job_status, Role.MEMBER, jobId=name, status="done")
+
+
+def test_a_subcontractor_moves_none(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.SUBCONTRACTOR)["id"]
+    with pytest.raises(Forbidden):
+        cast.perform(change_job_status, Role.SUBCONTRACTOR, jobId=job, status="done")
+
+
+def test_a_stranger_s_job_is_not_found(cast: Cast, stranger: Cast) -> None:
+    with pytest.raises(NotFound):
+        cast.perform(change_job_status, jobId=a_job(stranger, a_customer(stranger))["id"], status="done")

@@ -1,0 +1,183 @@
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import as_told, events, history, last_event
+from mainstay.business.customers.operations import archive_customer
+from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.business.people.operations import invite_person
+from mainstay.business.people.standing import remove_person
+from mainstay.kernel.context import Envelope
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
+from mainstay.terms.rights import Role
+from trade import a_customer, a_job, a_site
+
+RACERS = 12
+EVERY_FIELD: dict[str, Any] = {
+    "title": "Replace the boiler",
+    "description": "The key is with the neighbour.",
+    "status": "enquiry",
+    "priority": "urgent",
+    "billing": "fixed",
+    "customerOrderNumber": "PO 7",
+    "budget": "1200.00",
+    "dueOn": "2026-11-27",
+    "tags": ["boiler", "winter"],
+    "externalRef": "X-1",
+}
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
+    customer = a_customer(cast)
+    site = a_site(cast, customer, name="The mill")
+    lead, member = cast.people[Role.OFFICE], cast.people[Role.MEMBER]
+    people: dict[str, Any] = {"leadPersonId": lead, "assigned": [member]}
+    made = cast.perform(create_job, role, customerId=customer, siteId=site, **people, **EVERY_FIELD)
+    assert {name: made[name] for name in (*EVERY_FIELD, *people)} == EVERY_FIELD | people
+    assert (made["customerName"], made["siteName"], made["leadPersonName"]) == (
+        "Calder Property",
+        "The mill",
+        "Orla Office",
+    )
+    assert made["siteAddress"]["postalCode"] == "HX6 2AG"
+    assert (made["stage"], made["nextAction"]) == ("enquiry", "Quote it or open it")
+    assert as_told(cast.perform(get_job, jobId=made["id"])) == as_told(made)
+    assert history(cast, made["id"]) == ["create_job"]
+
+
+def test_a_customer_and_a_title_are_enough(cast: Cast) -> None:
+    made = cast.perform(create_job, customerId=a_customer(cast), title="Mend the leak")
+    assert (made["status"], made["priority"], made["billing"]) == ("open", "normal", "timeAndMaterials")
+    assert (made["stage"], made["nextAction"]) == ("toSchedule", "Plan a visit")
+    assert made["url"].endswith(f"/jobs/{made['id']}")
+    assert made["availableActions"] == ["update_job", "change_job_status"]
+
+
+def test_an_event_tells_of_it_as_it_is(cast: Cast) -> None:
+    made = a_job(cast, a_customer(cast), budget="1200.00")
+    told = last_event(cast)
+    assert told["type"] == "job.created"
+    assert told["data"] == {"object": as_told(made), "previous": {}}
+
+
+def test_each_gets_the_next_number_and_one_that_was_refused_takes_none(cast: Cast, stranger: Cast) -> None:
+    customer = a_customer(cast)
+    assert a_job(cast, customer)["number"] == "J-0001"
+    with pytest.raises(Invalid):
+        a_job(cast, customer, title="")
+    with pytest.raises(NotFound):
+        a_job(cast, a_customer(stranger))
+    assert a_job(cast, customer)["number"] == "J-0002"
+    assert a_job(stranger, a_customer(stranger))["number"] == "J-0001"
+
+
+def test_however_many_at_once_no_number_is_given_twice(cast: Cast) -> None:
+    customer, actor = a_customer(cast), cast.actor(Role.OFFICE)
+    with ThreadPoolExecutor(RACERS) as racers:
+        made = list(
+            racers.map(lambda n: cast.perform(create_job, actor, customerId=customer, title=f"Job {n}"), range(RACERS))
+        )
+    assert sorted(job["number"] for job in made) == [f"J-{number:04}" for number in range(1, RACERS + 1)]
+
+
+def test_a_series_goes_on_as_the_organisation_says(cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_job(cast, customer)
+    with cast.stage.database.changing(cast.organisation) as rows:
+        # Prefix and padding are settings; only "next" must never go back.
+        rows.run(
+            "UPDATE number_series SET prefix = 'W', padding = 6, next = 9999 WHERE organisation_id = :organisation"
+        )
+    assert [a_job(cast, customer)["number"] for _ in range(2)] == ["W009999", "W010000"]
+
+
+def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
+    customer = a_customer(cast)
+    answers = [
+        cast.answer(create_job, Role.OFFICE, Envelope("r", replay_key="once"), customerId=customer, title="Mend")
+        for _ in range(2)
+    ]
+    assert answers[0].body == answers[1].body
+    assert len(cast.perform(list_jobs)["data"]) == 1
+    assert [event["type"] for event in events(cast)].count("job.created") == 1
+    assert a_job(cast, customer)["number"] == "J-0002"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"title": ""}, "title: is empty"),
+        ({"title": None}, "title: is not text"),
+        ({"status": "done"}, "status: is not one of 'enquiry' or 'open'"),
+        ({"priority": "soon"}, "priority: is not one of 'low', 'normal', 'high' or 'urgent'"),
+        ({"billing": "free"}, "billing: is not one of 'fixed', 'timeAndMaterials' or 'nonBillable'"),
+        ({"dueOn": "27.11.2026"}, "dueOn: is not a date such as 2026-11-15"),
+        ({"budget": "-1"}, "budget: is not a decimal such as 85.50"),
+        ({"budget": "1e3"}, "budget: is not a decimal such as 85.50"),
+        ({"customerId": "J-0001"}, "customerId: is not the id of a customer"),
+        ({"siteId": "customer_1"}, "siteId: is not the id of a site"),
+        ({"leadPersonId": "Tom"}, "leadPersonId: is not the id of a person"),
+        ({"assigned": ["Tom"]}, "assigned.0: is not the id of a person"),
+        ({"assigned": None}, "assigned: is not a list"),
+        ({"number": "J-7"}, "number: is not known here"),
+        ({"stage": "paid"}, "stage: is not known here"),
+    ],
+)
+def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        a_job(cast, a_customer(cast), **wrong)
+    assert refusal.value.text.startswith(text)
+
+
+def test_a_site_of_another_customer_is_refused(cast: Cast, stranger: Cast) -> None:
+    site = a_site(cast, a_customer(cast, "Ryburn"))
+    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer; list_sites tells this one's$"):
+        a_job(cast, a_customer(cast), siteId=site)
+    with pytest.raises(NotFound, match="no site"):
+        a_job(cast, a_customer(cast), siteId=a_site(stranger, a_customer(stranger)))
+
+
+@pytest.mark.parametrize("field", ["leadPersonId", "assigned"])
+def test_only_people_who_are_here_work_on_it(cast: Cast, stranger: Cast, field: str) -> None:
+    def given(person: str) -> dict[str, object]:
+        return {field: [person] if field == "assigned" else person}
+
+    customer = a_customer(cast)
+    invited = cast.perform(invite_person, name="Nina New", email="nina@new.example", role="member")["id"]
+    assert a_job(cast, customer, **given(invited))
+    with pytest.raises(Invalid, match=f"^{field}: names nobody of this organisation; list_people tells who is here$"):
+        a_job(cast, customer, **given(stranger.people[Role.MEMBER]))
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    with pytest.raises(Invalid, match=f"^{field}: names Mia Member, who has left; list_people tells who is here$"):
+        a_job(cast, customer, **given(cast.people[Role.MEMBER]))
+
+
+def test_for_an_archived_customer_there_is_none(cast: Cast) -> None:
+    customer = a_customer(cast)
+    cast.perform(archive_customer, customerId=customer)
+    with pytest.raises(Blocked, match=r"is archived\. Restore the customer first\.") as refusal:
+        a_job(cast, customer)
+    assert [reason.unblock for reason in refusal.value.reasons] == ["restore_customer"]
+
+
+def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_job(cast, customer, externalRef="X-1")
+    with pytest.raises(Conflict, match=r"^J-0001 Replace the boiler has the reference X-1 already\. Change that job"):
+        a_job(cast, customer, externalRef="X-1")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_makes_none(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(create_job, role, customerId=a_customer(cast), title="Mend")
+
+
+def test_a_lapsed_organisation_makes_none(cast: Cast) -> None:
+    customer = a_customer(cast)
+    cast.lapse()
+    with pytest.raises(Lapsed):
+        cast.perform(create_job, customerId=customer, title="Mend")

@@ -1,0 +1,77 @@
+import pytest
+
+from cast import Cast
+from mainstay.business.jobs.operations import get_job, update_job
+from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Role
+from trade import a_customer, a_job
+
+OFFICE_ONLY: dict[str, object] = {
+    "billing": "fixed",
+    "customerOrderNumber": "PO 7",
+    "externalRef": "X-1",
+    "budget": "1200.00",
+}
+
+
+@pytest.mark.parametrize("name", ["J-0001", "j-0001", " J-0001 "])
+def test_it_is_known_by_its_number_however_it_is_written(cast: Cast, name: str) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)
+    for role in (Role.OWNER, Role.ADMIN, Role.OFFICE, Role.MEMBER):
+        assert cast.perform(get_job, role, jobId=name)["id"] == job["id"]
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_the_office_is_told_everything(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), **OFFICE_ONLY)
+    told = cast.perform(get_job, role, jobId=job["id"])
+    assert {name: told[name] for name in OFFICE_ONLY} == OFFICE_ONLY
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_is_told_of_its_own_what_the_work_needs_and_no_price(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), role, description="Behind the shed", **OFFICE_ONLY)
+    told = cast.perform(get_job, role, jobId=job["id"])
+    assert {name: told[name] for name in OFFICE_ONLY} == dict.fromkeys(OFFICE_ONLY)
+    assert (told["title"], told["description"], told["customerName"]) == (
+        "Replace the boiler",
+        "Behind the shed",
+        "Calder Property",
+    )
+    assert told["availableActions"] == (["change_job_status"] if role is Role.MEMBER else [])
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_finds_its_own_only_by_id_and_by_number(cast: Cast, role: Role) -> None:
+    customer = a_customer(cast)
+    job = a_job(cast, customer)
+    a_job(cast, customer, role)
+    for name in (job["id"], job["number"]):
+        with pytest.raises(NotFound, match=r"^There is no job with that identifier\.$"):
+            cast.perform(get_job, role, jobId=name)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+@pytest.mark.parametrize("field", ["leadPersonId", "assigned"])
+def test_whoever_leads_it_or_is_assigned_sees_it_for_so_long(cast: Cast, role: Role, field: str) -> None:
+    person = cast.people[role]
+    job = a_job(cast, a_customer(cast))["id"]
+    cast.perform(update_job, jobId=job, **{field: [person] if field == "assigned" else person})
+    assert cast.perform(get_job, role, jobId=job)["id"] == job
+    cast.perform(update_job, jobId=job, **{field: [] if field == "assigned" else None})
+    with pytest.raises(NotFound):
+        cast.perform(get_job, role, jobId=job)
+
+
+def test_a_stranger_s_is_not_found(cast: Cast, stranger: Cast) -> None:
+    job = a_job(stranger, a_customer(stranger))
+    for name in (job["id"], job["number"]):
+        with pytest.raises(NotFound):
+            cast.perform(get_job, jobId=name)
+
+
+@pytest.mark.parametrize("wrong", ["", "J-", "job_1", "Replace the boiler", "J-0001'--"])
+def test_what_is_no_id_and_no_number_is_not_found(cast: Cast, wrong: str) -> None:
+    a_job(cast, a_customer(cast))
+    with pytest.raises(NotFound):
+        cast.perform(get_job, jobId=wrong)

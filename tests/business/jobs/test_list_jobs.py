@@ -1,0 +1,144 @@
+from typing import Any
+
+import orjson
+import pytest
+
+from business.jobs.test_get_job import OFFICE_ONLY
+from cast import Cast
+from mainstay.business.jobs.operations import change_job_status, list_jobs
+from mainstay.kernel.context import Envelope
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
+from trade import a_customer, a_job, a_site
+
+FIELD = pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+
+
+def titles(cast: Cast, role: Role = Role.OFFICE, **given: object) -> list[str]:
+    return [job["title"] for job in cast.perform(list_jobs, role, **given)["data"]]
+
+
+def furnish(cast: Cast, *assigned: Role) -> dict[str, Any]:
+    """A job of each state that needs no other area, and what they can be narrowed by."""
+    customer, other = a_customer(cast), a_customer(cast, "Ryburn")
+    site = a_site(cast, customer)
+    steps = {"open": [], "inProgress": ["inProgress"], "onHold": ["onHold"], "done": ["done"]}
+    for number, (status, moves) in enumerate({**steps, "closed": ["done", "closed"]}.items()):
+        due = {"dueOn": f"2026-11-{20 - number}"} if status != "inProgress" else {}
+        job = a_job(cast, customer, *assigned, title=status, siteId=site, priority="high", **due)["id"]
+        for move in moves:
+            cast.perform(change_job_status, jobId=job, status=move)
+    a_job(cast, other, *assigned, title="enquiry", status="enquiry", leadPersonId=cast.people[Role.OFFICE])
+    return {"customer": customer, "other": other, "site": site, "lead": cast.people[Role.OFFICE]}
+
+
+def narrowings(known: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
+    """What the list is narrowed by, and what it gives then."""
+    of_site = ["closed", "done", "onHold", "inProgress", "open"]
+    return [
+        ({}, ["enquiry", *of_site]),
+        ({"status": "live"}, ["enquiry", "done", "onHold", "inProgress", "open"]),
+        *[({"status": status}, [status]) for status in ("open", "inProgress", "onHold", "done", "closed", "enquiry")],
+        ({"status": "cancelled"}, []),
+        ({"stage": "toSchedule"}, ["open"]),
+        ({"stage": "toInvoice"}, ["done"]),
+        ({"stage": "paid"}, ["closed"]),
+        ({"priority": "high"}, of_site),
+        ({"priority": "urgent"}, []),
+        ({"customerId": known["other"]}, ["enquiry"]),
+        ({"siteId": known["site"]}, of_site),
+        ({"leadPersonId": known["lead"]}, ["enquiry"]),
+        ({"customerId": known["customer"], "status": "live", "priority": "high"}, of_site[1:]),
+        ({"order": "due"}, ["closed", "done", "onHold", "open"]),
+        ({"order": "due", "status": "live"}, ["done", "onHold", "open"]),
+        ({"text": "ryburn"}, ["enquiry"]),
+        ({"text": "weir done"}, ["done"]),
+        ({"text": "calder", "status": "live"}, of_site[1:]),
+        ({"text": "calder", "order": "due"}, ["closed", "done", "onHold", "open"]),
+    ]
+
+
+def test_it_is_narrowed_and_ordered_as_asked(cast: Cast) -> None:
+    for given, expected in narrowings(furnish(cast)):
+        assert titles(cast, **given) == expected, given
+
+
+@FIELD
+def test_the_field_narrows_its_own_just_so(cast: Cast, role: Role) -> None:
+    known = furnish(cast, role)
+    a_job(cast, known["customer"], title="of others", priority="high", dueOn="2026-11-01", siteId=known["site"])
+    for given, expected in narrowings(known):
+        assert titles(cast, role, **given) == expected, given
+    assert titles(cast, role, text="others") == []
+    assert titles(cast, text="others") == ["of others"]
+
+
+@FIELD
+def test_the_field_is_shown_no_price_and_nothing_of_the_office(cast: Cast, role: Role) -> None:
+    a_job(cast, a_customer(cast), role, dueOn="2026-11-20", **OFFICE_ONLY)
+    for given in ({}, {"order": "due"}, {"text": "boiler"}):
+        (told,) = cast.perform(list_jobs, role, **given)["data"]
+        assert {name: told[name] for name in OFFICE_ONLY} == dict.fromkeys(OFFICE_ONLY)
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
+@pytest.mark.parametrize("more", [{}, {"order": "due"}, {"text": "boiler"}, {"text": "boiler", "order": "due"}])
+def test_page_by_page_every_job_comes_once(cast: Cast, role: Role, more: dict[str, object]) -> None:
+    customer = a_customer(cast)
+    made = [a_job(cast, customer, Role.MEMBER, dueOn=f"2026-11-1{number % 3}")["id"] for number in range(7)]
+    seen: list[str] = []
+    page = cast.perform(list_jobs, role, limit=3, **more)
+    while True:
+        seen += [job["id"] for job in page["data"]]
+        if not page["hasMore"]:
+            break
+        page = cast.perform(list_jobs, role, limit=3, startingAfter=seen[-1], **more)
+    assert sorted(seen) == sorted(made)
+    assert len(seen) == len(made)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["J-0001", "j-0001", "0001", "boil", "REPLACE boiler", "hx62ag", "hx6 2ag", "weir", "cälder", "winter", "7 po"],
+)
+def test_a_job_is_found_by_number_words_address_customer_and_tags(cast: Cast, text: str) -> None:
+    customer = a_customer(cast)
+    job = a_job(cast, customer, siteId=a_site(cast, customer), tags=["Winter"], customerOrderNumber="PO 7")
+    a_job(cast, a_customer(cast, "Ryburn"), title="Mend the roof")
+    assert [found["id"] for found in cast.perform(list_jobs, text=text)["data"]] == [job["id"]]
+
+
+def test_for_a_page_they_are_counted_as_they_are_seen(cast: Cast) -> None:
+    customer = a_customer(cast)
+    for number in range(3):
+        a_job(cast, customer, *([Role.MEMBER] if number else []))
+    for role, count in ((Role.OFFICE, 3), (Role.MEMBER, 2), (Role.SUBCONTRACTOR, 0)):
+        answer = cast.answer(list_jobs, role, Envelope("r", actions=True), limit=1)
+        assert orjson.loads(answer.body)["count"] == count
+
+
+def test_a_stranger_s_are_not_listed(cast: Cast, stranger: Cast) -> None:
+    customer = a_customer(stranger)
+    a_job(stranger, customer)
+    askings: list[dict[str, Any]] = [{}, {"customerId": customer}, {"text": "boiler"}, {"status": "live"}]
+    for given in askings:
+        assert titles(cast, **given) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"status": "scheduled"}, "status: is not one of 'live'"),
+        ({"stage": "open"}, "stage: is not one of 'enquiry'"),
+        ({"customerId": "Calder"}, "customerId: is not the id of a customer"),
+        ({"text": "x"}, "text: is too short"),
+        ({"order": "due", "startingAfter": new_id("job")}, "startingAfter: is of no record here"),
+        ({"startingAfter": "J-0001"}, "startingAfter: is not the id of a job"),
+        ({"due": "2026"}, "due: is not known here"),
+    ],
+    ids=["status", "stage", "customer", "text", "nobody's", "number", "unknown"],
+)
+def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid, match=f"^{text}"):
+        cast.perform(list_jobs, **wrong)

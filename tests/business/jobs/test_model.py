@@ -1,0 +1,151 @@
+"""The stage of a job and what can become of it, written out by hand."""
+
+from typing import Any, get_args
+
+import pytest
+
+from mainstay.business.jobs.model import Billing, Job, Stage, Standing, Status, stage_of
+from mainstay.terms.actor import house
+from mainstay.terms.rights import RIGHTS, Right, Role
+
+TIME = {"billing": "timeAndMaterials"}
+FREE = {"billing": "nonBillable"}
+STAGES: list[tuple[dict[str, Any], Stage, str | None]] = [
+    ({"status": "enquiry"}, "enquiry", "Quote it or open it"),
+    ({"status": "enquiry", "quoting": True}, "quoting", "Wait for the answer"),
+    ({"status": "open", "quoting": True}, "quoting", "Wait for the answer"),
+    ({"status": "open"}, "toSchedule", "Plan a visit"),
+    ({"status": "open", "planned_visits": 1}, "scheduled", "Do the planned visit"),
+    # Work that is planned is more than a quote that is out.
+    ({"status": "open", "planned_visits": 1, "quoting": True}, "scheduled", "Do the planned visit"),
+    ({"status": "inProgress"}, "inProgress", "Finish the work"),
+    ({"status": "inProgress", "planned_visits": 2, "quoting": True}, "inProgress", "Finish the work"),
+    ({"status": "onHold"}, "onHold", "Take it up again"),
+    ({"status": "onHold", "planned_visits": 1}, "onHold", "Take it up again"),
+    ({"status": "done"}, "toInvoice", "Invoice the work"),
+    ({"status": "done", "billing": "fixed"}, "toInvoice", "Invoice the work"),
+    ({"status": "done", "owed": 100}, "toInvoice", "Invoice the work"),
+    ({"status": "done", "invoiced": True, "owed": 100}, "invoiced", "Wait for the payment"),
+    ({"status": "done", "invoiced": True}, "paid", "Close the job"),
+    # What is not billed is not waited for.
+    ({"status": "done", **FREE}, "paid", "Close the job"),
+    ({"status": "done", **FREE, "owed": 100}, "invoiced", "Wait for the payment"),
+    ({"status": "closed"}, "paid", None),
+    ({"status": "closed", "planned_visits": 1, "quoting": True}, "paid", None),
+    ({"status": "cancelled"}, "cancelled", None),
+    ({"status": "cancelled", "planned_visits": 1}, "cancelled", None),
+]
+
+
+@pytest.mark.parametrize(("standing", "stage", "next_action"), STAGES)
+def test_the_stage_follows_from_how_far_it_is(standing: dict[str, Any], stage: Stage, next_action: str | None) -> None:
+    assert stage_of(Standing(**TIME | standing)) == (stage, next_action)
+
+
+def test_every_stage_is_reached_and_every_state_has_one() -> None:
+    assert {stage for _, stage, _ in STAGES} == {*get_args(Stage)}
+    for status in get_args(Status):
+        for billing in get_args(Billing):
+            assert stage_of(Standing(status, billing))[0] in get_args(Stage)
+
+
+def a_job(**given: Any) -> Job:
+    usual: dict[str, Any] = {
+        "row": (),
+        "id": "job_1",
+        "number": "J-0001",
+        "title": "Boiler",
+        "status": "open",
+        "billing": "fixed",
+        "customer_id": "customer_1",
+        "customer_name": "Calder",
+        "site_id": None,
+        "lead_person_id": None,
+        "assigned": [],
+        "planned_visits": 0,
+        "running_timers": 0,
+        "quoting": False,
+        "invoiced": False,
+        "owed": 0,
+    }
+    return Job(**usual | given)
+
+
+# From each state, what the office may make of it.
+MOVES = {
+    "enquiry": {"open", "onHold"},
+    "open": {"enquiry", "inProgress", "onHold", "done"},
+    "inProgress": {"open", "onHold", "done"},
+    "onHold": {"open", "inProgress", "done"},
+    "done": {"inProgress", "open", "closed"},
+    "closed": {"open", "inProgress", "done"},
+    "cancelled": {"open"},
+}
+# And what those who work on it may.
+FIELD = {"open", "inProgress", "onHold", "done"}
+OFFICE = house("org_1")._replace(role=Role.OFFICE, rights=RIGHTS[Role.OFFICE])
+MEMBER = house("org_1")._replace(role=Role.MEMBER, rights=RIGHTS[Role.MEMBER])
+BEFORE = pytest.mark.parametrize("before", MOVES)
+AFTER = pytest.mark.parametrize("after", ["enquiry", "open", "inProgress", "onHold", "done", "closed"])
+
+
+@BEFORE
+@AFTER
+def test_the_office_moves_it_as_the_table_says(before: Any, after: Any) -> None:
+    reasons = a_job(status=before).not_movable(OFFICE, after)
+    assert (not reasons) == (after in MOVES[before])
+    assert not [reason for reason in reasons if reason.forbids]
+    if reasons and before != after:
+        # The refusal names what is possible.
+        assert all(possible in reasons[0].text for possible in MOVES[before])
+
+
+@BEFORE
+@AFTER
+def test_a_member_moves_it_between_open_and_done(before: Any, after: Any) -> None:
+    reasons = a_job(status=before).not_movable(MEMBER, after)
+    assert (not reasons) == (after in MOVES[before] and {before, after} <= FIELD)
+    if before != after and not {before, after} <= FIELD:
+        assert [reason.forbids for reason in reasons] == [True]
+        assert reasons[0].text.endswith("Ask the office.")
+
+
+@pytest.mark.parametrize(("before", "after"), [("inProgress", "done"), ("done", "closed")])
+def test_while_a_timer_runs_it_is_not_over(before: Any, after: Any) -> None:
+    (reason,) = a_job(status=before, running_timers=1).not_movable(OFFICE, after)
+    assert reason.text == "A timer still runs on J-0001. Stop it first."
+    assert reason.unblock == "stop_timer"
+
+
+def test_what_is_owed_keeps_it_from_being_closed() -> None:
+    (reason,) = a_job(status="done", invoiced=True, owed=1).not_movable(OFFICE, "closed")
+    assert reason.text == "J-0001 is not paid yet. It closes by itself when it is."
+    assert a_job(status="done", invoiced=True).not_movable(OFFICE, "closed") == []
+    assert a_job(status="done", owed=1).not_movable(OFFICE, "closed") == []
+
+
+@pytest.mark.parametrize("status", get_args(Status))
+def test_only_what_is_not_over_is_changed_or_worked_on(status: Any) -> None:
+    over = status in {"closed", "cancelled"}
+    for reasons in (a_job(status=status).not_changeable(OFFICE), a_job(status=status).not_workable()):
+        assert [(reason.text, reason.unblock) for reason in reasons] == (
+            [(f"J-0001 is {status}. Reopen it first.", "change_job_status")] if over else []
+        )
+
+
+def test_what_is_closed_or_cancelled_or_timed_is_not_cancelled() -> None:
+    texts = {
+        status: [reason.text for reason in a_job(status=status).not_cancellable(OFFICE)] for status in get_args(Status)
+    }
+    assert texts == {status: [] for status in get_args(Status)} | {
+        "closed": ["J-0001 is closed. Reopen it first."],
+        "cancelled": ["J-0001 is cancelled already."],
+    }
+    (reason,) = a_job(running_timers=2).not_cancellable(OFFICE)
+    assert reason.unblock == "stop_timer"
+
+
+def test_a_member_lacks_the_right_that_the_office_has() -> None:
+    # What the two tables above stand on.
+    assert Right.JOBS_CHANGE in OFFICE.rights
+    assert Right.JOBS_CHANGE not in MEMBER.rights
