@@ -16,7 +16,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid
-from mainstay.terms.rights import Right
+from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.terms.wire import column_names
 from mainstay.values.fields import LAST_SEEN, Day, Paragraph, id_of
@@ -53,7 +53,7 @@ class GetTimeOff(Input):
 class RequestTimeOff(Input):
     """Who is away, when and why."""
 
-    person_id: Annotated[str | None, id_of("person")] = Field(
+    person_id: Annotated[str | None, id_of("person"), Needs(Right.LEAVE_DECIDE)] = Field(
         None, title="Person", description="Who is away. Without it, you; others only by the office."
     )
     kind: LeaveKind = Field("holiday", description="Why they are away.")
