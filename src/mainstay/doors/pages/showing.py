@@ -86,6 +86,7 @@ def _words(kind: Any, name: str, value: Any) -> str:
 
 # How the names of moments end.
 MOMENTS = ("At", "Since")
+_ADDRESS = "line1"
 _DATES, _DATE = ("On", "Date"), "on"
 # How long was worked, which people read in hours.
 _WORKED = {"minutes", "breakMinutes", "billableMinutes"}
@@ -110,9 +111,10 @@ def _text(value: Any) -> str:
     if isinstance(value, dict) and value.keys() == {"from", "until"}:
         return f"{value['from']}\N{EN DASH}{value['until']}"
     if isinstance(value, dict):
-        # Lists within, such as the hours of each day, need their names to be understood.
+        # An address is known by its look; anything else needs the names of its parts to be understood.
+        named = len(value) > 1 and _ADDRESS not in value
         parts = [
-            f"{words_of(name)}: {_text(part)}" if isinstance(part, list) else _words(str, name, part)
+            f"{words_of(name)}: {_words(str, name, part)}" if named else _words(str, name, part)
             for name, part in value.items()
             if part
         ]
