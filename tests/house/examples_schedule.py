@@ -25,6 +25,7 @@ class Schedule:
     """What is planned: a visit of each person to the one job, and time off of each."""
 
     job: str
+    people: dict[Role, str]
     visits: dict[Role, str]
     leave: dict[Role, str]
 
@@ -38,7 +39,7 @@ def furnish_schedule(cast: Cast, job: str) -> Schedule:
         leave[role] = str(cast.perform(request_time_off, **{"personId": person, "from": "2027-02-01"})["id"])
         given = orjson.dumps({"secret": new_secret(CALENDAR)})
         cast.stage.perform(rotate_calendar_link, cast.actor(role, door=Door.OFFICE), given, Envelope(new_id("req")))
-    return Schedule(job, visits, leave)
+    return Schedule(job, cast.people, visits, leave)
 
 
 SCHEDULE_EXAMPLES: dict[str, Callable[[Schedule, Role], Given]] = {
@@ -61,7 +62,7 @@ SCHEDULE_EXAMPLES: dict[str, Callable[[Schedule, Role], Given]] = {
     "remove_calendar_link": lambda *_: {},
     "list_time_off": lambda *_: {},
     "get_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
-    "request_time_off": lambda *_: {"from": "2027-03-01"},
+    "request_time_off": lambda schedule, role: {"personId": schedule.people[role], "from": "2027-03-01"},
     "cancel_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
     "decide_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role], "decision": "approve"},
 }

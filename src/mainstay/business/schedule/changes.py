@@ -27,11 +27,11 @@ JobId = Annotated[str, Reference(to="job")]
 PersonId = Annotated[str, id_of("person")]
 StartsAt = Annotated[
     WallTime | None,
-    Field(title="Begins", description="A moment with Z or an offset, or the local time there: 2026-11-15T10:30."),
+    Field(title="Begins", description="The local time there, `2026-11-15T10:30`, or a moment with Z or an `offset`."),
 ]
-EndsAt = Annotated[WallTime | None, Field(title="Ends", description="Likewise. At most 24 hours later.")]
+EndsAt = Annotated[WallTime | None, Field(title="Ends", description="At most 24 hours later.")]
 Minutes = Annotated[
-    WholeNumber | None, Field(ge=1, le=_LONGEST_MINUTES, title="Minutes", description="How long, instead of endsAt.")
+    WholeNumber | None, Field(ge=1, le=_LONGEST_MINUTES, title="Minutes", description="How long, instead of an end.")
 ]
 On = Annotated[Day | None, Field(title="Any time on", description="Instead of times: the date, at any time of it.")]
 Zone = Annotated[
@@ -40,11 +40,9 @@ Zone = Annotated[
 ]
 Notes = Annotated[Paragraph | None, Field(description="What one should know there. The field reads it.")]
 AllowOverlap = Annotated[
-    bool, Field(title="May overlap", description="True plans it though the person is elsewhere or on leave then.")
+    bool, Field(title="May overlap", description="Plan it also where the person is elsewhere or on leave then.")
 ]
-OverlapReason = Annotated[
-    Line | None, Field(title="Why it may", description="Why it may overlap; needed with allowOverlap.")
-]
+OverlapReason = Annotated[Line | None, Field(title="Why it may", description="The reason, where it may overlap.")]
 Scope = Annotated[
     Literal["one", "crew", "following", "all"],
     Field(
@@ -57,7 +55,9 @@ Scope = Annotated[
 class PlanVisit(Input):
     """What is planned: where, who, when."""
 
-    job_id: JobId | None = Field(None, title="Job", description="The job's id or number. Or a title.")
+    job_id: JobId | None = Field(
+        None, title="Job", description="What is done there: its id or number. Or a title instead."
+    )
     title: Line | None = Field(None, description="What it is, where there is no job.")
     kind: VisitKind = Field("work", description="`assessment` to look before one quotes.")
     person_ids: list[PersonId] = Field(

@@ -36,7 +36,7 @@ class FindFreeTime(Input):
     """How long, and what else matters."""
 
     duration_minutes: WholeNumber = Field(60, ge=5, le=1440, title="Minutes", description="How long it takes.")
-    starts_at: StartsAt = Field(None, title="At", description="Who is free at this time? Without it, whenever.")
+    starts_at: StartsAt = Field(None, title="At this time", description="Who is free then. Without it, whenever.")
     from_: Day | None = Field(None, alias="from", description="The first date to look at. Without it, today.")
     until: Day | None = Field(None, description="The last one, at most 31 days on. Without it, a week.")
     person_id: Annotated[str | None, id_of("person")] = Field(None, title="Person", description="Only this person.")

@@ -8,7 +8,7 @@ import orjson
 from pydantic import Field
 
 from mainstay.business.organisation.working_hours import time_zone
-from mainstay.business.people.store import check_here
+from mainstay.business.people.store import PEOPLE, check_here
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.times import bounds, moment_of, told
@@ -123,7 +123,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     For whole days by `from` and `until`, or from one time to another. It counts once the office approves it with
     decide_time_off; the answer names the planned visits that fall into it.
     """
-    person = given.person_id or ctx.actor.id
+    person = PEOPLE.fetch(ctx, given.person_id).id if given.person_id else ctx.actor.id
     if person is None:
         raise Invalid([Fault("personId", "is required")])
     if person != ctx.actor.id and not ctx.actor.may(Right.LEAVE_DECIDE):

@@ -57,8 +57,8 @@ class Repeat(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every other, and so on. Without it, each.")
-    unit: Literal["day", "week", "month"] | None = Field(None, description="What is counted. It is required.")
+    every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every other, and so on.")
+    unit: Literal["day", "week", "month"] | None = Field(None, description="Days, weeks or months; `repeat` needs it.")
     count: WholeNumber | None = Field(None, ge=2, le=366, description="How many there are in all.")
     until: Day | None = Field(None, description="Or the last date on which there can be one.")
 

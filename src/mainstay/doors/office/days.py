@@ -112,7 +112,9 @@ def in_week(found: Mapping[str, Any], first: date, *, movable: bool) -> Shown:
         people.insert(0, {"id": "", "name": _NOBODY, "works": [], "away": []})
     today = local_date(system_clock(), zone)
     return {
-        "days": [{"date": day.isoformat(), "words": long_day(day), "today": day == today} for day in days],
+        "days": [
+            {"date": day.isoformat(), "short": f"{day:%a} {day.day} {day:%b}", "today": day == today} for day in days
+        ],
         "rows": [
             {
                 "id": person["id"],

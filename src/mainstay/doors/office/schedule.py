@@ -66,7 +66,7 @@ VISITS = Arrangement(
     create_path="plan",
     called=called,
     below=lambda visit: " · ".join((_when(visit), visit["personName"] or "Nobody yet")),
-    columns=("status", "startsAt", "personName", "customerName"),
+    columns=("status", "startsAt", "customerName"),
     facts=(
         "personName",
         "kind",
@@ -200,8 +200,10 @@ class SchedulePages:
             more = {"startingAfter": visits[-1]["id"]}
         by_person: dict[str, list[dict[str, Any]]] = {}
         for visit in visits:
-            by_person.setdefault(visit["personName"] or "Nobody yet", []).append(visit | {"called": called(visit)})
-        return [{"name": name, "visits": found} for name, found in sorted(by_person.items())]
+            by_person.setdefault(visit["personName"] or "", []).append(visit | {"called": called(visit)})
+        # What nobody does yet comes last.
+        named = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
+        return [{"name": name or "Nobody yet", "visits": found} for name, found in named]
 
 
 def _date(text: str) -> date | None:

@@ -1,0 +1,132 @@
+"""The schedule in a real browser: by mouse, by keyboard, without scripts, on a phone."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from cast import Cast
+from chromium import NARROW, TINY, check_page, open_page, sign_in
+from mainstay.business.people.operations import update_person
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.business.schedule.operations import get_visit, list_visits
+from mainstay.terms.rights import Role
+from running import RunningServer
+from scheduling import DAY, make_job, plan
+from visiting import somebody
+
+VIEWS = ("day", "week", "list", "sheet")
+
+
+@pytest.fixture
+def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+    with open_page(browser, server.url) as page:
+        yield page
+
+
+def furnish(cast: Cast) -> dict[str, object]:
+    """A day with all that a day can have; one visit of it."""
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], colour="#9f1853")
+    first: dict[str, object] = plan(cast, notes="Bring a ladder")
+    plan(cast, times=("10:30", "12:15"), allowOverlap=True, overlapReason="Next door")
+    plan(cast, Role.SUBCONTRACTOR, ("14:00", "16:30"))
+    plan(cast, Role.SUBCONTRACTOR, on=DAY)
+    plan(cast, None, ("09:00", "10:00"))
+    plan(cast, None, title="Stocktaking", on=DAY)
+    leave = cast.perform(request_time_off, **{"personId": cast.people[Role.OFFICE], "from": DAY, "kind": "sick"})
+    cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    return first
+
+
+def test_every_view_is_fit_for_everyone(cast: Cast, browser: Browser, server: RunningServer) -> None:
+    furnish(cast)
+    with open_page(browser, server.url, TINY) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        pages = ("/schedule/free", "/schedule/visits", "/schedule/visits/plan", "/time-off", "/schedule/calendar")
+        for path in (*(f"/schedule?view={view}&on={DAY}" for view in VIEWS), *pages):
+            page.goto(path)
+            check_page(page)
+
+
+def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -> None:
+    made = plan(cast, notes="Bring a ladder")
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    row = page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}']")
+    box = row.bounding_box()
+    assert box
+    # Nine hours from eight: two o'clock is two thirds of the way.
+    page.locator(".booked").drag_to(
+        row, source_position={"x": 2, "y": 8}, target_position={"x": box["width"] * 6 / 9 + 3, "y": 12}
+    )
+    expect(row.locator(".booked")).to_contain_text("14:00")
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["personName"], after["startsAt"]) == ("Sam Subcontractor", f"{DAY}T14:00:00.000Z")
+    assert (after["endsAt"], after["notes"]) == (f"{DAY}T15:00:00.000Z", "Bring a ladder")
+
+
+def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Page) -> None:
+    made, there = plan(cast), plan(cast, Role.SUBCONTRACTOR)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=week&on={DAY}")
+    cell = page.locator(f"td[data-person='{cast.people[Role.SUBCONTRACTOR]}'][data-day='{DAY}']")
+    page.locator(f"[href='/schedule/visits/{made['id']}']").drag_to(cell)
+    expect(page.locator("#dragged")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
+    assert cast.perform(get_visit, visitId=made["id"])["personName"] == "Mia Member"
+
+
+def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
+    made = plan(cast)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=week&on={DAY}")
+    page.locator(".booked").drag_to(
+        page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2027-01-13']")
+    )
+    expect(page.locator("td[data-day='2027-01-13'] .booked")).to_be_visible()
+    assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == "2027-01-13T10:00:00.000Z"
+
+
+def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) -> None:
+    made = plan(cast)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    page.locator(".booked").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Move").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Begins").fill(f"{DAY}T15:00")
+    page.get_by_label("Ends").fill(f"{DAY}T16:00")
+    page.get_by_label("Ends").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("The visit is changed.")
+    assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
+
+
+def test_without_scripts_a_visit_is_planned_for_whoever_is_free(
+    cast: Cast, browser: Browser, server: RunningServer
+) -> None:
+    job = make_job(cast)
+    plan(cast, times=("14:00", "15:00"))
+    context = browser.new_context(base_url=server.url, java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto("/schedule")
+    page.get_by_role("link", name="Who is free?").click()
+    page.get_by_label("At this time").fill(f"{DAY}T14:00")
+    page.get_by_role("button", name="Look").click()
+    page.get_by_role("link", name="Plan Sam Subcontractor").click()
+    page.get_by_label("Job").fill(str(job["number"]))
+    page.get_by_role("button", name="Plan visit").click()
+    expect(page.get_by_role("status")).to_contain_text("The visit is planned.")
+    (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
+    assert (made["personName"], made["startsAt"]) == ("Sam Subcontractor", f"{DAY}T14:00:00.000Z")
+    context.close()
+
+
+def test_on_a_phone_a_day_reads_as_a_list(cast: Cast, browser: Browser, server: RunningServer) -> None:
+    furnish(cast)
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        page.goto(f"/schedule?view=day&on={DAY}")
+        first = page.locator(".booked").first.bounding_box()
+        assert first
+        assert first["width"] > NARROW[0] / 2
