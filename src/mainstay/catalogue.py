@@ -17,6 +17,7 @@ from mainstay.business.people import operations as people
 from mainstay.business.records import documents, history, notes, search
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
+from mainstay.business.schedule import reactions as schedule_reactions
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.ledger import replay
@@ -63,7 +64,7 @@ CATALOGUE = Catalogue(
         disable_webhook,
     ),
     events=(*people_events.EVENTS, *job_events.EVENTS),
-    reactions=reactions.REACTIONS,
+    reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS),
     timers=retention.TIMERS,
     chores=rewording.CHORES,
 )

@@ -1,0 +1,51 @@
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from mainstay.business.schedule.board import get_schedule
+from mainstay.business.schedule.leave import request_time_off
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
+from scheduling import DAY, plan
+
+
+def board(cast: Cast, role: Role = Role.OFFICE, /, **given: object) -> dict[str, Any]:
+    return cast.perform(get_schedule, cast.actor(role, door=Door.OFFICE), **{"from": DAY} | given)
+
+
+def test_it_tells_who_is_there_when_they_work_and_what_they_do(cast: Cast) -> None:
+    visit = plan(cast)
+    cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})
+    found = board(cast)
+    assert (found["from"], found["until"], found["timeZone"], found["more"]) == (DAY, DAY, "Europe/London", False)
+    (seen,) = found["visits"]
+    assert (seen["id"], seen["jobTitle"], seen["customerName"]) == (visit["id"], "Mend the roof", "Hill Farm")
+    mia = next(one for one in found["people"] if one["id"] == cast.people[Role.MEMBER])
+    assert mia["works"] == [{"startsAt": f"{DAY}T08:00:00.000Z", "endsAt": f"{DAY}T17:00:00.000Z"}]
+    assert [(one["kind"], one["status"]) for one in mia["away"]] == [("holiday", "requested")]
+
+
+def test_what_reaches_over_midnight_is_on_both_days(cast: Cast) -> None:
+    night = plan(cast, startsAt=f"{DAY}T22:00", endsAt="2027-01-12T06:00")
+    for day in (DAY, "2027-01-12"):
+        assert [one["id"] for one in board(cast, **{"from": day})["visits"]] == [night["id"]]
+    assert board(cast, **{"from": "2027-01-13"})["visits"] == []
+
+
+def test_a_member_is_told_what_the_team_is_and_a_subcontractor_their_own(cast: Cast) -> None:
+    plan(cast)
+    plan(cast, Role.SUBCONTRACTOR)
+    cast.perform(request_time_off, **{"personId": cast.people[Role.SUBCONTRACTOR], "from": DAY})
+    team = board(cast, Role.MEMBER)
+    assert {one["customerName"] for one in team["visits"]} == {"Hill Farm", None}
+    assert [one["away"] for one in team["people"] if one["away"]] == []
+    own = board(cast, Role.SUBCONTRACTOR)
+    assert [one["personId"] for one in own["visits"]] == [cast.people[Role.SUBCONTRACTOR]]
+    assert [one["id"] for one in own["people"]] == [cast.people[Role.SUBCONTRACTOR]]
+
+
+def test_it_is_for_two_weeks_at_most(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^until: is more than 14 days after from$"):
+        board(cast, until="2027-01-25")
