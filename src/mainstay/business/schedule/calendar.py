@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Json, SecretStr
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
@@ -57,7 +58,7 @@ class InCalendar(BaseModel):
     title: str | None
     customer_name: str | None
     site_name: str | None
-    site_address: Json[Address] | None
+    site_address: Address | None
     access_notes: str | None
     contact_name: str | None
     contact_phone: str | None
@@ -175,4 +176,6 @@ _AT = {name: _COLUMNS.index(name) for name in InCalendar.model_fields}
 
 
 def _in_calendar(visit: Visit) -> InCalendar:
-    return InCalendar.model_validate({name: visit.row[place] for name, place in _AT.items()})
+    shown = {name: visit.row[place] for name, place in _AT.items()}
+    address = shown.pop("site_address")
+    return InCalendar.model_validate(shown | {"site_address": orjson.loads(str(address)) if address else None})
