@@ -35,12 +35,8 @@ class Findable(Protocol):
     """Where records of one kind are found, as whoever asks may see them."""
 
     @property
-    def what(self) -> str:
-        """What people call one."""
-
-    @property
     def number(self) -> str | None:
-        """The column of the number by which people know one, where it has one."""
+        """The column of the number by which people know one, if they do."""
 
     def fetch(self, ctx: "Context", identity: str | None) -> Kept:
         """The record of this id, or a refusal."""
@@ -131,17 +127,17 @@ class Context:
         """What writes records, with the moment and the one who acts on them."""
         return Pen(self.rows, self.at, self.stamp)
 
-    def fetch_any(self, named: str) -> Kept:
-        """The record of this id or number, of whatever kind it is, if the one who asks may see it."""
-        listing, right = self.listings.get(named.partition("_")[0], (None, None))
-        numbered = [(one, may) for one, may in self.listings.values() if one.number] if listing is None else []
-        for one, may in [(listing, right), *numbered]:
-            if one is not None and may is not None and self.actor.may(may):
+    def fetch_any(self, identity: str) -> Kept:
+        """The record of this id or this number, of whatever kind it is, if the one who asks may see it."""
+        kind = self.listings.get(identity.partition("_")[0])
+        for listing, right in [kind] if kind else self.listings.values():
+            if self.actor.may(right) and (kind or listing.number):
                 with suppress(NotFound):
-                    record = one.fetch(self, named)
-                    if numbered or record.id == named:
+                    record = listing.fetch(self, identity)
+                    # Of some kinds there is only one, whatever it is asked for by.
+                    if record.id == identity or listing.number:
                         return record
-        raise NotFound(listing.what if listing else "record")
+        raise NotFound("record")
 
     def expect(self, version: int) -> None:
         """Go on only if the one who asks knows this version of the record, or did not say."""

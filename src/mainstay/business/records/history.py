@@ -21,7 +21,7 @@ class GetHistory(ListInput):
     record_id: str | None = Field(
         None,
         title="Record",
-        description="The record's id, such as a job's. Without it, what you did yourself. Those who may not read"
+        description="The record's id, or a job's number. Without it, what you did yourself. Those who may not read"
         " histories see their own acts only.",
     )
     limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many entries at most.")

@@ -13,7 +13,9 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Paragraph, id_of
 
-_RecordId = Annotated[str, Field(title="Record", description="The record's id, such as a job's or a customer's.")]
+_RecordId = Annotated[
+    str, Field(title="Record", description="The record's id, such as a customer's, or a job's number.")
+]
 
 
 class ListNotes(ListInput):

@@ -1,0 +1,111 @@
+import pytest
+
+from cast import Cast
+from evidence import holder, trail
+from mainstay.business.customers.operations import update_customer
+from mainstay.business.jobs.operations import change_job_status, list_jobs, update_job
+from mainstay.business.records.history import get_history
+from mainstay.business.records.notes import add_note
+from mainstay.identity.keys import create_key
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.terms.rights import Access, Role
+from trade import a_customer, a_job
+
+
+def acts(cast: Cast, role: Role = Role.OFFICE, **given: object) -> list[str]:
+    return [entry["operation"] for entry in cast.perform(get_history, role, **given)["data"]]
+
+
+def test_what_happened_to_a_record_comes_newest_first_with_who_and_what(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)
+    cast.perform(update_job, Role.ADMIN, jobId=job["id"], priority="high")
+    cast.perform(change_job_status, Role.MEMBER, jobId=job["number"], status="done")
+    entries = cast.perform(get_history, Role.OFFICE, recordId=job["id"])["data"]
+    told = [(entry["operation"], entry["by"]["person"]["name"], entry["given"]) for entry in entries]
+    assert told[:2] == [
+        ("change_job_status", "Mia Member", {"jobId": "J-0001", "status": "done"}),
+        ("update_job", "Adam Admin", {"jobId": job["id"], "priority": "high"}),
+    ]
+    assert [name for name, *_ in told] == ["change_job_status", "update_job", "create_job"]
+    assert entries[0]["records"] == [job["id"]]
+
+
+def test_what_was_done_through_a_key_is_told_as_such(cast: Cast) -> None:
+    customer = a_customer(cast)
+    key = cast.perform(create_key, cast.actor(Role.ADMIN), name="Till", access="write")["key"]
+    cast.perform(update_customer, holder(cast, key), customerId=customer, phone="1")
+    newest = cast.perform(get_history, recordId=customer)["data"][0]
+    assert newest["by"]["via"]["client"]["name"] == "Till"
+
+
+def test_a_job_is_known_by_its_number_here_too(cast: Cast) -> None:
+    a_job(cast, a_customer(cast))
+    assert acts(cast, recordId="J-0001") == ["create_job"]
+
+
+def test_page_by_page_every_act_comes_once(cast: Cast) -> None:
+    customer = a_customer(cast)
+    for number in range(6):
+        cast.perform(update_customer, customerId=customer, phone=str(number))
+    seen: list[str] = []
+    page = cast.perform(get_history, recordId=customer, limit=3)
+    while True:
+        seen += [entry["id"] for entry in page["data"]]
+        if not page["hasMore"]:
+            break
+        page = cast.perform(get_history, recordId=customer, limit=3, startingAfter=seen[-1])
+    assert len({*seen}) == len(seen) == 7
+    assert seen == sorted(seen, key=int, reverse=True)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_sees_its_own_acts_alone(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), role, budget="1200.00")["id"]
+    cast.perform(add_note, role, recordId=job, text="x")
+    cast.perform(update_job, jobId=job, budget="1300.00")
+    assert acts(cast, role, recordId=job) == ["add_note"]
+    assert acts(cast, Role.OFFICE, recordId=job) == ["update_job", "add_note", "create_job"]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_without_a_record_it_is_what_one_did_oneself(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER, Role.SUBCONTRACTOR)["id"]
+    cast.perform(add_note, role, recordId=job, text="x")
+    entries = cast.perform(get_history, role, limit=100)["data"]
+    assert entries[0]["operation"] == "add_note"
+    assert {entry["by"]["person"]["id"] for entry in entries} == {cast.people[role]}
+    mine = [entry for entry in trail(cast) if (entry["actor"].get("person") or {}).get("id") == cast.people[role]]
+    assert len(entries) == len(mine)
+
+
+def test_secrets_are_hidden(cast: Cast) -> None:
+    a_customer(cast)
+    entries = cast.perform(get_history, limit=100)["data"]
+    assert "a password for the cast" not in str(entries)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_of_what_one_does_not_see_there_is_none(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), role)["id"]
+    cast.perform(add_note, role, recordId=job, text="x")
+    cast.perform(update_job, jobId=job, assigned=[])
+    assert cast.perform(list_jobs, role)["data"] == []
+    with pytest.raises(NotFound):
+        acts(cast, role, recordId=job)
+
+
+def test_a_stranger_s_record_is_not_found(cast: Cast, stranger: Cast) -> None:
+    for record in (a_customer(stranger), stranger.organisation, stranger.people[Role.OWNER], "x"):
+        with pytest.raises(NotFound):
+            acts(cast, recordId=record)
+
+
+@pytest.mark.parametrize("wrong", ["x", "-1", "1e3", "1" * 16])
+def test_a_place_that_is_none_is_refused(cast: Cast, wrong: str) -> None:
+    with pytest.raises(Invalid, match=r"^startingAfter: "):
+        acts(cast, startingAfter=wrong)
+
+
+def test_through_a_read_only_key_it_is_that_of_its_maker(cast: Cast) -> None:
+    reader = holder(cast, cast.key(Access.READ, Role.ADMIN))
+    assert [entry["operation"] for entry in cast.perform(get_history, reader)["data"]] == ["create_key"]

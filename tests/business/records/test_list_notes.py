@@ -1,0 +1,57 @@
+import pytest
+
+from cast import Cast
+from mainstay.business.records.notes import add_note, list_notes
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.terms.rights import Role
+from trade import a_customer, a_job
+
+
+def bodies(cast: Cast, role: Role, **given: object) -> list[str]:
+    return [note["body"] for note in cast.perform(list_notes, role, **given)["data"]]
+
+
+def test_the_newest_come_first_page_by_page_and_of_this_record_alone(cast: Cast) -> None:
+    customer, other = a_customer(cast), a_customer(cast, "Ryburn")
+    notes = [cast.perform(add_note, recordId=customer, text=text) for text in ("one", "two", "three")]
+    cast.perform(add_note, recordId=other, text="four")
+    assert bodies(cast, Role.OFFICE, recordId=customer) == ["three", "two", "one"]
+    assert bodies(cast, Role.OFFICE, recordId=customer, limit=1, startingAfter=notes[2]["id"]) == ["two"]
+
+
+def test_a_job_is_known_by_its_number_here_too(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)
+    cast.perform(add_note, recordId=job["id"], text="one")
+    assert bodies(cast, Role.MEMBER, recordId=job["number"]) == ["one"]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_reads_what_is_for_the_field(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), role)["id"]
+    cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
+    cast.perform(add_note, recordId=job, text="Ring twice.")
+    assert bodies(cast, Role.OFFICE, recordId=job) == ["Ring twice.", "Pays late."]
+    assert bodies(cast, Role.OFFICE, recordId=job, visibility="office") == ["Pays late."]
+    assert bodies(cast, role, recordId=job) == ["Ring twice."]
+    # Not even by asking for the others.
+    assert bodies(cast, role, recordId=job, visibility="office") == ["Ring twice."]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_notes_beside_what_one_does_not_see_are_not_found(cast: Cast, role: Role) -> None:
+    customer = a_customer(cast)
+    job = a_job(cast, customer)
+    for record in (job["id"], job["number"], customer):
+        with pytest.raises(NotFound):
+            cast.perform(list_notes, role, recordId=record)
+
+
+def test_a_stranger_s_record_is_not_found(cast: Cast, stranger: Cast) -> None:
+    for record in (a_customer(stranger), stranger.organisation, stranger.people[Role.MEMBER]):
+        with pytest.raises(NotFound):
+            cast.perform(list_notes, recordId=record)
+
+
+def test_it_must_be_said_of_which_record(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^recordId: is required$"):
+        cast.perform(list_notes)
