@@ -8,7 +8,7 @@ from recording import Statement
 
 _numbers = itertools.count(1)
 # Of a named parameter; a cast has two colons.
-_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 # What a small table invites to and a large one would not bear.
 _SMALL = ("seqscan", "sort", "bitmapscan", "hashagg", "hashjoin", "mergejoin")
 
@@ -19,8 +19,8 @@ def plan(database: Database, statement: Statement) -> list[str]:
         if database.engine == "sqlite":
             given = {name: value for name, value in statement.given.items() if name not in {"organisation", "me"}}
             return [str(row[3]) for row in rows.all(f"EXPLAIN QUERY PLAN {statement.sql}", **given)]
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(_PARAMETER.findall(statement.sql)), 1)}
-        sql = _PARAMETER.sub(lambda found: f"${numbers[found[1]]}", statement.sql)
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(PARAMETER.findall(statement.sql)), 1)}
+        sql = PARAMETER.sub(lambda found: f"${numbers[found[1]]}", statement.sql)
         for way in _SMALL:
             rows.run(f"SET LOCAL enable_{way} = off")
         # Each time in other words, so that it is never prepared: it has parameters and is given none.

@@ -86,7 +86,8 @@ class Listing(Generic[K]):
         walks = not (own and own.within)
         if self.found_by and (text := getattr(given, "text", None)):
             plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
-            found = self._found(ctx, text, own, Span(given.limit + 1, after) if plain else None)
+            span = Span(given.limit + 1 if plain else None, after if order == NEWEST else None)
+            found = self._found(ctx, text, own, span)
             where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
             walks = walks and own is not None
         key = (narrowed, order, after is not None, own, with_facts, where)
@@ -105,7 +106,9 @@ class Listing(Generic[K]):
         if not with_facts:
             return page
         whole = after is None and not page.has_more
-        counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, **bound, **asked)
+        # All of them, so behind no record: an id that is greater than any.
+        none = f"{self.prefix}_{'Z' * 26}"
+        counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, after=none, **bound, **asked)
         return replace(page, count=int(counted[0] or 0) if counted else len(rows))
 
     def count(self, ctx: Context, condition: str, **bound: Value) -> int:
@@ -125,7 +128,7 @@ class Listing(Generic[K]):
         if not self.found_by:
             return []
         own = self._sight(ctx)
-        found = self._found(ctx, text, own, None if own else Span(most, None))
+        found = self._found(ctx, text, own, Span(most, None))
         key = ("search", own, found.condition)
         known = self._pages.get(key)
         if known is None:
@@ -210,7 +213,7 @@ class Listing(Generic[K]):
         if ctx.rows.one(known, after=after) is None:
             raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
 
-    def _found(self, ctx: Context, text: str, own: Own | None, span: Span | None) -> Narrowed:
+    def _found(self, ctx: Context, text: str, own: Own | None, span: Span) -> Narrowed:
         """What narrows a page to the records with such words, and the words."""
         sought = looked_for(text)
         if sought is None:

@@ -32,9 +32,9 @@ SELECT word FROM found WHERE word IS NOT NULL
 
 
 class Span(NamedTuple):
-    """How many records are needed, the newest first, and behind which."""
+    """How many records are needed, the newest first, if that is known, and behind which."""
 
-    most: int
+    most: int | None
     after: str | None
 
 
@@ -78,18 +78,17 @@ def having(identity: str, kind: str, sought: Sought) -> Narrowed:
     return Narrowed(" AND ".join([f"({either})", *others]), bound)
 
 
-def driven(rows: Handle, identity: str, kind: str, sought: Sought, span: Span | None) -> Narrowed:
+def driven(rows: Handle, identity: str, kind: str, sought: Sought, span: Span) -> Narrowed:
     """The same condition, where the rarest of the words says which records are looked at at all.
 
-    With a span, exactly so many are; a page that is narrowed by more is cut out of the newest that have the word.
+    Exactly so many as are needed; a page that is narrowed by more is cut out of the newest that have the word.
     """
     prefixes, others = _rarest(rows, kind, sought)
     words = [word for prefix in prefixes for word in _beginning(rows, kind, prefix)]
     if not words:
         return Narrowed("1 = 0", {})
-    cut = span if span and not others else None
-    bound: dict[str, Value] = {"of_kind": kind, "scanned": cut.most if cut else _SCANNED}
-    behind = " AND record_id < :after" if cut and cut.after else ""
+    bound: dict[str, Value] = {"of_kind": kind, "scanned": _SCANNED if others else span.most or _SCANNED}
+    behind = " AND record_id < :after" if span.after else ""
     bound |= _bound(words)
     each = [
         f"SELECT record_id FROM (SELECT record_id {_OF_KIND} AND word = :{name}{behind}"

@@ -1,0 +1,170 @@
+from contextlib import suppress
+
+import pytest
+
+from cast import Cast
+from mainstay.business.customers.operations import archive_customer
+from mainstay.business.jobs.operations import update_job
+from mainstay.business.records.search import search
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Access, Role
+from trade import ADDRESS, a_contact, a_customer, a_job, a_site
+
+CUSTOMER = {"name": "Müller & Söhne", "email": "office@muller.example", "phone": "+44 1422 555010"}
+
+
+def furnish(cast: Cast, *assigned: Role) -> dict[str, str]:
+    """One record of each kind, by its kind."""
+    customer = a_customer(cast, **CUSTOMER)
+    contact = a_contact(cast, customer, phone="07700 900111", email="ann@boyle.example")
+    site = a_site(cast, customer, name="The mill", contactId=contact, address=ADDRESS)
+    job = a_job(cast, customer, *assigned, siteId=site, tags=["winter"])["id"]
+    return {"customer": customer, "contact": contact, "site": site, "job": job}
+
+
+def kinds(cast: Cast, text: str, role: Role = Role.OFFICE, **given: object) -> list[str]:
+    return [hit["object"] for hit in cast.perform(search, role, text=text, **given)["hits"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("J-0001", ["job"]),
+        ("j-0001", ["job"]),
+        ("0001", ["job"]),
+        ("boiler", ["job"]),
+        ("boil", ["job"]),
+        ("BOILER winter", ["job"]),
+        ("muller", ["customer", "site", "contact", "job"]),
+        ("MÜLLER söhne", ["customer", "site", "contact", "job"]),
+        ("sohne mill", ["site", "job"]),
+        ("weir lane", ["site", "job"]),
+        ("HX6 2AG", ["site", "job"]),
+        ("hx62ag", ["site", "job"]),
+        ("sowerby br", ["site", "job"]),
+        ("ann boyle", ["contact"]),
+        ("ann@boyle.example", ["contact"]),
+        ("@boyle.example", ["contact"]),
+        ("07700 900111", ["contact"]),
+        ("+44 7700 900111", ["contact"]),
+        ("0044 (0)7700/900-111", ["contact"]),
+        ("900111", ["contact"]),
+        ("0111", ["contact"]),
+        ("01422 555010", ["customer"]),
+        ("office@muller.ex", ["customer"]),
+        ("orla", ["person"]),
+        ("nothing of the kind", []),
+        ("boiler roof", []),
+        ("oiler", []),
+        ("0007", []),
+    ],
+)
+def test_whatever_one_knows_of_a_record_finds_it(cast: Cast, text: str, found: list[str]) -> None:
+    furnish(cast)
+    assert sorted(kinds(cast, text)) == sorted(found)
+
+
+def test_a_hit_says_what_it_is_and_where_it_is_seen(cast: Cast) -> None:
+    made = furnish(cast)
+    (hit,) = cast.perform(search, text="boiler")["hits"]
+    assert hit == {
+        "object": "job",
+        "id": made["job"],
+        "title": "J-0001 Replace the boiler",
+        "detail": "Müller & Söhne",
+        "status": "open",
+        "url": f"{cast.stage.base_url}/jobs/{made['job']}",
+    }
+    (hit,) = cast.perform(search, text="ann boyle")["hits"]
+    assert (hit["title"], hit["detail"]) == ("Ann Boyle", "Müller & Söhne")
+
+
+def test_kind_by_kind_the_newest_come_first_and_no_more_than_asked_for(cast: Cast) -> None:
+    customer = a_customer(cast)
+    jobs = [a_job(cast, customer, title=f"Calder {number}")["id"] for number in range(4)]
+    found = cast.perform(search, text="calder", limit=3)
+    assert [hit["id"] for hit in found["hits"]] == [customer, *jobs[:0:-1]]
+    assert found["hasMore"] is True
+    assert cast.perform(search, text="calder", limit=4)["hasMore"] is False
+
+
+def test_whatever_state_it_is_in(cast: Cast) -> None:
+    customer = a_customer(cast)
+    cast.perform(archive_customer, customerId=customer)
+    assert [hit["status"] for hit in cast.perform(search, text="calder")["hits"]] == ["archived"]
+
+
+@pytest.mark.parametrize(
+    ("role", "seen"),
+    [
+        (Role.OWNER, ["customer", "site", "contact", "job"]),
+        (Role.ADMIN, ["customer", "site", "contact", "job"]),
+        (Role.OFFICE, ["customer", "site", "contact", "job"]),
+        (Role.MEMBER, ["customer", "site", "contact", "job"]),
+        (Role.SUBCONTRACTOR, ["site", "contact", "job"]),
+    ],
+)
+def test_of_what_is_one_s_own_each_role_finds_what_it_sees(cast: Cast, role: Role, seen: list[str]) -> None:
+    furnish(cast, Role.MEMBER, Role.SUBCONTRACTOR)
+    assert sorted(kinds(cast, "muller", role)) == sorted(seen)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+@pytest.mark.parametrize(
+    "text", ["J-0001", "boiler", "muller", "weir", "hx62ag", "boyle", "900111", "ann@boyle.example", "winter muller"]
+)
+def test_of_what_is_not_the_field_finds_nothing(cast: Cast, role: Role, text: str) -> None:
+    furnish(cast)
+    a_job(cast, a_customer(cast, "Ryburn"), role, title="Roof")
+    assert kinds(cast, text, role) == []
+    assert kinds(cast, "roof", role) == ["job"]
+
+
+def test_with_the_job_goes_the_finding(cast: Cast) -> None:
+    made = furnish(cast, Role.SUBCONTRACTOR)
+    cast.perform(update_job, jobId=made["job"], assigned=[])
+    assert kinds(cast, "muller", Role.SUBCONTRACTOR) == []
+
+
+def test_a_subcontractor_finds_of_people_themselves_alone(cast: Cast) -> None:
+    assert kinds(cast, "mia", Role.SUBCONTRACTOR) == []
+    assert kinds(cast, "sam", Role.SUBCONTRACTOR) == ["person"]
+    assert kinds(cast, "mia", Role.MEMBER) == ["person"]
+
+
+def test_nothing_of_another_organisation_is_found(cast: Cast, stranger: Cast) -> None:
+    furnish(stranger)
+    for text in ("muller", "J-0001", "900111", "boiler winter"):
+        assert kinds(cast, text) == []
+
+
+def test_it_works_with_a_credential_that_only_reads_and_when_lapsed(cast: Cast) -> None:
+    furnish(cast)
+    cast.lapse()
+    found = cast.perform(search, cast.actor(Role.OFFICE, Access.READ), text="boiler")
+    assert len(found["hits"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"text": "x"}, "text: is too short"),
+        ({"text": ""}, "text: is empty"),
+        ({"text": "x" * 101}, "text: is longer than 100"),
+        ({}, "text: is required"),
+        ({"text": "boiler", "limit": 21}, "limit: is above 20"),
+        ({"text": "boiler", "kind": "job"}, "kind: is not known here"),
+    ],
+)
+def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:
+    with pytest.raises(Invalid, match=f"^{text}"):
+        cast.perform(search, **wrong)
+
+
+@pytest.mark.parametrize(
+    "text", ["%%", "__", "'' OR 1=1 --", "\\\\", "\uff42\uff4f\uff49\uff4c", "😀😀 boiler", "boiler" * 16]
+)
+def test_strange_texts_find_something_or_nothing_and_break_nothing(cast: Cast, text: str) -> None:
+    furnish(cast)
+    with suppress(Invalid):
+        assert {*kinds(cast, text)} <= {"job"}
