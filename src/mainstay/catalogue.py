@@ -5,6 +5,7 @@ from mainstay.business.customers import merging, places
 from mainstay.business.customers import operations as customers
 from mainstay.business.hours import operations as hours
 from mainstay.business.hours import review, timers, unbilled
+from mainstay.business.importing import store as imports
 from mainstay.business.jobs import events as job_events
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import rewording
@@ -78,4 +79,5 @@ UPKEEP = (
     devices.forget_old,
     links.forget_old,
     tickets.forget_old,
+    imports.forget_old,
 )

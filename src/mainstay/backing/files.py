@@ -11,6 +11,9 @@ from typing import BinaryIO
 
 # What was begun so long ago and is not done is left over from a process that died.
 _ABANDONED_SECONDS = 3600.0
+# Whoever works on something that takes long notes it more often than this, or has died.
+_FORSAKEN_SECONDS = 300.0
+_NOTED = "noted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,22 @@ class PassingFiles:
         """Make the folder, with nothing left over in it; before any server process begins."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         _remove(self.folder, "*")
+
+    def note(self, name: str, count: int) -> None:
+        """Note how far something is that takes long, for every process of this machine to see."""
+        (self.folder / f"{_NOTED}.{name}").write_text(str(count), "ascii")
+
+    def noted(self, name: str) -> int | None:
+        """How far it is; None where it is done, or where nobody has worked on it for long."""
+        path = self.folder / f"{_NOTED}.{name}"
+        with suppress(FileNotFoundError, ValueError):
+            if path.stat().st_mtime > time() - _FORSAKEN_SECONDS:
+                return int(path.read_text("ascii") or 0)
+        return None
+
+    def forget(self, name: str) -> None:
+        """It is done."""
+        (self.folder / f"{_NOTED}.{name}").unlink(missing_ok=True)
 
     def close(self) -> None:
         """Remove what this process has made."""

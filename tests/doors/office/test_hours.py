@@ -245,7 +245,9 @@ def test_hours_are_listed_and_narrowed(server: RunningServer, cast: Cast) -> Non
     assert visiting.get("/hours/export.csv").status_code == 200
 
 
-@pytest.mark.parametrize("asked", ["on=x", "on=0001-01-01", "on=9999-12-31", "person=person_01M7HWWMGC8YK77YP9EA6KPCC5", "person=x"])
+@pytest.mark.parametrize(
+    "asked", ["on=x", "on=0001-01-01", "on=9999-12-31", "person=person_01M7HWWMGC8YK77YP9EA6KPCC5", "person=x"]
+)
 def test_an_address_that_makes_no_sense_is_no_fault(server: RunningServer, cast: Cast, asked: str) -> None:
     visiting, _ = come_in(server, cast, Role.OFFICE)
     assert visiting.get(f"{WEEK}?{asked}").status_code in {200, 404, 422}

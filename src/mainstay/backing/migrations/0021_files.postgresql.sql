@@ -3,14 +3,12 @@ ALTER TABLE document RENAME COLUMN sha256 TO content;
 -- The notes of all records are listed for those who see all of them.
 CREATE INDEX note_by_visibility ON note (organisation_id, visibility, id);
 
--- A file that someone brings records over from: its cells, which column is which field, how far it is, and what became
--- of it. It is there for a day or two, for the one who brought it.
+-- A file that someone brings records over from: its cells, which column is which field, and what became of it. It is there for a day or two, for the one who brought it.
 CREATE TABLE import_run (
     organisation_id text NOT NULL REFERENCES organisation (id),
     id text NOT NULL,
     person_id text NOT NULL,
     made_at text NOT NULL,
-    beat_at text NOT NULL,
     kind text NOT NULL,
     file_name text NOT NULL,
     remarks text NOT NULL,

@@ -76,6 +76,7 @@ SETTINGS: tuple[Area, ...] = (
     Area("Work", "/settings/work-rules", operation=get_settings),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", within=DEVELOPER),
+    Area("Import", "/settings/import", operation=create_customer),
     Area("Export", "/settings/export", right=EXPORTS),
     Area("Not done", "/settings/work", operation=list_failed_work),
 )

@@ -13,6 +13,7 @@ from mainstay.doors.office.finding import Finding
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.home import Home
 from mainstay.doors.office.hours import Hours
+from mainstay.doors.office.importing import ImportPages
 from mainstay.doors.office.invitation import Invitation
 from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.people import PEOPLE
@@ -52,6 +53,7 @@ def office(
         *Room(desk, CONTACTS).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
+        *ImportPages(desk).routes(),
         *ArchivePages(desk).routes(),
         *Developer(desk, offered_tools, key_maker).routes(),
         *Webhooks(desk, signer).routes(),

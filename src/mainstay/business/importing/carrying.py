@@ -1,0 +1,190 @@
+"""Brings the rows of a file over, by the same operations as everyone's: to see what would happen, or for good."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+import orjson
+
+from mainstay.backing.database import Handle
+from mainstay.backing.deadline import WAIT_SECONDS, under
+from mainstay.business.importing import store
+from mainstay.business.importing.lines import reference_of, texts_of, values_of
+from mainstay.business.importing.model import CUSTOMER, REFERENCE, SITE, Kind, Outcome, RowFault
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.perform import Stage
+from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Fault, Invalid, Refusal
+from mainstay.values.words import words_of
+
+Rows = Sequence[tuple[int, Sequence[str]]]
+
+# So many rows are tried at once, and taken back: between them others get their turn.
+_CHUNK = 200
+# How often it is told how far it is.
+_TOLD_EVERY = 25
+
+
+class _TakenBack(Exception):
+    """Some rows are wrong, so none is brought over."""
+
+
+@dataclass
+class Carrying:
+    """One file, for one person."""
+
+    stage: Stage
+    actor: Actor
+    kind: Kind
+    mapping: Mapping[str, int]
+    # The id of the request that it is for, and what is told how many rows are done.
+    request: str
+    tell: Callable[[int], None]
+    outcome: Outcome = field(default_factory=Outcome)
+    # In which row a reference was seen, and the ids of customers by what rows call them.
+    _seen: dict[str, int] = field(default_factory=dict)
+    _customers: dict[str, str] = field(default_factory=dict)
+    _done: int = 0
+
+    def check(self, rows: Rows) -> Outcome:
+        """What would become of the rows; nothing does."""
+        for chunk in _chunks(rows):
+            with under(monotonic() + WAIT_SECONDS), self.stage.together(self.actor.organisation, keep=False) as stage:
+                self._carry_all(stage, chunk)
+        return self.outcome
+
+    def bring(self, rows: Rows) -> Outcome:
+        """Bring all of them over or, where one is wrong, none."""
+        with (
+            suppress(_TakenBack),
+            under(monotonic() + WAIT_SECONDS),
+            self.stage.together(self.actor.organisation) as stage,
+        ):
+            self._carry_all(stage, rows)
+            if self.outcome.faults:
+                raise _TakenBack
+        return self.outcome
+
+    def _carry_all(self, stage: Stage, rows: Rows) -> None:
+        for number, cells in rows:
+            texts = texts_of(cells, self.mapping)
+            try:
+                self._carry(stage, number, texts)
+            except Invalid as invalid:
+                self.outcome.faults += [
+                    RowFault(number, self._label(fault.field), fault.problem) for fault in invalid.faults
+                ]
+            except Refusal as refusal:
+                self.outcome.faults.append(RowFault(number, "", refusal.text))
+            self._done += 1
+            if self._done % _TOLD_EVERY == 0:
+                self.tell(self._done)
+
+    def _carry(self, stage: Stage, number: int, texts: Mapping[str, str]) -> None:
+        """One row: a new record, or what is different of one that is known."""
+        reference = reference_of(self.kind, texts)
+        before = self._seen.setdefault(reference, number)
+        if before != number:
+            raise Invalid([Fault(REFERENCE, _the_same(before, given=REFERENCE in texts))])
+        values = values_of(texts)
+        with stage.database.reading(self.actor.organisation) as rows:
+            values |= self._named(rows, texts)
+            known = self._known(rows, texts, values.get(CUSTOMER), reference)
+        if known is None:
+            self._perform(stage, self.kind.makes.name, values | {REFERENCE: reference})
+            self.outcome.made += 1
+            return
+        current = self._perform(stage, self.kind.gets.name, {self.kind.id_field: known})
+        if CUSTOMER in values and self.kind.name != "customers" and current[CUSTOMER] != values[CUSTOMER]:
+            raise Invalid([Fault(CUSTOMER, f"is another one than that of the {self.kind.what} here")])
+        changes = _different(current, {name: values[name] for name in values.keys() - self.kind.only_new})
+        changed = bool(changes)
+        if changes:
+            after = self._perform(stage, self.kind.changes.name, {self.kind.id_field: known, **changes})
+            changed = after["version"] != current["version"]
+        self.outcome.changed += changed
+        self.outcome.unchanged += not changed
+
+    def _perform(self, stage: Stage, operation: str, given: Mapping[str, object]) -> dict[str, Any]:
+        declared = {one.name: one for one in (self.kind.gets, self.kind.makes, self.kind.changes)}[operation]
+        answer = stage.perform(declared, self.actor, orjson.dumps(dict(given)), Envelope(self.request))
+        result: dict[str, Any] = orjson.loads(answer.body)
+        return result
+
+    def _named(self, rows: Handle, texts: Mapping[str, str]) -> dict[str, str]:
+        """The ids of the records that a row names."""
+        named: dict[str, str] = {}
+        if called := texts.get(CUSTOMER):
+            named[CUSTOMER] = self._customer(rows, called)
+        if called := texts.get(SITE):
+            named[SITE] = _only(
+                SITE,
+                called,
+                _by_reference(rows, "site", called)
+                or store.find_of_customer(rows, "site", named.get(CUSTOMER, ""), called),
+            )
+        return named
+
+    def _customer(self, rows: Handle, called: str) -> str:
+        if called not in self._customers:
+            found = _by_reference(rows, "customer", called) or store.find_customers(rows, called)
+            self._customers[called] = _only(CUSTOMER, called, found)
+        return self._customers[called]
+
+    def _known(self, rows: Handle, texts: Mapping[str, str], customer: str | None, reference: str) -> str | None:
+        """The record that a row is about, if there is one: by its reference, or else by its name."""
+        found = _by_reference(rows, self.kind.what, reference)
+        name = texts.get("name")
+        if not found and name and self.kind.name == "customers":
+            # Who was added by hand has no reference yet: what the file calls them from now on becomes it.
+            found = store.find_customers(rows, name, without_reference=REFERENCE in texts)
+        elif not found and name and customer and REFERENCE not in texts:
+            found = store.find_of_customer(rows, self.kind.what, customer, name)
+        return _only("name", name or "", found) if found else None
+
+    def _label(self, name: str) -> str:
+        """What people call a field: the heading of its column, as the page offers it."""
+        labels = {column.field: column.label for column in self.kind.columns}
+        plain = name.rstrip(".0123456789") if name not in labels else name
+        return labels.get(plain) or words_of(plain.rpartition(".")[2].removesuffix("Id"))
+
+
+def _by_reference(rows: Handle, table: str, reference: str) -> list[str]:
+    found = store.find_by_reference(rows, table, reference)
+    return [found] if found else []
+
+
+def _only(name: str, called: str, found: Sequence[str]) -> str:
+    if not found:
+        raise Invalid([Fault(name, f"is not known here: {called}. Bring it over first, or look how it is written")])
+    if len(found) > 1:
+        raise Invalid([Fault(name, f"is that of several: {called}. Use references to tell them apart")])
+    return found[0]
+
+
+def _the_same(before: int, *, given: bool) -> str:
+    if given:
+        return f"is the same as in row {before}"
+    return f"is missing, and the row is about the same as row {before}. Add a column of references if both are meant"
+
+
+def _different(current: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row would change; parts of an address that it does not tell stay."""
+    different = {}
+    for name, value in values.items():
+        whole = {**(current.get(name) or {}), **value} if isinstance(value, dict) else value
+        if whole != current.get(name):
+            told = (
+                {part: text for part, text in whole.items() if text is not None} if isinstance(whole, dict) else whole
+            )
+            different[name] = told
+    return different
+
+
+def _chunks(rows: Rows) -> Iterator[Rows]:
+    coming = iter(rows)
+    while chunk := list(islice(coming, _CHUNK)):
+        yield chunk

@@ -1,0 +1,200 @@
+"""What can be brought over: the kinds of records, and the columns that each takes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from mainstay.business.customers.operations import create_customer, get_customer, update_customer
+from mainstay.business.customers.places import get_contact, get_site, save_contact, save_site
+from mainstay.business.jobs.operations import create_job, get_job, update_job
+from mainstay.kernel.operation import Operation
+from mainstay.values.words import folded
+
+KindName = Literal["customers", "sites", "contacts", "jobs"]
+# The column of what another system calls a record, and those that name another record.
+REFERENCE, CUSTOMER, SITE = "externalRef", "customerId", "siteId"
+
+
+class Column(NamedTuple):
+    """A field that a column of a file may hold, and what others call it, folded."""
+
+    field: str
+    label: str
+    known_as: tuple[str, ...] = ()
+    required: bool = False
+
+
+def _address(within: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{within}.line1", "Address, line 1", ("address", "street", "address 1", "address line 1", "line 1")),
+        Column(f"{within}.line2", "Address, line 2", ("address 2", "address line 2", "line 2", "street 2")),
+        Column(f"{within}.city", "Town or city", ("city", "town", "place")),
+        Column(f"{within}.region", "County or state", ("county", "state", "region", "province")),
+        Column(f"{within}.postalCode", "Postcode", ("postcode", "post code", "postal code", "zip", "zip code")),
+        Column(f"{within}.country", "Country", ("country code",)),
+    )
+
+
+def _reference(*known_as: str) -> Column:
+    usual = ("reference", "ref", "id", "external ref", "external reference", "external id", "reference elsewhere")
+    return Column(REFERENCE, "Reference", (*usual, *known_as))
+
+
+_EMAIL = Column("email", "E-mail address", ("email", "e mail", "mail", "email address"))
+_PHONE = Column("phone", "Phone", ("telephone", "phone number", "tel", "mobile"))
+_CUSTOMER = Column(
+    CUSTOMER, "Customer", ("customer name", "customer reference", "customer id", "client"), required=True
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of record that can be brought over."""
+
+    name: KindName
+    # What one is called.
+    what: str
+    columns: tuple[Column, ...]
+    gets: Operation
+    makes: Operation
+    changes: Operation
+    id_field: str
+    # What tells one from the others where a file has no references; a row's whole content where nothing does.
+    told_apart_by: tuple[str, ...]
+    told_apart: str
+    # What only a new one takes.
+    only_new: frozenset[str] = field(default_factory=frozenset)
+
+    def guess(self, headings: Sequence[str]) -> dict[str, int]:
+        """Which column of a file is which field, as far as its headings tell."""
+        plain = [_plain(heading) for heading in headings]
+        found: dict[str, int] = {}
+        for exact in (True, False):
+            for column in self.columns:
+                names = [_plain(column.label)] if exact else [*column.known_as, _plain(column.field)]
+                free = [at for at, name in enumerate(plain) if name in names and at not in found.values()]
+                if free and column.field not in found:
+                    found[column.field] = free[0]
+        return found
+
+    def missing(self, mapping: Mapping[str, int]) -> list[Column]:
+        """What must be in a file and has no column."""
+        return [column for column in self.columns if column.required and column.field not in mapping]
+
+
+def _plain(heading: str) -> str:
+    return " ".join(re.split(r"[\s_.:*-]+", folded(heading))).strip()
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "customers",
+            "customer",
+            (
+                Column("name", "Name", ("customer", "customer name", "company", "company name"), required=True),
+                Column("kind", "Company or individual", ("kind", "type", "customer type")),
+                _EMAIL,
+                _PHONE,
+                *_address("billingAddress"),
+                Column("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
+                Column("registrationNumber", "Registration number", ("company number", "registration")),
+                Column("reference", "Reference on invoices", ("invoice reference", "po number")),
+                Column("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
+                Column("notes", "Notes", ("note", "comment", "comments", "remarks")),
+                _reference("customer id", "customer no", "customer number", "customer reference", "account number"),
+            ),
+            get_customer,
+            create_customer,
+            update_customer,
+            "customerId",
+            ("name",),
+            "its name",
+        ),
+        Kind(
+            "sites",
+            "site",
+            (
+                _CUSTOMER,
+                Column("name", "Name", ("site", "site name", "property")),
+                *_address("address"),
+                Column("accessNotes", "Access", ("access notes", "access information", "notes")),
+                _reference("site id", "site no", "site reference"),
+            ),
+            get_site,
+            save_site,
+            save_site,
+            "siteId",
+            (CUSTOMER, "name", "address.line1", "address.postalCode"),
+            "its customer, name and address",
+        ),
+        Kind(
+            "contacts",
+            "contact",
+            (
+                _CUSTOMER,
+                Column("name", "Name", ("contact", "contact name", "full name"), required=True),
+                Column("role", "Role", ("position", "job title", "title", "function")),
+                _EMAIL,
+                _PHONE,
+                _reference("contact id", "contact reference"),
+            ),
+            get_contact,
+            save_contact,
+            save_contact,
+            "contactId",
+            (CUSTOMER, "name"),
+            "its customer and name",
+        ),
+        Kind(
+            "jobs",
+            "job",
+            (
+                _CUSTOMER,
+                Column("title", "Title", ("job", "job title", "name", "summary", "subject"), required=True),
+                Column(SITE, "Site", ("site name", "site reference", "property")),
+                Column("description", "Description", ("details", "notes", "scope")),
+                Column("status", "Enquiry or open", ("status", "state")),
+                Column("priority", "Priority", ("urgency",)),
+                Column("billing", "Billing", ("billing type",)),
+                Column("customerOrderNumber", "Customer's order number", ("order number", "po number", "po")),
+                Column("budget", "Budget", ("amount", "estimate", "price", "value")),
+                Column("dueOn", "Due", ("due date", "due on", "deadline")),
+                Column("tags", "Tags", ("labels", "keywords")),
+                _reference("job id", "job no", "job number", "number", "job reference"),
+            ),
+            get_job,
+            create_job,
+            update_job,
+            "jobId",
+            (),
+            "everything in the row",
+            frozenset({"status", CUSTOMER}),
+        ),
+    )
+}
+
+
+class RowFault(NamedTuple):
+    """What is wrong with a row: where in the file, with which column, and how."""
+
+    row: int
+    label: str
+    problem: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What becomes of the rows of a file."""
+
+    made: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    faults: list[RowFault] = field(default_factory=list)
+
+    def told(self) -> dict[str, object]:
+        """The same as it is kept."""
+        counts = {"made": self.made, "changed": self.changed, "unchanged": self.unchanged}
+        return {**counts, "faults": [list(fault) for fault in self.faults]}

@@ -1,0 +1,143 @@
+"""Where files that are brought over wait and are worked on, and how the records are found that their rows mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, cast
+
+import orjson
+
+from mainstay.backing.database import Handle
+from mainstay.business.importing.model import KINDS, Kind
+from mainstay.terms.refusal import NotFound
+from mainstay.values.ids import new_id
+from mainstay.values.moments import moment_text
+from mainstay.values.words import folded
+
+# A file is there so long for the one who brought it; what became of its rows stays.
+KEPT = timedelta(days=2)
+
+RunStatus = Literal["mapping", "checking", "checked", "importing", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A file that someone is bringing over."""
+
+    id: str
+    kind: Kind
+    file_name: str
+    remarks: list[str]
+    headings: list[str]
+    mapping: dict[str, int]
+    status: RunStatus
+    result: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A file as it arrives."""
+
+    kind: Kind
+    file_name: str
+    remarks: Sequence[str]
+    headings: Sequence[str]
+    rows: Sequence[tuple[int, Sequence[str]]]
+
+
+def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
+    """Keep a file, with the columns that its headings tell; the id of the run."""
+    identity = new_id("import")
+    rows.run(
+        "INSERT INTO import_run (organisation_id, id, person_id, made_at, kind, file_name, remarks, headings,"
+        " cells, mapping, status) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings, :cells,"
+        " :mapping, 'mapping')",
+        id=identity,
+        at=moment_text(now),
+        kind=fresh.kind.name,
+        name=fresh.file_name,
+        remarks=_text(list(fresh.remarks)),
+        headings=_text(list(fresh.headings)),
+        cells=_text(fresh.rows),
+        mapping=_text(fresh.kind.guess(fresh.headings)),
+    )
+    return identity
+
+
+def fetch(rows: Handle, identity: str) -> Run:
+    """A run of the one who asks."""
+    row = rows.one(
+        "SELECT id, kind, file_name, remarks, headings, mapping, status, result FROM import_run"
+        " WHERE organisation_id = :organisation AND id = :id AND person_id = :me",
+        id=identity,
+    )
+    if row is None:
+        raise NotFound("import")
+    identity, kind, name, remarks, headings, mapping, status, result = map(str, row)
+    return Run(
+        identity,
+        KINDS[kind],
+        name,
+        orjson.loads(remarks),
+        orjson.loads(headings),
+        orjson.loads(mapping),
+        cast("RunStatus", status),
+        orjson.loads(result) if row[7] else None,
+    )
+
+
+def cells(rows: Handle, identity: str) -> list[tuple[int, list[str]]]:
+    """The rows of its file."""
+    row = rows.one("SELECT cells FROM import_run WHERE organisation_id = :organisation AND id = :id", id=identity)
+    return [(number, texts) for number, texts in orjson.loads(str(row[0]))] if row else []
+
+
+def move(rows: Handle, run: Run, to: RunStatus, **what: object) -> bool:
+    """Let a run go on from where it was; False when someone else has done so meanwhile."""
+    known = {"mapping": run.mapping, "result": run.result} | what
+    return bool(
+        rows.run(
+            "UPDATE import_run SET status = :status, mapping = :mapping, result = :result"
+            " WHERE organisation_id = :organisation AND id = :id AND status = :was",
+            id=run.id,
+            was=run.status,
+            status=to,
+            mapping=_text(known["mapping"]),
+            result=_text(known["result"]) if known["result"] is not None else None,
+        )
+    )
+
+
+def forget_old(rows: Handle, now: datetime) -> None:
+    """Remove the files that were brought over some days ago, in the whole installation."""
+    rows.run("DELETE FROM import_run WHERE made_at <= :before", before=moment_text(now - KEPT))
+
+
+def find_by_reference(rows: Handle, table: str, reference: str) -> str | None:
+    """The record that another system calls this."""
+    sql = f"SELECT id FROM {table} WHERE organisation_id = :organisation AND external_ref = :reference"
+    row = rows.one(sql, reference=reference)
+    return str(row[0]) if row else None
+
+
+def find_customers(rows: Handle, name: str, *, without_reference: bool = False) -> list[str]:
+    """Those who are called exactly so, but for case and accents; of more than one, two."""
+    found = rows.all(
+        "SELECT id FROM customer WHERE organisation_id = :organisation AND name_folded = :name"
+        f" AND merged_into_id IS NULL{' AND external_ref IS NULL' if without_reference else ''} ORDER BY id LIMIT 2",
+        name=folded(name),
+    )
+    return [str(row[0]) for row in found]
+
+
+def find_of_customer(rows: Handle, table: str, customer: str, name: str) -> list[str]:
+    """The sites or contacts of a customer that are called exactly so, but for case and accents."""
+    found = rows.all(
+        f"SELECT id, name FROM {table} WHERE organisation_id = :organisation AND customer_id = :customer ORDER BY id",
+        customer=customer,
+    )
+    return [str(identity) for identity, called in found if folded(str(called)) == folded(name)]
+
+
+def _text(value: object) -> str:
+    return orjson.dumps(value).decode()

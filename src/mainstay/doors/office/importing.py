@@ -1,0 +1,215 @@
+"""Settings → Import: a file is brought along, its columns told apart, its rows looked at, and then brought over."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mainstay.backing.contents import plain_name
+from mainstay.backing.log import log_error
+from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable, read_table
+from mainstay.business.importing import store
+from mainstay.business.importing.carrying import Carrying
+from mainstay.business.importing.model import KINDS, Kind, Outcome
+from mainstay.business.importing.store import Fresh, Run, RunStatus
+from mainstay.doors.http import Response
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.uploads import Limit, Received
+from mainstay.kernel.catalogue import admit
+from mainstay.terms.refusal import Conflict, NotFound
+
+PATH = "/settings/import"
+FILES_AN_HOUR = 60
+# So many faults are shown at once; whoever mends them sees the others.
+_SHOWN_FAULTS = 300
+_AGAIN_SECONDS = "2"
+_GOING_ON = ("checking", "importing")
+
+
+@dataclass(frozen=True)
+class ImportPages:
+    """The pages, and the work behind them."""
+
+    desk: Desk
+    # What is being done in this process, so that nobody takes it for over.
+    _working: set["asyncio.Future[None]"] = field(default_factory=set)
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter, one = self.desk.signed_in, f"{PATH}/{{id}}"
+        return [
+            Route("GET", PATH, enter(self.ask)),
+            Route("POST", PATH, enter(self.receive)),
+            Route("GET", one, enter(self.show)),
+            Route("POST", f"{one}/check", enter(self.check)),
+            Route("POST", f"{one}/confirm", enter(self.confirm)),
+        ]
+
+    async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """What is brought over, and from which file."""
+        admit(KINDS["customers"].makes, guest.actor)
+        return self._asking(guest)
+
+    async def receive(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Take a file apart; nothing is brought over yet."""
+        admit(KINDS["customers"].makes, guest.actor)
+        fields = await self.desk.form_with_files(guest, {"file": Limit(MOST_BYTES)})
+        kind, files = KINDS.get(fields.get("kind", "")), guest.received.get("file", [])
+        if kind is None or not files:
+            return self._asking(guest, "Choose what is in the file, and the file.")
+        admit(kind.makes, guest.actor)
+        await self.desk.count_file(guest, "imports", FILES_AN_HOUR)
+        try:
+            identity = await self.desk.visitors.runner.take_long(self._receive, guest, kind, files[0])
+        except NotATable as fault:
+            return self._asking(guest, str(fault), kind.name)
+        return see_other(f"{PATH}/{identity}")
+
+    async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """How far it is: columns to tell apart, rows to look at, or what was done."""
+        run = await self._fetch(guest, at)
+        # While it goes on there is nothing to fill in: a browser loads the page anew by itself, with script or without.
+        again = (("refresh", _AGAIN_SECONDS),) if self._goes_on(run) else ()
+        return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **self._shown(run))
+
+    async def check(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """Look at every row, with the columns as they were told apart."""
+        fields = await self.desk.form(guest)
+        run = await self._fetch(guest, at)
+        admit(run.kind.makes, guest.actor)
+        if run.status == "done":
+            raise Conflict("This file was brought over. Bring it along once more to look at it again.")
+        mapping = _mapping(run, fields)
+        if missing := run.kind.missing(mapping):
+            problem = f"Choose the column of: {', '.join(column.label for column in missing)}."
+            shown = self._shown(run) | {"mapping": mapping, "problem": problem}
+            return self.desk.page("import_run.html", guest, 422, area="Settings", run=run, **shown)
+        await self._begin(guest, run, "checking", self._check, mapping=mapping, result=None)
+        return see_other(f"{PATH}/{run.id}")
+
+    async def confirm(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """Bring all rows over, once they were looked at and nothing is wrong with any."""
+        await self.desk.form(guest)
+        run = await self._fetch(guest, at)
+        admit(run.kind.makes, guest.actor)
+        checked = run.status == "checked" or (run.status == "importing" and not self._goes_on(run))
+        if not checked or (run.result and run.result["faults"]):
+            raise Conflict("Look at the rows first, and mend what is wrong with them.")
+        await self._begin(guest, run, "importing", self._bring)
+        return see_other(f"{PATH}/{run.id}")
+
+    async def _begin(
+        self, guest: Guest, run: Run, to: RunStatus, work: Callable[[Guest, Run], None], **what: object
+    ) -> None:
+        """Let it be done behind the answer, once."""
+        runner, passing = self.desk.visitors.runner, self.desk.visitors.passing
+        if self._goes_on(run) or not await runner.change(self._move, guest, run, to, what):
+            raise Conflict("This is being done already. Wait until it is over.")
+        passing.note(run.id, 0)
+        doing = asyncio.ensure_future(runner.take_long(work, guest, await self._fetch(guest, {"id": run.id})))
+        self._working.add(doing)
+        doing.add_done_callback(self._working.discard)
+
+    def _goes_on(self, run: Run) -> bool:
+        return run.status in _GOING_ON and self.desk.visitors.passing.noted(run.id) is not None
+
+    def _asking(self, guest: Guest, problem: str | None = None, kind: str = "") -> Response:
+        return self.desk.page(
+            "import.html",
+            guest,
+            422 if problem else 200,
+            area="Settings",
+            kinds=KINDS.values(),
+            kind=kind,
+            most_rows=MOST_ROWS,
+            most_bytes=MOST_BYTES,
+            problem=problem,
+        )
+
+    def _shown(self, run: Run) -> dict[str, Any]:
+        result = run.result or {}
+        faults = result.get("faults", [])
+        return {
+            "mapping": run.mapping,
+            "done_rows": self.desk.visitors.passing.noted(run.id) if run.status in _GOING_ON else None,
+            "result": result,
+            "faults_shown": faults[:_SHOWN_FAULTS],
+            "faults_left": max(len(faults) - _SHOWN_FAULTS, 0),
+            "goes_on": self._goes_on(run),
+            "stopped": run.status in _GOING_ON and not self._goes_on(run),
+        }
+
+    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Run:
+        return await self.desk.visitors.runner.read(self._find, guest, at["id"])
+
+    def _find(self, guest: Guest, identity: str) -> Run:
+        with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
+            rows.me = guest.actor.id
+            return store.fetch(rows, identity)
+
+    def _receive(self, guest: Guest, kind: Kind, file: Received) -> str:
+        table = read_table(file.path)
+        fresh = Fresh(kind, plain_name(file.called)[:_LONGEST_NAME], table.remarks, table.headings, table.rows)
+        stage = self.desk.visitors.stage
+        with stage.database.changing(guest.actor.organisation) as rows:
+            rows.me = guest.actor.id
+            return store.insert(rows, fresh, stage.clock())
+
+    def _move(self, guest: Guest, run: Run, to: RunStatus, what: Mapping[str, object]) -> bool:
+        with self.desk.visitors.stage.database.changing(guest.actor.organisation) as rows:
+            return store.move(rows, run, to, **what)
+
+    def _check(self, guest: Guest, run: Run) -> None:
+        self._work(guest, run, Carrying.check, lambda _: "checked")
+
+    def _bring(self, guest: Guest, run: Run) -> None:
+        # What was right when the rows were looked at may be wrong now: then nothing is brought over, and it is told.
+        self._work(guest, run, Carrying.bring, lambda outcome: "checked" if outcome.faults else "done")
+
+    def _work(
+        self,
+        guest: Guest,
+        run: Run,
+        carry: Callable[[Carrying, list[tuple[int, list[str]]]], Outcome],
+        ends: Callable[[Outcome], RunStatus],
+    ) -> None:
+        """Do it, and keep what became of it; however it ends, it is told."""
+        visitors = self.desk.visitors
+        try:
+            with visitors.stage.database.reading(guest.actor.organisation) as rows:
+                cells = store.cells(rows, run.id)
+            carrying = Carrying(
+                visitors.stage,
+                guest.actor,
+                run.kind,
+                run.mapping,
+                guest.request.id,
+                lambda done: visitors.passing.note(run.id, done),
+            )
+            outcome = carry(carrying, cells)
+            self._move(guest, run, ends(outcome), {"result": outcome.told()})
+        except Exception as fault:
+            log_error("import failed", fault, request=guest.request.id)
+            self._move(guest, run, "failed", {"result": None})
+        finally:
+            visitors.passing.forget(run.id)
+
+
+_LONGEST_NAME = 200
+
+
+def _mapping(run: Run, fields: Mapping[str, str]) -> dict[str, int]:
+    """Which column is which field, as someone chose it; each column at most once."""
+    chosen: dict[str, int] = {}
+    for column in run.kind.columns:
+        at = fields.get(f"column {column.field}", "")
+        if at.isdecimal() and len(at) < _DIGITS and int(at) < len(run.headings):
+            chosen[column.field] = int(at)
+    if not chosen:
+        raise NotFound("column")
+    return chosen
+
+
+_DIGITS = 4

@@ -1,0 +1,138 @@
+"""Tables of every kind that people bring along: read as they were meant, or refused in words."""
+
+import tracemalloc
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from filing import PDF, archive, office_file
+from mainstay.backing.tables import MOST_COLUMNS, MOST_ROWS, NotATable, Table, read_table
+from pictures import drawn
+from workbooks import cell, sheet, workbook
+
+HEADINGS = ["Name", "City"]
+ROWS = [(2, ["Müller & Söhne", "Köln"]), (3, ["Calder; Ltd", "Halifax"])]
+TEXT = 'Name,City\r\nMüller & Söhne,Köln\r\n"Calder; Ltd",Halifax\r\n'
+
+
+def read(tmp_path: Path, content: bytes) -> Table:
+    path = tmp_path / "brought along"
+    path.write_bytes(content)
+    return read_table(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_csv_is_read_in_whatever_encoding_it_is_written(tmp_path: Path, encoding: str) -> None:
+    found = read(tmp_path, TEXT.encode(encoding))
+    assert (found.headings, found.rows) == (HEADINGS, ROWS)
+    assert bool(found.remarks) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_csv_is_read_whatever_stands_between(tmp_path: Path, separator: str) -> None:
+    text = f'Name{separator}City\n"a{separator}b"{separator}"say ""hi"""\n'
+    assert read(tmp_path, text.encode()).rows == [(2, [f"a{separator}b", 'say "hi"'])]
+    named = f"sep={separator}\nName{separator}City\na{separator}b\n"
+    assert read(tmp_path, named.encode()).rows == [(3, ["a", "b"])]
+
+
+def test_rows_keep_their_numbers_past_empty_ones_and_cells_of_several_lines(tmp_path: Path) -> None:
+    found = read(tmp_path, b'\n\nName,Notes\n\nA,"one\ntwo"\n , \nB,\n')
+    assert (found.headings, found.rows) == (["Name", "Notes"], [(5, ["A", "one\ntwo"]), (8, ["B", ""])])
+
+
+def test_a_workbook_is_read_with_what_its_formulas_came_to(tmp_path: Path) -> None:
+    rows = (
+        sheet(["Name", "Number", "Rate"])
+        + f'<row r="3">{cell("A3", "Anna", "A1")}{cell("B3", 42)}{cell("C3", 1.5)}</row>'
+    )
+    found = read(tmp_path, workbook(rows, sheets=2))
+    assert (found.headings, found.rows) == (["Name", "Number", "Rate"], [(3, ["Anna", "42", "1.5"])])
+    assert "only the first, Sheet 1" in found.remarks[0]
+
+
+def _many(count: int) -> list[list[object]]:
+    rows: list[list[object]] = [[f"n{number}"] for number in range(count)]
+    return [["Name"], *rows]
+
+
+REFUSED = {
+    "nothing": (b"", "is empty"),
+    "blanks": (b"\n , \n", "is empty"),
+    "headings alone": (b"Name,City\n", "no rows below"),
+    "more cells than headings": (b"Name\na,b\n", "Row 2 has more cells"),
+    "quotes that do not fit": (b'Name\n"a" b\n', "Row 2 cannot be read"),
+    "a quote that does not end": (b'Name\nx\n"a\n', "Row 3 cannot be read"),
+    "a cell that is far too long": (b"Name\n" + b"x" * 200_000, "Row 2 cannot be read"),
+    "a picture": (drawn(), "neither CSV nor"),
+    "a PDF": (PDF, "neither CSV nor"),
+    "a page": (b"<!doctype html><table>", "neither CSV nor"),
+    "an old or protected workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password, or of an old kind"),
+    "an archive": (archive(a_txt=b"a"), "damaged, or is no Excel"),
+    "half a workbook": (workbook(sheet(["Name"], ["A"]))[:300], "damaged"),
+    "a text": (office_file("word/document.xml"), "damaged, or is no Excel"),
+    "a sheet that is none": (workbook("<row"), "damaged"),
+    "a sheet with declarations": (
+        workbook(sheet(["Name"], ["A"]), before='<!DOCTYPE a [<!ENTITY b "b">]>'),
+        "damaged",
+    ),
+    "too many columns": (",".join(f"c{n}" for n in range(101)).encode() + b"\n1\n", "more than 100 columns"),
+    "utf-16 cut short": (b"\xff\xfea", "damaged"),
+    "100,000 rows of CSV": (b"Name\n" + b"a\n" * 100_000, "more than 5,000 rows"),
+    "100,000 rows of a workbook": (workbook(sheet(*_many(100_000))), "more than 5,000 rows"),
+    "a cell very far down": (workbook(sheet(["A"]) + f'<row r="9">{cell("A1048576", "x")}</row>'), "more than 5,000"),
+    "a cell very far to the right": (workbook(f'<row r="1">{cell("XFD1", "x")}</row>'), "behind column 100"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_read_is_told_in_words(tmp_path: Path, what: str) -> None:
+    content, told = REFUSED[what]
+    with pytest.raises(NotATable, match=told):
+        read(tmp_path, content)
+
+
+def test_as_many_rows_and_columns_as_it_says_are_read(tmp_path: Path) -> None:
+    assert len(read(tmp_path, b"Name\n" + b"a\n" * MOST_ROWS).rows) == MOST_ROWS
+    assert len(read(tmp_path, workbook(sheet(*_many(MOST_ROWS)))).rows) == MOST_ROWS
+    wide = ",".join(f"c{number}" for number in range(MOST_COLUMNS)).encode()
+    assert len(read(tmp_path, wide + b"\n1\n").headings) == MOST_COLUMNS
+
+
+def test_cells_that_are_only_formatted_count_for_nothing(tmp_path: Path) -> None:
+    rows = sheet(["Name"], ["A"]) + '<row r="1048576"><c r="A1048576" s="1"/><c r="XFD1048576"/></row>'
+    assert read(tmp_path, workbook(rows)).rows == [(2, ["A"])]
+
+
+def _bomb() -> bytes:
+    return workbook(sheet(["Name"]), more={"xl/sharedStrings.xml": b"<sst>" + b" " * 200_000_000 + b"</sst>"})
+
+
+def _lying(content: bytes, size: int) -> bytes:
+    """The same, saying of its last part that it is smaller."""
+    with ZipFile(BytesIO(content)) as archive:
+        real = archive.infolist()[-1].file_size
+    return content.replace(real.to_bytes(4, "little"), size.to_bytes(4, "little"))
+
+
+def test_what_unfolds_without_end_is_refused_before_it_does(tmp_path: Path) -> None:
+    bomb = _bomb()
+    for content in (bomb, _lying(bomb, 1000)):
+        path = tmp_path / "bomb"
+        path.write_bytes(content)
+        tracemalloc.start()
+        with pytest.raises(NotATable):
+            read_table(path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 50_000_000
+
+
+def test_a_workbook_that_is_locked_as_an_archive_is_told_so(tmp_path: Path) -> None:
+    locked = bytearray(workbook(sheet(["Name"], ["A"])))
+    at = locked.rindex(b"PK\x01\x02")
+    locked[at + 8] |= 1
+    with pytest.raises(NotATable, match="protected by a password"):
+        read(tmp_path, bytes(locked))

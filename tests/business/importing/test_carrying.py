@@ -1,0 +1,214 @@
+"""Rows of files through the same operations as everyone's: every fault told first, then all of them or none."""
+
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from mainstay.business.customers.operations import (
+    archive_customer,
+    create_customer,
+    get_customer,
+    list_customers,
+    update_customer,
+)
+from mainstay.business.customers.places import list_contacts, list_sites
+from mainstay.business.importing.carrying import Carrying
+from mainstay.business.importing.model import KINDS, Outcome, RowFault
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.records.history import get_history
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Role
+
+Lines = list[list[str]]
+
+
+def carrying(cast: Cast, kind: str, headings: list[str], role: Role = Role.OFFICE) -> Carrying:
+    known = KINDS[kind]
+    mapping = known.guess(headings)
+    assert len(mapping) == len(headings), mapping
+    return Carrying(cast.stage, cast.actor(role, door=Door.OFFICE), known, mapping, "req_1", lambda _: None)
+
+
+def numbered(lines: Lines) -> list[tuple[int, list[str]]]:
+    return list(enumerate(lines, 2))
+
+
+def check(cast: Cast, kind: str, headings: list[str], *lines: list[str]) -> Outcome:
+    return carrying(cast, kind, headings).check(numbered([*lines]))
+
+
+def bring(cast: Cast, kind: str, headings: list[str], *lines: list[str]) -> tuple[int, int, int]:
+    """How many are new, changed and as they were; nothing is wrong."""
+    outcome = carrying(cast, kind, headings).bring(numbered([*lines]))
+    assert outcome.faults == []
+    return outcome.made, outcome.changed, outcome.unchanged
+
+
+def listed(cast: Cast, operation: Any = list_customers, **given: object) -> list[dict[str, Any]]:
+    return list(cast.perform(operation, Role.OFFICE, limit=100, **given)["data"])[::-1]
+
+
+CUSTOMERS = ["Company name", "Type", "E-mail", "Street", "Town", "Country", "Payment terms", "Customer ID"]
+CALDER = ["Calder", "business", "office@calder.example", "2 Weir Lane", "Halifax", "United Kingdom", "30 days", "C-1"]
+RYBURN = ["Ryburn", "", "", "", "", "", "", "C-2"]
+
+
+def test_customers_are_brought_over_each_by_an_act_of_its_own(cast: Cast) -> None:
+    assert bring(cast, "customers", CUSTOMERS, CALDER, RYBURN) == (2, 0, 0)
+    calder, ryburn = listed(cast)
+    assert (calder["name"], calder["kind"], calder["paymentTermsDays"]) == ("Calder", "company", 30)
+    assert (calder["billingAddress"]["city"], calder["billingAddress"]["country"]) == ("Halifax", "GB")
+    assert (calder["externalRef"], ryburn["externalRef"]) == ("C-1", "C-2")
+    [made] = cast.perform(get_history, recordId=calder["id"])["data"]
+    assert (made["operation"], made["by"]["person"]["name"]) == ("create_customer", "Orla Office")
+
+
+def test_to_look_at_rows_changes_nothing(cast: Cast) -> None:
+    outcome = check(cast, "customers", CUSTOMERS, CALDER, RYBURN)
+    assert (outcome.made, outcome.faults) == (2, [])
+    assert listed(cast) == []
+
+
+def test_the_same_file_twice_makes_nothing_twice_and_leaves_no_trace(cast: Cast) -> None:
+    bring(cast, "customers", CUSTOMERS, CALDER, RYBURN)
+    before = listed(cast)
+    assert bring(cast, "customers", CUSTOMERS, CALDER, RYBURN) == (0, 0, 2)
+    assert listed(cast) == before
+    assert len(cast.perform(get_history, recordId=before[0]["id"])["data"]) == 1
+
+
+def test_a_known_reference_changes_what_is_different_and_an_empty_cell_nothing(cast: Cast) -> None:
+    bring(cast, "customers", CUSTOMERS, CALDER)
+    again = ["Calder & Co", "", "", "", "Leeds", "", "", "C-1"]
+    assert bring(cast, "customers", CUSTOMERS, again) == (0, 1, 0)
+    [calder] = listed(cast)
+    assert (calder["name"], calder["email"], calder["version"]) == ("Calder & Co", "office@calder.example", 2)
+    assert (calder["billingAddress"]["line1"], calder["billingAddress"]["city"]) == ("2 Weir Lane", "Leeds")
+
+
+def test_without_references_a_file_is_known_again_by_names(cast: Cast) -> None:
+    by_hand = cast.perform(create_customer, name="Café Möller", phone="1")["id"]
+    lines = [["CAFE MOLLER", "2"], ["Hebden", "3"]]
+    assert bring(cast, "customers", ["Name", "Phone"], *lines) == (1, 1, 0)
+    assert bring(cast, "customers", ["Name", "Phone"], *lines) == (0, 0, 2)
+    # Also when someone was renamed since.
+    hebden = listed(cast)[1]
+    cast.perform(update_customer, customerId=hebden["id"], name="Hebden Mill")
+    assert bring(cast, "customers", ["Name", "Phone"], *lines) == (0, 1, 1)
+    assert [customer["id"] for customer in listed(cast)] == [by_hand, hebden["id"]]
+
+
+def test_who_was_added_by_hand_gets_the_reference_of_the_file(cast: Cast) -> None:
+    by_hand = cast.perform(create_customer, name="Calder")["id"]
+    assert bring(cast, "customers", ["Name", "Ref"], ["Calder", "C-1"]) == (0, 1, 0)
+    assert cast.perform(get_customer, customerId=by_hand)["externalRef"] == "C-1"
+    # Another one of the same name is another one.
+    assert bring(cast, "customers", ["Name", "Ref"], ["Calder", "C-1"], ["Calder", "C-2"]) == (1, 0, 1)
+
+
+def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast) -> None:
+    headings = ["Name", "Email", "Country", "Days to pay", "Ref"]
+    lines = [
+        ["Good", "", "", "", "1"],
+        ["", "not an address", "Narnia", "soon", "2"],
+        ["x" * 300, "", "", "400", "3"],
+        ["Again", "", "", "", "1"],
+    ]
+    expected = {
+        (3, "Name"), (3, "E-mail address"), (3, "Country"), (3, "Days to pay"),
+        (4, "Name"), (4, "Days to pay"), (5, "Reference"),
+    }  # fmt: skip
+    outcome = check(cast, "customers", headings, *lines)
+    assert {(fault.row, fault.label) for fault in outcome.faults} == expected
+    assert RowFault(5, "Reference", "is the same as in row 2") in outcome.faults
+    brought = carrying(cast, "customers", headings).bring(numbered(lines))
+    assert {(fault.row, fault.label) for fault in brought.faults} == expected
+    assert listed(cast) == []
+
+
+def test_two_rows_that_cannot_be_told_apart_are_told_so(cast: Cast) -> None:
+    [fault] = check(cast, "customers", ["Name"], ["Calder"], ["calder"]).faults
+    assert (fault.row, fault.label) == (3, "Reference")
+    assert "about the same as row 2" in fault.problem
+
+
+def test_sites_contacts_and_jobs_name_their_customer_by_reference_or_name(cast: Cast) -> None:
+    bring(cast, "customers", CUSTOMERS, CALDER, RYBURN)
+    sites = [["C-1", "Mill", "1 Mill Road"], ["ryburn", "", "2 Lane"]]
+    assert bring(cast, "sites", ["Customer", "Site name", "Address"], *sites) == (2, 0, 0)
+    assert bring(cast, "sites", ["Customer", "Site name", "Address"], *sites) == (0, 0, 2)
+    assert [(one["customerName"], one["name"]) for one in listed(cast, list_sites)] == [
+        ("Calder", "Mill"), ("Ryburn", "2 Lane"),
+    ]  # fmt: skip
+    contacts = [["Calder", "Ann", "caretaker"], ["Calder", "Bob", ""]]
+    assert bring(cast, "contacts", ["Client", "Name", "Position"], *contacts) == (2, 0, 0)
+    assert bring(cast, "contacts", ["Client", "Name", "Position"], *contacts) == (0, 0, 2)
+    assert [one["role"] for one in listed(cast, list_contacts)] == ["caretaker", None]
+    headings = ["Customer", "Site", "Title", "Status", "Due date", "Amount", "Tags", "Job number"]
+    jobs = [
+        ["C-1", "mill", "Boiler", "Lead", "15.11.2026", "1200.50", "gas, heat", "J1"],
+        ["Ryburn", "", "Roof", "", "2026-12-01", "", "", "J2"],
+    ]
+    assert bring(cast, "jobs", headings, *jobs) == (2, 0, 0)
+    assert bring(cast, "jobs", headings, *jobs) == (0, 0, 2)
+    boiler, roof = listed(cast, list_jobs)
+    assert (boiler["siteName"], boiler["status"], boiler["dueOn"]) == ("Mill", "enquiry", "2026-11-15")
+    assert (boiler["budget"], boiler["tags"], roof["status"]) == ("1200.50", ["gas", "heat"], "open")
+    jobs[0][2] = "New boiler"
+    assert bring(cast, "jobs", headings, *jobs) == (0, 1, 1)
+
+
+def test_jobs_without_references_are_known_again_by_everything_in_the_row(cast: Cast) -> None:
+    cast.perform(create_customer, name="Calder")
+    lines = [["Calder", "Service", "2026-01-01"], ["Calder", "Service", "2027-01-01"]]
+    assert bring(cast, "jobs", ["Customer", "Title", "Due"], *lines) == (2, 0, 0)
+    assert bring(cast, "jobs", ["Customer", "Title", "Due"], *lines) == (0, 0, 2)
+
+
+def test_who_is_not_known_or_not_clear_is_told(cast: Cast) -> None:
+    for _ in range(2):
+        cast.perform(create_customer, name="Smith")
+    gone = cast.perform(create_customer, name="Gone")["id"]
+    cast.perform(archive_customer, customerId=gone)
+    lines = [["Nobody", "A"], ["Smith", "B"], ["Gone", "C"], ["", "D"]]
+    faults = check(cast, "jobs", ["Customer", "Title"], *lines).faults
+    assert [(fault.row, fault.label) for fault in faults] == [
+        (2, "Customer"),
+        (3, "Customer"),
+        (4, ""),
+        (5, "Customer"),
+    ]
+    told = [fault.problem for fault in faults]
+    assert "is not known here: Nobody" in told[0]
+    assert "is that of several" in told[1]
+    assert "Restore the customer first" in told[2]
+    assert told[3] == "is required"
+
+
+def test_a_record_stays_with_its_customer(cast: Cast) -> None:
+    bring(cast, "customers", ["Name"], ["Calder"], ["Ryburn"])
+    bring(cast, "jobs", ["Customer", "Title", "Ref"], ["Calder", "Boiler", "J1"])
+    [fault] = check(cast, "jobs", ["Customer", "Title", "Ref"], ["Ryburn", "Boiler", "J1"]).faults
+    assert (fault.label, fault.problem) == ("Customer", "is another one than that of the job here")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_whoever_may_not_add_customers_brings_none_over(cast: Cast, role: Role) -> None:
+    outcome = carrying(cast, "customers", ["Name"], role).bring(numbered([["Calder"]]))
+    assert "may not do this" in outcome.faults[0].problem
+    assert listed(cast) == []
+
+
+def test_records_of_others_are_neither_found_nor_changed(cast: Cast, stranger: Cast) -> None:
+    bring(stranger, "customers", ["Name", "Ref"], ["Calder", "C-1"])
+    assert bring(cast, "customers", ["Name", "Ref"], ["Calder", "C-1"]) == (1, 0, 0)
+    assert check(cast, "jobs", ["Customer", "Title"], ["C-1", "A"]).faults == []
+    assert [one["version"] for one in listed(stranger)] == [1]
+
+
+def test_headings_are_guessed_and_each_column_is_taken_once() -> None:
+    assert KINDS["customers"].guess(["Customer", "E-Mail Address", "post_code", "???", "Name"]) == {
+        "name": 4, "email": 1, "billingAddress.postalCode": 2,
+    }  # fmt: skip
+    assert [column.label for column in KINDS["jobs"].missing({"title": 0})] == ["Customer"]

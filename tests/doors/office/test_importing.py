@@ -1,0 +1,222 @@
+"""Settings → Import: from a file to its columns, to what is wrong with its rows, to records; never half."""
+
+from datetime import timedelta
+
+import httpx2
+import pytest
+
+from apps import hidden
+from cast import Cast
+from mainstay.backing.database import EVERY
+from mainstay.backing.files import PassingFiles
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.tables import MOST_BYTES
+from mainstay.business.customers.operations import list_customers
+from mainstay.business.importing import store
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.terms.rights import Role
+from running import RunningServer
+from uploading import left_behind
+from visiting import Visit, visit, words
+from waiting import wait_until
+from workbooks import sheet, workbook
+
+PATH = "/settings/import"
+CSV = b"Customer;Town;Customer ID\nCalder;Halifax;C-1\nRyburn;Leeds;C-2\n"
+
+
+def hand_in(visiting: Visit, content: bytes, kind: str = "customers", called: str = "customers.csv") -> httpx2.Response:
+    page = visiting.get(PATH).text
+    fields = {name: hidden(page, name) for name in ("csrf", "once")} | {"kind": kind}
+    return visiting.upload(PATH, fields, file=(called, content))
+
+
+def over(visiting: Visit, path: str) -> str:
+    """The page of a run, once nothing goes on any more."""
+
+    def look() -> str | None:
+        answer = visiting.get(path)
+        assert answer.status_code == 200
+        return None if answer.headers.get("refresh") else answer.text
+
+    return wait_until(look)
+
+
+def chosen(page: str) -> dict[str, str]:
+    """The columns as a page has them selected."""
+    found = {}
+    for part in page.split('name="column ')[1:]:
+        name, _, options = part.partition('"')
+        before, selected, _ = options.partition("</select>")[0].partition('" selected')
+        found[f"column {name}"] = before.rpartition('value="')[2] if selected else ""
+    return found
+
+
+def look_at(visiting: Visit, path: str, **columns: str) -> str:
+    page = visiting.get(path).text
+    told = chosen(page) | {f"column {name}": value for name, value in columns.items()}
+    answer = visiting.answer(page, f"{path}/check", **told)
+    assert answer.status_code == 303, words(answer.text)
+    return over(visiting, path)
+
+
+def bring_over(visiting: Visit, path: str) -> str:
+    answer = visiting.answer(visiting.get(path).text, f"{path}/confirm")
+    assert answer.status_code == 303, words(answer.text)
+    return over(visiting, path)
+
+
+def names(cast: Cast) -> list[str]:
+    return [customer["name"] for customer in cast.perform(list_customers, order="name")["data"]]
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+@pytest.mark.parametrize("content", [CSV, workbook(sheet(["Name", "City"], ["Calder", "Halifax"], ["Ryburn", ""]))])
+def test_a_file_becomes_customers_once_it_was_looked_at(server: RunningServer, cast: Cast, content: bytes) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    before = set(left_behind(server))
+    path = hand_in(orla, content).headers["location"]
+    page = orla.get(path).text
+    assert chosen(page)["column name"] == "0"
+    assert chosen(page)["column billingAddress.city"] == "1"
+    assert names(cast) == []
+
+    assert "2 would be new, 0 would change, 0 are here already" in words(look_at(orla, path))
+    assert names(cast) == []
+    assert "2 new, 0 changed, 0 as they were" in words(bring_over(orla, path))
+    assert names(cast) == ["Calder", "Ryburn"]
+    assert set(left_behind(server)) <= before
+
+    again = hand_in(orla, content).headers["location"]
+    assert "0 would be new, 0 would change, 2 are here already" in words(look_at(orla, again))
+    assert "0 new, 0 changed, 2 as they were" in words(bring_over(orla, again))
+
+
+def test_what_is_wrong_is_listed_row_by_row_and_nothing_is_stored(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, b"Name,Email\nCalder,a@b.example\n,c@d.example\nRyburn,nobody\n").headers["location"]
+    told = words(look_at(orla, path))
+    assert "2 things are wrong" in told
+    assert "3 Name is required" in told
+    assert "4 E-mail address" in told
+    answer = orla.answer(orla.get(path).text, f"{path}/confirm")
+    assert (answer.status_code, "Look at the rows first" in words(answer.text)) == (409, True)
+    assert names(cast) == []
+    # With another choice of columns the rows are right, but for one.
+    assert "1 thing is wrong" in words(look_at(orla, path, email=""))
+
+
+def test_columns_are_told_apart_by_hand(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, b"A,B\nHalifax,Calder\n").headers["location"]
+    page = orla.get(path).text
+    answer = orla.answer(page, f"{path}/check", **{"column billingAddress.city": "0"})
+    assert (answer.status_code, "Choose the column of: Name." in words(answer.text)) == (422, True)
+    for wrong in ("2", "-1", "x", "99999"):
+        assert orla.answer(page, f"{path}/check", **{"column name": wrong}).status_code in {404, 422}
+    look_at(orla, path, **{"name": "1", "billingAddress.city": "0"})
+    bring_over(orla, path)
+    assert names(cast) == ["Calder"]
+
+
+def test_jobs_are_brought_over_too(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    for kind, content in (("customers", CSV), ("jobs", b"Customer,Title\nC-1,Boiler\nRyburn,Roof\n")):
+        path = hand_in(orla, content, kind).headers["location"]
+        look_at(orla, path)
+        bring_over(orla, path)
+    assert {job["title"] for job in cast.perform(list_jobs)["data"]} == {"Boiler", "Roof"}
+
+
+BAD = {
+    "nothing": b"",
+    "no table": b"\x89PNG\r\n\x1a\n\0\0",
+    "too many rows": b"Name\n" + b"a\n" * 100_000,
+    "a workbook cut short": workbook(sheet(["Name"], ["A"]))[:200],
+    "a protected workbook": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_cannot_be_read_is_told_on_the_page(server: RunningServer, cast: Cast, what: str) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    before = set(left_behind(server))
+    answer = hand_in(orla, BAD[what])
+    assert (answer.status_code, "Import" in words(answer.text)) == (422, True)
+    assert 'role="alert"' in answer.text
+    assert set(left_behind(server)) <= before
+
+
+def test_a_file_that_is_too_large_or_of_no_kind_is_told(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    assert hand_in(orla, bytes(MOST_BYTES + 1)).status_code == 413
+    assert hand_in(orla, CSV, "invoices").status_code == 422
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_it_is_for_the_office(server: RunningServer, cast: Cast, role: Role) -> None:
+    someone = visit(server, cast, role)
+    assert someone.get(PATH).status_code == 403
+    assert PATH not in someone.get("/settings").text
+    page = someone.get("/settings/account").text
+    fields = {name: hidden(page, name) for name in ("csrf", "once")} | {"kind": "customers"}
+    assert someone.upload(PATH, fields, file=("a.csv", CSV)).status_code == 403
+
+
+def test_a_file_is_for_the_one_who_brought_it(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    path = hand_in(visit(server, cast, Role.OFFICE), CSV).headers["location"]
+    for other in (visit(server, cast), visit(server, stranger)):
+        assert other.get(path).status_code == 404
+        for verb in ("check", "confirm"):
+            assert other.answer(other.get(PATH).text, f"{path}/{verb}").status_code == 404
+
+
+def test_nothing_is_brought_over_while_lapsed(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV).headers["location"]
+    look_at(orla, path)
+    page = orla.get(path).text
+    cast.lapse()
+    assert orla.answer(page, f"{path}/confirm").status_code == 402
+    assert orla.get(PATH).status_code == 402
+
+
+def test_what_is_confirmed_twice_is_brought_over_once(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV).headers["location"]
+    look_at(orla, path)
+    page = orla.get(path).text
+    bring_over(orla, path)
+    assert orla.answer(page, f"{path}/confirm").status_code == 409
+    assert orla.answer(page, f"{path}/check", **{"column name": "0"}).status_code == 409
+    assert names(cast) == ["Calder", "Ryburn"]
+
+
+def test_one_that_was_interrupted_says_so_and_can_be_begun_again(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV).headers["location"]
+    look_at(orla, path)
+    identity = path.rpartition("/")[2]
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE import_run SET status = 'importing' WHERE organisation_id = :organisation")
+    assert "It was interrupted, and nothing was stored." in words(orla.get(path).text)
+    # While another process is at it, it says how far it is.
+    passing = PassingFiles(DataFolder(server.settings.data).passing)
+    passing.note(identity, 1)
+    going_on = orla.get(path)
+    assert ("1 done." in words(going_on.text), going_on.headers["refresh"]) == (True, "2")
+    assert orla.answer(orla.get(PATH).text, f"{path}/confirm").status_code == 409
+    passing.forget(identity)
+    assert orla.answer(orla.get(path).text, f"{path}/confirm").status_code == 303
+    assert "2 new" in words(over(orla, path))
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_a_file_is_kept_for_two_days(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV).headers["location"]
+    now = cast.stage.clock()
+    for later, status in ((store.KEPT - timedelta(minutes=5), 200), (store.KEPT + timedelta(minutes=5), 404)):
+        with cast.stage.database.changing(EVERY) as rows:
+            store.forget_old(rows, now + later)
+        assert orla.get(path).status_code == status

@@ -1,0 +1,111 @@
+"""Files and imports in a real browser: chosen, dropped, taken by a phone; and a file that becomes customers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, Page, expect
+
+from cast import Cast
+from chromium import NARROW, check_page, open_page, sign_in
+from filing import PDF, work_of
+from mainstay.business.customers.operations import list_customers
+from mainstay.business.jobs.operations import update_job
+from mainstay.business.records.documents import list_documents
+from mainstay.terms.rights import Role
+from pictures import drawn
+from running import RunningServer
+from visiting import somebody
+
+_DROP = """(form) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["%PDF-1.7\\n%%EOF\\n"], "Dropped.pdf", {type: "application/pdf"}));
+    form.dispatchEvent(new DragEvent("dragover", {bubbles: true, cancelable: true, dataTransfer: transfer}));
+    form.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: transfer}));
+}"""
+
+
+@pytest.fixture
+def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+    with open_page(browser, server.url) as page:
+        yield page
+
+
+def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) -> None:
+    work = work_of(cast)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/jobs/{work.job}")
+    page.get_by_label("Add photos or files").set_input_files(
+        [
+            FilePayload(name="Meter.jpg", mimeType="image/jpeg", buffer=drawn("JPEG", (1200, 900))),
+            FilePayload(name="Plan.pdf", mimeType="application/pdf", buffer=PDF),
+        ]
+    )
+    page.get_by_role("button", name="Add files").click()
+    expect(page.get_by_text("The file is there.")).to_be_visible()
+    photo = page.get_by_role("img", name="Meter.jpg")
+    photo.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.photos img').naturalWidth === 320")
+    page.locator("form[data-drop]").evaluate(_DROP)
+    expect(page.get_by_role("link", name="Dropped.pdf")).to_be_visible()
+    check_page(page)
+
+    photo.click()
+    page.wait_for_function("document.querySelector('img.photo').naturalWidth === 1200")
+    check_page(page)
+    page.get_by_role("link", name="Remove").click()
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("The file is removed.")).to_be_visible()
+    names = [one["name"] for one in cast.perform(list_documents, recordId=work.job)["data"]]
+    assert names == ["Dropped.pdf", "Plan.pdf"]
+
+
+def test_a_phone_takes_a_photo_and_it_is_there(browser: Browser, server: RunningServer, cast: Cast) -> None:
+    work, mia = work_of(cast), somebody(cast, Role.MEMBER)
+    cast.perform(update_job, jobId=work.job, assigned=[mia.id])
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, mia)
+        page.goto(f"/jobs/{work.job}")
+        page.locator("#take-photo").set_input_files(
+            FilePayload(name="image.jpg", mimeType="image/jpeg", buffer=drawn("JPEG", (900, 1200)))
+        )
+        expect(page.get_by_role("img", name="image.jpg")).to_be_visible()
+        check_page(page)
+
+
+def test_a_file_becomes_customers(cast: Cast, page: Page, tmp_path: Path) -> None:
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="Import").click()
+    check_page(page)
+    path = tmp_path / "Kunden.csv"
+    path.write_bytes("Firma;Town;Phone\nCalder;Halifax;1\nMüller;Köln;2\n".encode("cp1252"))
+    page.get_by_label("Customers").check()
+    page.get_by_label("File").set_input_files(path)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("read as Windows-1252")).to_be_visible()
+    check_page(page)
+    page.get_by_label("Name").select_option("Town")
+    page.get_by_label("Company or individual").select_option("Firma")
+    page.get_by_role("button", name="Look at the rows").click()
+    expect(page.get_by_text("2 things are wrong")).to_be_visible()
+    check_page(page)
+    page.get_by_label("Name").select_option("Firma")
+    page.get_by_label("Company or individual").select_option("")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.get_by_text("2 would be new")).to_be_visible()
+    check_page(page)
+    page.get_by_role("button", name="Bring them over").click()
+    expect(page.get_by_text("2 new, 0 changed")).to_be_visible()
+    check_page(page)
+    assert [one["name"] for one in cast.perform(list_customers, order="name")["data"]] == ["Calder", "Müller"]
+
+
+def test_everything_is_downloaded(cast: Cast, page: Page) -> None:
+    work_of(cast)
+    sign_in(page, somebody(cast))
+    page.goto("/settings/export")
+    check_page(page)
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Download everything").click()
+    assert downloading.value.suggested_filename.endswith(".zip")
