@@ -15,9 +15,9 @@ from mainstay.business.customers.operations import list_customers
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.records.search import search
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.listing import COUNTED
 from mainstay.kernel.operation import Operation
 from mainstay.staging import open_stage
+from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Role
 from planning import PARAMETER, read_whole
 from recording import RecordingDatabase, Statement
