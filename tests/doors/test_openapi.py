@@ -26,6 +26,8 @@ DESCRIBED = {
 }
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OFFERED = [operation for operation in CATALOGUE.operations if operation.rest and Door.API in operation.offered]
+# What makes a record or changes one has a route for each, and there a name of its own.
+BY_ID = {operation.name: f"{operation.name}_by_id" for operation in OFFERED if operation.makes}
 
 
 def test_it_is_valid_openapi_3_1() -> None:
@@ -38,7 +40,8 @@ def test_it_is_valid_openapi_3_1() -> None:
 
 
 def test_every_operation_of_the_catalogue_is_in_it_and_nothing_else() -> None:
-    assert set(DESCRIBED) == {operation.name for operation in OFFERED}
+    assert set(DESCRIBED) == {operation.name for operation in OFFERED} | {*BY_ID.values()}
+    assert {*BY_ID} == {"save_site", "save_contact"}
     for operation in OFFERED:
         method, path, _ = DESCRIBED[operation.name]
         declared_method, _, declared_path = str(operation.rest).partition(" ")
@@ -54,19 +57,36 @@ def test_every_operation_has_words_and_every_field_of_it_a_place() -> None:
         in_body = SCHEMAS[operation.input.__name__] if operation.changes else {}
         places = {parameter["name"] for parameter in described["parameters"]} | set(in_body.get("properties", {}))
         fields = {field.alias for field in operation.input.model_fields.values()}
+        if operation.name in BY_ID:
+            # The id stands in the path of the other route, and in no body.
+            assert operation.on
+            (one,) = [one["name"] for one in DESCRIBED[BY_ID[operation.name]][2]["parameters"] if one["in"] == "path"]
+            fields.remove(one)
         assert places - {"Idempotency-Key", "If-Match"} == fields
         if operation.changes:
             assert in_body["additionalProperties"] is False
             assert described["requestBody"]["required"] is True
 
 
+def test_what_makes_or_changes_has_a_route_for_each() -> None:
+    for name, by_id in BY_ID.items():
+        made, changed = DESCRIBED[name], DESCRIBED[by_id]
+        assert (made[0], changed[0]) == ("post", "patch")
+        assert changed[1].startswith(f"{made[1]}/{{")
+        assert ("201" in made[2]["responses"], "201" in changed[2]["responses"]) == (True, False)
+        assert "If-Match" not in [parameter["name"] for parameter in made[2]["parameters"]]
+        assert "If-Match" in [parameter["name"] for parameter in changed[2]["parameters"]]
+
+
 def test_what_answers_with_one_record_may_tell_where_it_is_seen_and_what_can_be_done_to_it() -> None:
     told = {"url", "availableActions"}
     for operation in OFFERED:
         record = SCHEMAS[operation.output.__name__.removesuffix("Out")]
-        assert (told <= record["properties"].keys()) == any(
-            other.tells_actions for other in OFFERED if other.output is operation.output
-        )
+        telling = any(other.tells_actions for other in OFFERED if other.output is operation.output)
+        seen = {"url"} if operation.output.place else set()
+        # What hits of a search and other answers say of their own has no actions.
+        assert ("availableActions" in record["properties"]) == telling
+        assert (told & record["properties"].keys()) == ({"availableActions"} | seen if telling else set())
         # Lists and events leave them out.
         assert not told & {*record["required"]}
 
@@ -126,7 +146,14 @@ def parts(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> None:
-    assert [tag["name"] for tag in DOCUMENT["tags"]] == ["Organisation", "People", "Webhooks"]
+    assert [tag["name"] for tag in DOCUMENT["tags"]] == [
+        "Organisation",
+        "People",
+        "Customers",
+        "Jobs",
+        "Records",
+        "Webhooks",
+    ]
     assert all(tag["description"] and "Floor" not in tag["description"] for tag in DOCUMENT["tags"])
     for operation in OFFERED:
         method, _, described = DESCRIBED[operation.name]
@@ -165,7 +192,9 @@ def test_every_kind_of_event_is_a_webhook_with_a_type_of_its_own() -> None:
         assert sent["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith(f"/{event.__name__}")
         schema = SCHEMAS[event.__name__]
         assert schema["properties"]["type"]["const"] == event.name
-        assert schema["properties"]["data"]["properties"]["object"]["$ref"].endswith("/Person")
+        assert schema["properties"]["data"]["properties"]["object"]["$ref"].endswith(
+            f"/{event.about.__name__.removesuffix('Out')}"
+        )
         assert {*schema["required"]} == {*SCHEMAS["Event"]["required"]}
 
 

@@ -11,6 +11,7 @@ from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.reference import entry, example_body
 from mainstay.doors.api.routes import Endpoint, endpoints_of
 from mainstay.terms.faults import accept
+from mainstay.values.ids import is_id, new_id
 from running import RunningServer
 from visiting import visit, words
 
@@ -53,7 +54,22 @@ def test_an_example_is_taken_by_its_operation(endpoint: Endpoint) -> None:
         return
     body = orjson.loads(written[written.index("-d") + 1])
     assert body == sent["json"] == example_body(endpoint)
-    accept(endpoint.operation.input, orjson.dumps(body | dict.fromkeys(endpoint.parameters, "person_1")))
+    accept(endpoint.operation.input, orjson.dumps(body | {name: new_id(kind_of(name)) for name in endpoint.parameters}))
+
+
+def kind_of(parameter: str) -> str:
+    """What a parameter of a path is the id of."""
+    return parameter.removesuffix("Id")
+
+
+def test_an_example_shows_ids_of_the_right_kind_and_what_a_new_record_needs() -> None:
+    bodies = {(endpoint.method, endpoint.path): example_body(endpoint) for endpoint in ENDPOINTS}
+    assert bodies["POST", "/jobs"].keys() == {"customerId", "title"}
+    assert is_id(bodies["POST", "/jobs"]["customerId"], "customer")
+    assert is_id(bodies["POST", "/customers/{customerId}/merge"]["intoCustomerId"], "customer")
+    assert bodies["POST", "/sites"].keys() == {"customerId", "address", "status"}
+    assert bodies["POST", "/contacts"].keys() == {"customerId", "name", "receives", "status"}
+    assert "siteId" not in bodies["PATCH", "/sites/{siteId}"]
 
 
 def test_settings_lead_there(server: RunningServer, cast: Cast) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from cast import EMAILS, Cast, assemble
 from evidence import contents
+from house.examples_work import WORK_EXAMPLES, furnish_work
 from installations import Installations
 from mainstay.backing.database import Row
 from mainstay.business.people.operations import invite_person
@@ -25,7 +26,23 @@ OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in oper
 TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
 # The trail, and the number of the last event: every change adds to them, whatever it does.
 TRAIL = {"audit", "audit_record"}
-DESTRUCTIVE = {"update_organisation", "update_person", "invite_again", "change_role", "remove_person"}
+DESTRUCTIVE = {
+    "update_organisation",
+    "update_person",
+    "invite_again",
+    "change_role",
+    "remove_person",
+    "update_customer",
+    "archive_customer",
+    "restore_customer",
+    "merge_customers",
+    "save_site",
+    "save_contact",
+    "update_job",
+    "change_job_status",
+}
+# Numbers are counted up; how far is no record.
+COUNTED = {"number_series"}
 MAILING = {"invite_person", "update_person", "invite_again"}
 
 
@@ -55,12 +72,14 @@ def arguments(cast: Cast, operation: Operation) -> dict[str, Any]:
     }
     if operation.name == "invite_again":
         return {"personId": cast.perform(invite_person, name="I", email="i@x.example", role="member")["id"]}
+    if operation.name in WORK_EXAMPLES:
+        return WORK_EXAMPLES[operation.name](furnish_work(cast))
     return given.get(operation.name, {})
 
 
 def kept(cast: Cast) -> dict[str, list[Row]]:
     """Everything but the trail; of the organisation, what is shown of it."""
-    rows = {table: rows for table, rows in contents(cast.stage.database).items() if table not in TRAIL}
+    rows = {table: rows for table, rows in contents(cast.stage.database).items() if table not in TRAIL | COUNTED}
     with cast.stage.database.reading(cast.organisation) as handle:
         shown = handle.all("SELECT id, name, phone, updated_at, version FROM organisation WHERE id = :organisation")
     return rows | {"organisation": list(shown)}
@@ -94,9 +113,10 @@ def test_a_tool_does_what_its_hints_say_and_no_more(alone: Cast, operation: Oper
 
 @TOOL
 def test_a_tool_that_says_nothing_of_the_world_outside_leads_to_no_mail(alone: Cast, operation: Operation) -> None:
+    given = arguments(alone, operation)
     before = {*kept(alone)["event"]}
 
-    perform(alone, operation, arguments(alone, operation))
+    perform(alone, operation, given)
 
     mailing = [row for row in kept(alone)["event"] if row not in before and CATALOGUE.reactions_to(str(row[3]))]
     assert hints(operation)["openWorldHint"] or not mailing

@@ -9,6 +9,7 @@ import pytest
 
 from agents import ask, ask_modern, call_tool
 from cast import Cast
+from house.examples_work import WORK_EXAMPLES, furnish_work
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools, describe
@@ -21,7 +22,7 @@ from running import RunningServer
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
-BUDGET = 64 * 1024
+BUDGET = 96 * 1024
 
 
 def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
@@ -109,6 +110,8 @@ def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> 
         "remove_person": {"personId": member},
     }
     for operation in OFFERED:
+        if operation.name in WORK_EXAMPLES:
+            arguments[operation.name] = WORK_EXAMPLES[operation.name](furnish_work(cast))
         result = call_tool(server, key, operation.name, **arguments.get(operation.name, {}))
         jsonschema.validate(result["structuredContent"], describe(operation)["outputSchema"])
 

@@ -38,8 +38,8 @@ class MergeCustomers(Irrevocable):
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
     """Merge a customer into another.
 
-    Contacts, sites and jobs go over to the other, which keeps its own details. The customer that ends is archived.
-    Answers with the one that stays.
+    Contacts, sites and jobs go over to the other, which keeps its own details and is answered; the customer that ends
+    is archived.
     """
     stays = CUSTOMERS.fetch(ctx, given.into_customer_id)
     if stays.id == customer.id:

@@ -1,7 +1,7 @@
 """Customers, contacts and sites, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -18,6 +18,9 @@ Status = Literal["active", "archived"]
 Language = Literal["en", "de", "fr", "nl", "es"]
 
 _OFFICE_ONLY = Needs(Right.ALL_CUSTOMERS_READ)
+# For examples.
+_CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
+_ADDRESS: dict[str, Any] = {"line1": "2 Weir Lane", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"}
 
 
 class EInvoiceAddress(BaseModel):
@@ -75,9 +78,9 @@ class ContactOut(Record):
     place = "/contacts/{id}"
     states = states(active="good", archived="over")
 
-    customer_id: str
+    customer_id: str = Field(examples=[_CUSTOMER])
     customer_name: str = Field(title="Customer")
-    name: str
+    name: str = Field(examples=["Ann Boyle"])
     role: str | None = Field(description="What they are there, such as caretaker.")
     email: str | None = Field(title="E-mail address")
     phone: str | None
@@ -93,10 +96,10 @@ class SiteOut(Record):
     place = "/sites/{id}"
     states = states(active="good", archived="over")
 
-    customer_id: str
+    customer_id: str = Field(examples=[_CUSTOMER])
     customer_name: str = Field(title="Customer")
     name: str
-    address: Address
+    address: Address = Field(examples=[_ADDRESS])
     time_zone: str | None = Field(description="IANA name; null for the organisation's own.")
     access_notes: str | None = Field(title="Access", description="How one gets in.")
     contact_id: str | None

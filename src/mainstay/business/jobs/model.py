@@ -67,9 +67,9 @@ class JobOut(Record):
         title="Next step", description="What is to be done next.", examples=["Plan a visit"]
     )
     priority: Priority = Field(examples=["normal"])
-    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0L2N4P6R8T0V"])
+    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
-    site_id: str | None = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9L1N3P"])
+    site_id: str | None = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
     site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
     site_address: Address | None = Field(title="Address", examples=[_SITE])
     description: str | None = Field(examples=["The key is with the neighbour."])

@@ -119,9 +119,9 @@ def _list(model: type[Shown]) -> Schema:
 def _body(endpoint: Endpoint) -> Schema:
     """The body of a write: the input without what stands in the path."""
     schema = input_schema(endpoint.operation)
-    for name in endpoint.parameters:
+    for name in endpoint.elsewhere:
         del schema["properties"][name]
-    schema["required"] = [name for name in schema.get("required", ()) if name not in endpoint.parameters]
+    schema["required"] = [name for name in schema.get("required", ()) if name not in endpoint.elsewhere]
     return schema
 
 

@@ -68,7 +68,7 @@ class ApiDoor:
         try:
             admit(operation, actor)
             if operation.changes:
-                raw, envelope = await body_input(request, found.values, operation.input)
+                raw, envelope = await body_input(request, found.values, operation.input, endpoint.elsewhere)
             else:
                 raw, envelope = query_input(request, found.values, operation.input), Envelope(request.id)
         except Refusal as refusal:

@@ -1,7 +1,7 @@
 """The input of an operation out of path, query, headers and body."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import unquote_to_bytes
 
 from mainstay.doors.http import Interrupted, Request
@@ -33,8 +33,13 @@ def no_parameters(request: Request) -> None:
         raise Invalid(strangers)
 
 
-async def body_input(request: Request, path_values: Mapping[str, str], model: type[Input]) -> tuple[bytes, Envelope]:
-    """The JSON of a write, with what stands in the path put into it; and what its headers ask for."""
+async def body_input(
+    request: Request, path_values: Mapping[str, str], model: type[Input], elsewhere: Collection[str]
+) -> tuple[bytes, Envelope]:
+    """The JSON of a write, with what stands in the path put into it; and what its headers ask for.
+
+    What stands elsewhere than in a body is not known there.
+    """
     if not _JSON.fullmatch(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
     body = await request.body(BODY_LIMIT)
@@ -50,10 +55,10 @@ async def body_input(request: Request, path_values: Mapping[str, str], model: ty
         faults.append(Fault("Idempotency-Key", f"is not 1 to {LONGEST_KEY} printable characters"))
     if not isinstance(given, dict):
         raise Invalid([Fault("body", "is not an object"), *faults])
-    misplaced = [Fault(name, UNKNOWN) for name in path_values if name in given]
+    misplaced = [Fault(name, UNKNOWN) for name in elsewhere if name in given]
     raw = encode({**given, **path_values})
     if faults or misplaced:
-        raise _all_faults(faults, misplaced, path_values, model, raw)
+        raise _all_faults(faults, misplaced, elsewhere, model, raw)
     return raw, Envelope(request.id, _versions(request), key)
 
 
@@ -89,7 +94,7 @@ def _strangers(request: Request) -> list[Fault]:
 
 
 def _all_faults(
-    around: list[Fault], faults: list[Fault], path_values: Mapping[str, str], model: type[Input], raw: Raw
+    around: list[Fault], faults: list[Fault], elsewhere: Collection[str], model: type[Input], raw: Raw
 ) -> Invalid:
     """What is wrong around the input and with it, and what the operation itself would find wrong."""
     others: tuple[Fault, ...] = ()
@@ -97,7 +102,7 @@ def _all_faults(
         accept(model, raw)
     except Invalid as invalid:
         others = invalid.faults
-    named = naming_known(_with_others(faults, others), model, path_values)
+    named = naming_known(_with_others(faults, others), model, elsewhere)
     return Invalid(_with_others(around, named.faults))
 
 

@@ -150,7 +150,7 @@ def _parameters(endpoint: Endpoint, schemas: Schema) -> list[Schema]:
                 {
                     "name": name,
                     "in": "path" if in_path else "query",
-                    "required": name in schema.get("required", ()),
+                    "required": in_path or name in schema.get("required", ()),
                     **({"description": told.pop("description")} if "description" in told else {}),
                     "schema": told,
                 }

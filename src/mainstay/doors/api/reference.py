@@ -1,5 +1,6 @@
 """The reference of the HTTP API for people: every operation with an example in curl and in Python."""
 
+import re
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,10 +71,11 @@ def entry(endpoint: Endpoint, address: str) -> Entry:
         Field(
             name,
             "path" if name in endpoint.parameters else rest,
-            name in schema.get("required", ()),
+            name in endpoint.parameters or name in schema.get("required", ()),
             part.get("description", ""),
         )
         for name, part in schema["properties"].items()
+        if name in endpoint.parameters or name not in endpoint.elsewhere
     ]
     path = endpoint.path
     for name in endpoint.parameters:
@@ -85,16 +87,21 @@ def entry(endpoint: Endpoint, address: str) -> Entry:
 def example_body(endpoint: Endpoint) -> Schema:
     """A body that the operation takes: what it must be given, and for a change of fields the first of them."""
     schema = input_schema(endpoint.operation)
-    own = [name for name in schema["properties"] if name not in endpoint.parameters]
+    own = [name for name in schema["properties"] if name not in endpoint.elsewhere]
     needed = [name for name in own if name in schema.get("required", ())]
+    if endpoint.operation.makes and not endpoint.parameters:
+        # What cannot be cleared is what a new one has.
+        needed = [name for name in own if "anyOf" not in schema["properties"][name]]
     shown = endpoint.operation.output.model_fields.values()
     known = {field.alias: field.examples[0] for field in shown if field.examples}
     chosen = needed or ([] if endpoint.operation.is_irreversible else own[:1])
-    return {name: known.get(name) or _value(schema["properties"][name]) for name in chosen}
+    return {name: known.get(name) or _value(name, schema["properties"][name]) for name in chosen}
 
 
-def _value(schema: Schema) -> Any:
-    """Some value that a schema allows."""
+def _value(name: str, schema: Schema) -> Any:
+    """Some value that a schema allows; for the id of a record, one of the kind that the name ends with."""
+    if named := re.search(r"([A-Z]?[a-z]+)Id$", name):
+        return f"{named[1].lower()}_01KA41T9YB7C5D3E1F9G8H6J4K"
     kinds = [kind for kind in schema.get("anyOf", (schema,)) if kind != {"type": "null"}]
     kind = kinds[0]
     if "enum" in kind:

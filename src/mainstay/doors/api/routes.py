@@ -20,6 +20,9 @@ class Endpoint:
     path: str
     # The names under which the path's parameters go into the input.
     parameters: tuple[str, ...]
+    # The names that stand in a path and never in a body; where a record is made, that of its id, which stands in the
+    # path where one is changed.
+    elsewhere: tuple[str, ...]
     # The number of this route for the meters; 0 is for requests that found none.
     number: int
     # 201 where a record is made: a POST to a collection rather than to a record.
@@ -44,7 +47,8 @@ def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:
         path = re.sub(r"{(\w+)}", lambda name: "{" + to_camel(name[1]) + "}", declared)
         parameters = tuple(re.findall(r"{(\w+)}", path))
         status = 201 if method == "POST" and not parameters else 200
-        endpoints.append(Endpoint(operation, method, path, parameters, number, status))
+        made = (to_camel(operation.on.id_field),) if operation.makes and operation.on and operation.on.id_field else ()
+        endpoints.append(Endpoint(operation, method, path, parameters, parameters or made, number, status))
     return endpoints
 
 
