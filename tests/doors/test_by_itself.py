@@ -291,5 +291,6 @@ def names(acts: tuple[Any, ...]) -> list[str]:
 
 
 def test_the_house_does_these_by_itself() -> None:
-    assert names(CATALOGUE.reactions) == ["mail_invitation"]
+    assert names(CATALOGUE.reactions) == ["mail_invitation", "unassign_visits"]
     assert names(CATALOGUE.timers) == ["forget_old_events"]
+    assert names(CATALOGUE.chores) == ["reword_records_of_customer"]

@@ -151,6 +151,10 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "People",
         "Customers",
         "Jobs",
+        "Schedule",
+        "Hours",
+        "Costing",
+        "Overview",
         "Records",
         "Webhooks",
     ]

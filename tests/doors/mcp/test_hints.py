@@ -9,7 +9,7 @@ import pytest
 
 from cast import EMAILS, Cast, assemble
 from evidence import contents
-from house.examples_work import WORK_EXAMPLES, furnish_work
+from house.examples_any import example
 from installations import Installations
 from mainstay.backing.database import Row
 from mainstay.business.people.operations import invite_person
@@ -40,6 +40,21 @@ DESTRUCTIVE = {
     "save_contact",
     "update_job",
     "change_job_status",
+    "cancel_job",
+    "plan_visit",
+    "move_visit",
+    "cancel_visit",
+    "set_visit_status",
+    "plan_schedule",
+    "cancel_time_off",
+    "decide_time_off",
+    "log_hours",
+    "update_hours",
+    "delete_hours",
+    "start_timer",
+    "stop_timer",
+    "submit_hours",
+    "review_hours",
 }
 # Numbers are counted up; how far is no record.
 COUNTED = {"number_series"}
@@ -72,9 +87,9 @@ def arguments(cast: Cast, operation: Operation) -> dict[str, Any]:
     }
     if operation.name == "invite_again":
         return {"personId": cast.perform(invite_person, name="I", email="i@x.example", role="member")["id"]}
-    if operation.name in WORK_EXAMPLES:
-        return WORK_EXAMPLES[operation.name](furnish_work(cast))
-    return given.get(operation.name, {})
+    if operation.name in given:
+        return given[operation.name]
+    return example(cast, operation)
 
 
 def kept(cast: Cast) -> dict[str, list[Row]]:
@@ -118,7 +133,8 @@ def test_a_tool_that_says_nothing_of_the_world_outside_leads_to_no_mail(alone: C
 
     perform(alone, operation, given)
 
-    mailing = [row for row in kept(alone)["event"] if row not in before and CATALOGUE.reactions_to(str(row[3]))]
+    happened = [str(row[3]) for row in kept(alone)["event"] if row not in before]
+    mailing = [one for kind in happened for one in CATALOGUE.reactions_to(kind) if one.name.startswith("mail_")]
     assert hints(operation)["openWorldHint"] or not mailing
 
 

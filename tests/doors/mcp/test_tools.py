@@ -9,7 +9,7 @@ import pytest
 
 from agents import ask, ask_modern, call_tool
 from cast import Cast
-from house.examples_work import WORK_EXAMPLES, furnish_work
+from house.examples_any import example
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools, describe
@@ -110,9 +110,8 @@ def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> 
         "remove_person": {"personId": member},
     }
     for operation in OFFERED:
-        if operation.name in WORK_EXAMPLES:
-            arguments[operation.name] = WORK_EXAMPLES[operation.name](furnish_work(cast))
-        result = call_tool(server, key, operation.name, **arguments.get(operation.name, {}))
+        given = arguments[operation.name] if operation.name in arguments else example(cast, operation)
+        result = call_tool(server, key, operation.name, **given)
         jsonschema.validate(result["structuredContent"], describe(operation)["outputSchema"])
 
 

@@ -123,12 +123,19 @@ def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> Tim
     return entry
 
 
-@operation(right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours", done="The hours are logged.")
+@operation(
+    right=Right.HOURS_LOG,
+    effect=Effect.CHANGE,
+    rest="POST /hours",
+    # A job that waited begins.
+    only_adds=False,
+    done="The hours are logged.",
+)
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     """Log hours that were worked.
 
-    As on and minutes, or as startedAt and endedAt. They are a draft until submit_hours; a job that waited begins. For
-    work that begins now there is start_timer.
+    As on and minutes, or as startedAt and endedAt; for work that begins now there is start_timer. They are a draft until
+    submit_hours, and a job that waited begins.
     """
     person, house = whose(ctx, given.person_id), store.house(ctx)
     time = worked(ctx, house, given)

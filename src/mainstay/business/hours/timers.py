@@ -57,8 +57,8 @@ class StopTimer(Input):
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     """Start a timer.
 
-    For work that begins now; stop_timer ends it. One runs at a time for each person: `switch` stops another. A job that
-    waited begins.
+    For work that begins now; stop_timer ends it, and a job that waited begins. One runs at a time for each person:
+    `switch` stops another.
     """
     person, house = whose(ctx, given.person_id), store.house(ctx)
     running = store.find_running(ctx, person)

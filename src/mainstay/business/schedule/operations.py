@@ -103,12 +103,19 @@ def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
     return visit
 
 
-@operation(right=Right.SCHEDULE_CHANGE, effect=Effect.CHANGE, rest="POST /visits", done="The visit is planned.")
+@operation(
+    right=Right.SCHEDULE_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /visits",
+    # The job is further with it.
+    only_adds=False,
+    done="The visit is planned.",
+)
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     """Plan a visit.
 
-    For one person, several together, or nobody yet; once or repeated. A person who is elsewhere then, or on leave, is
-    refused. Answers with the first visit; use plan_schedule for many at once.
+    For one person, several or nobody yet, once or repeated; who is elsewhere then, or on leave, is refused. Answers with
+    the first visit; use plan_schedule for many at once.
     """
     return place(ctx, changes.planned(ctx, given))[0]
 

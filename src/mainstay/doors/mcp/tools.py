@@ -126,7 +126,7 @@ def describe(operation: Operation) -> Schema:
         "name": operation.name,
         "title": operation.title,
         "description": f"{operation.title}. {operation.description}".strip(),
-        "inputSchema": input_schema(operation),
+        "inputSchema": _brief(input_schema(operation), nulls=operation.changes),
         "outputSchema": _output_schema(operation),
         "annotations": {
             "title": operation.title,
@@ -136,6 +136,30 @@ def describe(operation: Operation) -> Schema:
             "openWorldHint": operation.mails,
         },
     }
+
+
+def _brief(part: Any, *, nulls: bool) -> Any:
+    """A part of a schema without what no model needs to read.
+
+    That text has no control characters; and, where null clears nothing, that it is taken as well.
+    """
+    if isinstance(part, list):
+        return [_brief(inner, nulls=nulls) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    options = part.get("anyOf", ())
+    if not nulls and {"type": "null"} in options:
+        (meant,) = [option for option in options if option != {"type": "null"}]
+        return _brief({**meant, **{name: inner for name, inner in part.items() if name != "anyOf"}}, nulls=nulls)
+    return {
+        name: _brief(inner, nulls=nulls)
+        for name, inner in part.items()
+        if not (name == "pattern" and str(inner).startswith(_NO_CONTROL))
+    }
+
+
+# How the patterns begin of text without control characters.
+_NO_CONTROL = r"^[^\x00"
 
 
 def _output_schema(operation: Operation) -> Schema:
