@@ -11,19 +11,21 @@ from mainstay.backing.database import Database, Handle, SchemaHandle
 class Together:
     """A database within a change that goes on: whatever is read or changed by it belongs to that one change.
 
-    A single change that is refused takes back what it did, and no more.
+    A single change that is refused takes back what it did, and no more. Keeping very many apart is slow: where they are
+    not, whoever is refused one of them must let the whole go.
     """
 
     engine: str
     rows: Handle
     reads_inline: bool = False
+    apart: bool = True
 
     @classmethod
     @contextmanager
-    def within(cls, database: Database, organisation: str, *, keep: bool) -> Iterator["Together"]:
+    def within(cls, database: Database, organisation: str, *, keep: bool, apart: bool) -> Iterator["Together"]:
         """The database of one organisation, for as long as the one change lasts."""
         with database.changing(organisation, keep=keep) as rows:
-            yield cls(database.engine, rows)
+            yield cls(database.engine, rows, apart=apart)
 
     @contextmanager
     def reading(self, _organisation: str) -> Iterator[Handle]:
@@ -37,6 +39,9 @@ class Together:
     @contextmanager
     def changing(self, _organisation: str, *, keep: bool = True) -> Iterator[Handle]:
         """One change of the many."""
+        if keep and not self.apart:
+            yield self.rows
+            return
         self.rows.run("SAVEPOINT one_of_many")
         try:
             yield self.rows

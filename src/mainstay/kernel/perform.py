@@ -84,9 +84,9 @@ class Stage:
         return Answer(_preview(operation, ctx, blockers), preview=True)
 
     @contextmanager
-    def together(self, organisation: str, *, keep: bool = True) -> Iterator["Stage"]:
+    def together(self, organisation: str, *, keep: bool = True, apart: bool = True) -> Iterator["Stage"]:
         """A stage on which everything that is done to an organisation counts as one change: all of it, or nothing."""
-        with Together.within(self.database, organisation, keep=keep) as one:
+        with Together.within(self.database, organisation, keep=keep, apart=apart) as one:
             yield replace(self, database=one, ring=lambda: None)
         self.ring()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import monotonic
 from typing import Any
@@ -57,18 +57,17 @@ class Carrying:
         return self.outcome
 
     def bring(self, rows: Rows) -> Outcome:
-        """Bring all of them over or, where one is wrong, none."""
+        """Bring all of them over or, where one is wrong, none; then what is wrong with each."""
         with (
             suppress(_TakenBack),
             under(monotonic() + WAIT_SECONDS),
-            self.stage.together(self.actor.organisation) as stage,
+            self.stage.together(self.actor.organisation, apart=False) as stage,
         ):
-            self._carry_all(stage, rows)
-            if self.outcome.faults:
-                raise _TakenBack
-        return self.outcome
+            self._carry_all(stage, rows, stop=True)
+            return self.outcome
+        return replace(self, outcome=Outcome(), _seen={}, _customers={}, _done=0).check(rows)
 
-    def _carry_all(self, stage: Stage, rows: Rows) -> None:
+    def _carry_all(self, stage: Stage, rows: Rows, *, stop: bool = False) -> None:
         for number, cells in rows:
             texts = texts_of(cells, self.mapping)
             try:
@@ -79,6 +78,8 @@ class Carrying:
                 ]
             except Refusal as refusal:
                 self.outcome.faults.append(RowFault(number, "", refusal.text))
+            if stop and self.outcome.faults:
+                raise _TakenBack
             self._done += 1
             if self._done % _TOLD_EVERY == 0:
                 self.tell(self._done)
