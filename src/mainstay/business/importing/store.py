@@ -16,6 +16,8 @@ from mainstay.values.words import folded
 
 # A file is there so long for the one who brought it; what became of its rows stays.
 KEPT = timedelta(days=2)
+# Of the ids of runs.
+PREFIX = "import"
 
 RunStatus = Literal["mapping", "checking", "checked", "importing", "done", "failed"]
 
@@ -47,7 +49,7 @@ class Fresh:
 
 def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
     """Keep a file, with the columns that its headings tell; the id of the run."""
-    identity = new_id("import")
+    identity = new_id(PREFIX)
     rows.run(
         "INSERT INTO import_run (organisation_id, id, person_id, made_at, kind, file_name, remarks, headings,"
         " cells, mapping, status) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings, :cells,"

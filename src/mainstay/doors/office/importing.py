@@ -11,7 +11,7 @@ from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable, read_table
 from mainstay.business.importing import store
 from mainstay.business.importing.carrying import Carrying
 from mainstay.business.importing.model import KINDS, Kind, Outcome
-from mainstay.business.importing.store import Fresh, Run, RunStatus
+from mainstay.business.importing.store import PREFIX, Fresh, Run, RunStatus
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.door import Route
@@ -19,6 +19,7 @@ from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Conflict, NotFound
+from mainstay.values.ids import is_id
 
 PATH = "/settings/import"
 FILES_AN_HOUR = 60
@@ -69,22 +70,24 @@ class ImportPages:
 
     async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """How far it is: columns to tell apart, rows to look at, or what was done."""
-        run = await self._fetch(guest, at)
+        run, done = await self._seen(guest, at)
         # While it goes on there is nothing to fill in: a browser loads the page anew by itself, with script or without.
-        again = (("refresh", _AGAIN_SECONDS),) if self._goes_on(run) else ()
-        return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **self._shown(run))
+        again = (("refresh", _AGAIN_SECONDS),) if done is not None else ()
+        return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **_shown(run, done))
 
     async def check(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Look at every row, with the columns as they were told apart."""
         fields = await self.desk.form(guest)
-        run = await self._fetch(guest, at)
+        run, done = await self._seen(guest, at)
         admit(run.kind.makes, guest.actor)
+        if done is not None:
+            raise Conflict(_BEING_DONE)
         if run.status == "done":
             raise Conflict("This file was brought over. Bring it along once more to look at it again.")
         mapping = _mapping(run, fields)
         if missing := run.kind.missing(mapping):
             problem = f"Choose the column of: {', '.join(column.label for column in missing)}."
-            shown = self._shown(run) | {"mapping": mapping, "problem": problem}
+            shown = _shown(run, done) | {"mapping": mapping, "problem": problem}
             return self.desk.page("import_run.html", guest, 422, area="Settings", run=run, **shown)
         await self._begin(guest, run, "checking", self._check, mapping=mapping, result=None)
         return see_other(f"{PATH}/{run.id}")
@@ -92,9 +95,12 @@ class ImportPages:
     async def confirm(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Bring all rows over, once they were looked at and nothing is wrong with any."""
         await self.desk.form(guest)
-        run = await self._fetch(guest, at)
+        run, done = await self._seen(guest, at)
         admit(run.kind.makes, guest.actor)
-        checked = run.status == "checked" or (run.status == "importing" and not self._goes_on(run))
+        if done is not None:
+            raise Conflict(_BEING_DONE)
+        # One that was interrupted left nothing behind.
+        checked = run.status in {"checked", "importing"}
         if not checked or (run.result and run.result["faults"]):
             raise Conflict("Look at the rows first, and mend what is wrong with them.")
         await self._begin(guest, run, "importing", self._bring)
@@ -104,16 +110,14 @@ class ImportPages:
         self, guest: Guest, run: Run, to: RunStatus, work: Callable[[Guest, Run], None], **what: object
     ) -> None:
         """Let it be done behind the answer, once."""
-        runner, passing = self.desk.visitors.runner, self.desk.visitors.passing
-        if self._goes_on(run) or not await runner.change(self._move, guest, run, to, what):
-            raise Conflict("This is being done already. Wait until it is over.")
-        passing.note(run.id, 0)
-        doing = asyncio.ensure_future(runner.take_long(work, guest, await self._fetch(guest, {"id": run.id})))
+        runner = self.desk.visitors.runner
+        self.desk.visitors.passing.note(run.id, 0)
+        if not await runner.change(self._move, guest, run, to, what):
+            raise Conflict(_BEING_DONE)
+        begun, _ = await self._seen(guest, {"id": run.id})
+        doing = asyncio.ensure_future(runner.take_long(work, guest, begun))
         self._working.add(doing)
         doing.add_done_callback(self._working.discard)
-
-    def _goes_on(self, run: Run) -> bool:
-        return run.status in _GOING_ON and self.desk.visitors.passing.noted(run.id) is not None
 
     def _asking(self, guest: Guest, problem: str | None = None, kind: str = "") -> Response:
         return self.desk.page(
@@ -128,21 +132,12 @@ class ImportPages:
             problem=problem,
         )
 
-    def _shown(self, run: Run) -> dict[str, Any]:
-        result = run.result or {}
-        faults = result.get("faults", [])
-        return {
-            "mapping": run.mapping,
-            "done_rows": self.desk.visitors.passing.noted(run.id) if run.status in _GOING_ON else None,
-            "result": result,
-            "faults_shown": faults[:_SHOWN_FAULTS],
-            "faults_left": max(len(faults) - _SHOWN_FAULTS, 0),
-            "goes_on": self._goes_on(run),
-            "stopped": run.status in _GOING_ON and not self._goes_on(run),
-        }
-
-    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Run:
-        return await self.desk.visitors.runner.read(self._find, guest, at["id"])
+    async def _seen(self, guest: Guest, at: Mapping[str, str]) -> tuple[Run, int | None]:
+        """A run and, while it goes on, how many rows are done."""
+        # Looked at first: it goes when what became of the run is kept, so what is read behind it is known then.
+        done = self.desk.visitors.passing.noted(at["id"]) if is_id(at["id"], PREFIX) else None
+        run = await self.desk.visitors.runner.read(self._find, guest, at["id"])
+        return run, done if run.status in _GOING_ON else None
 
     def _find(self, guest: Guest, identity: str) -> Run:
         with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
@@ -198,6 +193,21 @@ class ImportPages:
 
 
 _LONGEST_NAME = 200
+_BEING_DONE = "This is being done already. Wait until it is over."
+
+
+def _shown(run: Run, done: int | None) -> dict[str, Any]:
+    result = run.result or {}
+    faults = result.get("faults", [])
+    return {
+        "mapping": run.mapping,
+        "done_rows": done,
+        "result": result,
+        "faults_shown": faults[:_SHOWN_FAULTS],
+        "faults_left": max(len(faults) - _SHOWN_FAULTS, 0),
+        "goes_on": done is not None,
+        "stopped": run.status in _GOING_ON and done is None,
+    }
 
 
 def _mapping(run: Run, fields: Mapping[str, str]) -> dict[str, int]:
