@@ -1,9 +1,13 @@
 """Who may come in by the HTTP API: keys, and nothing else."""
 
+from typing import Any
+from urllib.parse import urlencode
+
 import pytest
 
 from apps import register, signed_in
 from cast import EMAILS, PASSWORD, Cast
+from house.examples_work import WORK_EXAMPLES, furnish_work
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.standing import change_role, remove_person
 from mainstay.catalogue import CATALOGUE
@@ -164,10 +168,14 @@ def test_a_read_only_key_may_call_every_get(server: RunningServer, cast: Cast) -
     gets = [endpoint for endpoint in endpoints_of(CATALOGUE.operations) if endpoint.method == "GET"]
     assert len(gets) >= 4
 
+    work = furnish_work(cast)
     for endpoint in gets:
-        path = endpoint.path.replace("{personId}", cast.people[Role.OWNER])
-        assert "{" not in path
-        assert server.request("GET", f"/api/v1{path}", key).status_code == 200
+        examples: dict[str, dict[str, Any]] = {"get_person": {"personId": cast.people[Role.OWNER]}}
+        examples |= {name: make(work) for name, make in WORK_EXAMPLES.items()}
+        given = examples.get(endpoint.operation.name, {})
+        path = endpoint.path.format(**given)
+        query = urlencode({name: value for name, value in given.items() if name not in endpoint.parameters})
+        assert server.request("GET", f"/api/v1{path}?{query}", key).status_code == 200
     assert server.request("GET", "/api/v1/openapi.json", key).status_code == 200
 
 
@@ -182,7 +190,7 @@ def test_a_read_only_key_may_make_no_change_also_when_the_subscription_has_lapse
         if lapse:
             cast.lapse()
         for endpoint in writes:
-            path = endpoint.path.replace("{personId}", cast.people[Role.MEMBER])
+            path = endpoint.path.format(**dict.fromkeys(endpoint.parameters, cast.people[Role.MEMBER]))
             assert "read only" in refused(
                 server.request(endpoint.method, f"/api/v1{path}", key, headers=JSON, content=b"{}"), 403
             )

@@ -83,7 +83,10 @@ def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: st
 
 def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast) -> None:
     told = refused(server.request("GET", f"{EVENTS}?type=nothing", cast.key()), 422)
-    kinds = "person.invited, person.joined, person.left, person.updated"
+    kinds = (
+        "job.cancelled, job.completed, job.created, job.scheduled, job.started, job.updated,"
+        " person.invited, person.joined, person.left, person.updated"
+    )
     assert told == f"type: names a kind of event that is not known; there are {kinds}"
 
 

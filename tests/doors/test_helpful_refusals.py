@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
+from pydantic.alias_generators import to_camel
 
 from agents import call_tool
 from cast import EMAILS, Cast
@@ -17,8 +18,10 @@ from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Forbidden, NotFound
 from mainstay.terms.rights import Access, Role
+from mainstay.values.ids import new_id
 from running import RunningServer
 from talking import ORGANISATION, PEOPLE, refused
+from trade import a_customer
 
 LISTED = "limit, startingAfter, status, role, text, order"
 
@@ -125,14 +128,37 @@ def test_one_who_asks_who_they_are_is_told_what_they_can_do_now(cast: Cast) -> N
     assert "people:change" not in cast.perform(get_me, Role.OWNER)["rights"]
 
 
+LISTS = {
+    "person": "list_people",
+    "customer": "list_customers",
+    "site": "list_sites",
+    "contact": "list_contacts",
+    "job": "list_jobs",
+}
+
+
 def test_every_tool_tells_a_way_on_where_a_record_is_not_found(server: RunningServer, cast: Cast) -> None:
     key = cast.key()
     tools = [one for one in CATALOGUE.operations if Door.AGENT in one.offered and one.on and one.on.id_field]
-    assert len(tools) >= 5
+    assert len(tools) >= 15
     for tool in tools:
-        given = {"role": "member"} if tool.name == "change_role" else {}
-        told = said(server, key, tool.name, personId="person_01M7FEP0578J3HG4TG3KEGCVB7", **given)
-        assert told.endswith(" list_people shows those there are.")
+        assert tool.on
+        assert tool.on.id_field
+        given = {"change_role": {"role": "member"}, "change_job_status": {"status": "done"}}.get(tool.name, {})
+        if tool.name == "merge_customers":
+            given = {"intoCustomerId": new_id("customer")}
+        told = said(server, key, tool.name, **{to_camel(tool.on.id_field): new_id(tool.on.prefix)}, **given)
+        assert told.endswith(f" {LISTS[tool.on.prefix]} shows those there are."), told
+
+
+def test_the_way_on_is_to_what_there_is_none_of(server: RunningServer, cast: Cast) -> None:
+    key, customer = cast.key(), a_customer(cast)
+    nobody = {"customerId": new_id("customer"), "title": "x"}
+    assert said(server, key, "create_job", **nobody).endswith(" list_customers shows those there are.")
+    nowhere = {"customerId": customer, "title": "x", "siteId": new_id("site")}
+    assert said(server, key, "create_job", **nowhere).endswith(" list_sites shows those there are.")
+    nothing = said(server, key, "add_note", recordId=new_id("job"), text="x")
+    assert nothing == "There is no record with that identifier. search finds those there are."
 
 
 def test_a_refusal_of_a_lapsed_organisation_stays_what_it_is(server: RunningServer, cast: Cast) -> None:

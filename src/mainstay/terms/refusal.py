@@ -57,6 +57,7 @@ class NotFound(Refusal):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"There is no {what} with that identifier.")
+        self.what = what
 
 
 class Conflict(Refusal):

@@ -43,6 +43,12 @@ class Tools:
             for operation in self._operations.values()
             if operation.on and not operation.changes
         }
+        # What there is none of may be another kind than the tool is about: a job's customer, say.
+        self._shown = {
+            operation.on.what: self._listers.get(operation.on.shown)
+            for operation in operations
+            if operation.on and not operation.changes
+        }
         # By what decides it: a handful of sets of rights are in use, and each offer is made once.
         self._offers: dict[tuple[Rights, Access], orjson.Fragment] = {}
 
@@ -56,7 +62,8 @@ class Tools:
         if isinstance(refusal, Forbidden):
             return _look(offered, "get_me", "shows what you may do")
         if isinstance(refusal, NotFound):
-            return _look(offered, self._listers.get(_about(operation)), "shows those there are")
+            name = self._shown.get(refusal.what) or "search"
+            return _look(offered, name, "finds those there are" if name == "search" else "shows those there are")
         if not isinstance(refusal, Conflict):
             return ""
         reasons = refusal.reasons if isinstance(refusal, Blocked) else ()
