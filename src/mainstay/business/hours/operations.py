@@ -134,8 +134,8 @@ def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> Tim
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     """Log hours that were worked.
 
-    As on and minutes, or as startedAt and endedAt; for work that begins now there is start_timer. They are a draft until
-    submit_hours, and a job that waited begins.
+    As on and minutes, or as startedAt and endedAt; for work that begins now there is start_timer. They are a draft
+    until submit_hours, and a job that waited begins.
     """
     person, house = whose(ctx, given.person_id), store.house(ctx)
     time = worked(ctx, house, given)

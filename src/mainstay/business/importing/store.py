@@ -35,6 +35,36 @@ class Run:
     status: RunStatus
     result: dict[str, Any] | None
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has looked at its rows yet."""
+        return self.status == "mapping"
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether its rows are being looked at."""
+        return self.status == "checking"
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every row could be brought over."""
+        return self.status == "checked" and not (self.result or {}).get("faults")
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether some rows could not be brought over."""
+        return self.status == "checked" and not self.is_right
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its rows were brought over."""
+        return self.status == "done"
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was interrupted."""
+        return self.status == "failed"
+
 
 @dataclass(frozen=True, slots=True)
 class Fresh:

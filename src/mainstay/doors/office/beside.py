@@ -58,13 +58,13 @@ class Beside:
 
     async def _notes(self, guest: Guest, record: Record) -> list[dict[str, Any]]:
         page = await self.desk.perform(guest, list_notes, {"recordId": record["id"], "limit": _NOTES})
-        return [{**note, "hidden": note["visibility"] == "office"} for note in page["data"]]
+        return [_marked(note) for note in page["data"]]
 
     async def _files(self, guest: Guest, record: Record) -> dict[str, Any]:
         page = await self.desk.perform(guest, list_documents, {"recordId": record["id"], "limit": _FILES})
         return {
-            "photos": [one for one in page["data"] if one["thumbnail"]],
-            "files": [one for one in page["data"] if not one["thumbnail"]],
+            "photos": [_marked(one) for one in page["data"] if one["thumbnail"]],
+            "files": [_marked(one) for one in page["data"] if not one["thumbnail"]],
             "older_files": page["hasMore"],
             "may_add": guest.may(add_document),
             "accepts": ",".join(TAKEN),
@@ -105,6 +105,11 @@ class Beside:
         """What an operation is called; what is done no more, by its name."""
         operation = self.desk.operations.get(name)
         return operation.title if operation else name.replace("_", " ").capitalize()
+
+
+def _marked(one: Record) -> dict[str, Any]:
+    """A note or a file that says whether the office alone sees it."""
+    return {**one, "hidden": one["visibility"] == "office"}
 
 
 def _revoke(guest: Guest, stamp: Mapping[str, Any]) -> str | None:

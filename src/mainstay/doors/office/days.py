@@ -163,7 +163,8 @@ def _item(visit: Mapping[str, Any], *, movable: bool) -> Shown:
         "what": what,
         "below": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
         "status": visit["status"],
-        "state": words_of(visit["status"]),
+        # Nearly all are planned: only what is not needs to be said.
+        "state": None if visit["status"] == "planned" else words_of(visit["status"]),
         "date": local.date().isoformat() if local else visit["on"],
         "order": visit["startsAt"] or "",
         "movable": movable and visit["status"] in {"planned", "started"},
