@@ -38,7 +38,12 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 # Kept as it was given until it is known where it was meant.
-WallTime = Annotated[str, AfterValidator(_check), Field(json_schema_extra={"pattern": _PATTERN}), As("wall")]
+WallTime = Annotated[
+    str,
+    AfterValidator(_check),
+    Field(json_schema_extra={"pattern": _PATTERN}, examples=["2026-11-15T10:30"]),
+    As("wall"),
+]
 
 
 def read_wall_time(text: str, zone: str) -> datetime:

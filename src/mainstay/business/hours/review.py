@@ -15,7 +15,9 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import Day, Paragraph
 
-_Several = Annotated[EntryIds, Field(min_length=1, max_length=MOST_AT_ONCE)]
+_Several = Annotated[
+    EntryIds, Field(min_length=1, max_length=MOST_AT_ONCE, examples=[["entry_01KA41T9YB7C5D3E1F9G8H6J4K"]])
+]
 
 
 class SubmitHours(Input):

@@ -114,8 +114,8 @@ def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     """Plan a visit.
 
-    For one person, several or nobody yet, once or repeated; who is elsewhere then, or on leave, is refused. Answers with
-    the first visit; use plan_schedule for many at once.
+    For one person, several or nobody yet, once or repeated; who is elsewhere then, or on leave, is refused. Answers
+    with the first visit; use plan_schedule for many at once.
     """
     return place(ctx, changes.planned(ctx, given))[0]
 

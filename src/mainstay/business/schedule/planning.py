@@ -70,7 +70,10 @@ class PlanSchedule(Irrevocable):
     """The changes."""
 
     changes: list[Change] = Field(
-        min_length=1, max_length=_MOST_CHANGES, description="The changes, checked together and made all or none."
+        min_length=1,
+        max_length=_MOST_CHANGES,
+        description="The changes, checked together and made all or none.",
+        examples=[[{"change": "plan", "jobId": "J-1042", "startsAt": "2026-11-16T08:30", "durationMinutes": 120}]],
     )
 
 

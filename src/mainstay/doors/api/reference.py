@@ -104,6 +104,8 @@ def _value(name: str, schema: Schema) -> Any:
         return f"{named[1].lower()}_01KA41T9YB7C5D3E1F9G8H6J4K"
     kinds = [kind for kind in schema.get("anyOf", (schema,)) if kind != {"type": "null"}]
     kind = kinds[0]
+    if examples := schema.get("examples") or kind.get("examples"):
+        return examples[0]
     if "enum" in kind:
         return kind["enum"][0]
     if kind.get("format") == "email":

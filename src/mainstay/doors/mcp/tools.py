@@ -148,7 +148,7 @@ def describe(operation: Operation) -> Schema:
 def _brief(part: Any, *, nulls: bool) -> Any:
     """A part of a schema without what no model needs to read.
 
-    That text has no control characters; and, where null clears nothing, that it is taken as well.
+    Examples; that text has no control characters; and, where null clears nothing, that it is taken as well.
     """
     if isinstance(part, list):
         return [_brief(inner, nulls=nulls) for inner in part]
@@ -161,7 +161,7 @@ def _brief(part: Any, *, nulls: bool) -> Any:
     return {
         name: _brief(inner, nulls=nulls)
         for name, inner in part.items()
-        if not (name == "pattern" and str(inner).startswith(_NO_CONTROL))
+        if name != "examples" and not (name == "pattern" and str(inner).startswith(_NO_CONTROL))
     }
 
 
