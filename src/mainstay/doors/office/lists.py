@@ -116,7 +116,13 @@ class RecordList:
         narrowed = [one for name, one in choices.items() if name in at.chosen and not one.choices]
         _, written = await self._references.offered(guest, narrowed, at.chosen, None)
         return [
-            {"label": one.label, "called": _called(one, written[one.name]), "to": at.with_(**{one.name: ""})}
+            {
+                "name": one.name,
+                "value": at.chosen[one.name],
+                "label": one.label,
+                "called": _called(one, written[one.name]),
+                "to": at.with_(**{one.name: ""}),
+            }
             for one in narrowed
         ]
 

@@ -72,10 +72,16 @@ class References:
 
     async def _find(self, guest: Guest, kind: str, typed: str) -> str:
         lists = self._lists.get(kind)
-        words = " ".join(typed.split()[:MOST_WORDS])
-        if lists is None or not guest.may(lists) or len(words.split()[-1]) < SHORTEST:
+        words = typed.split()[:MOST_WORDS]
+        # What ends so shortly is still known by the rest of it: the second of two houses.
+        while words and len(words[-1]) < SHORTEST:
+            words.pop()
+        if lists is None or not guest.may(lists) or not words:
             raise ValueError("is not known here; type more of it")
-        page = await self.desk.perform(guest, lists, {"limit": _LISTED, "text": words})
+        try:
+            page = await self.desk.perform(guest, lists, {"limit": _LISTED, "text": " ".join(words)})
+        except Invalid:
+            raise ValueError("is not known here; type more of it") from None
         hits = page["data"]
         same = [hit for hit in hits if title_of(hit).casefold() == typed.casefold()] or hits
         if len(same) == 1:
