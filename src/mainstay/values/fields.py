@@ -32,6 +32,13 @@ class As:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """Beside a value that may be left out: what it is then, where a record is made."""
+
+    value: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload(As):
     """Beside the name of a file that is kept: people are asked for the file."""

@@ -14,11 +14,12 @@ from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.address import Address
-from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, TimeZone, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, TimeZone, Usual, id_of, omittable
 from mainstay.values.search import SearchText
 
 _CustomerFilter = Annotated[str | None, id_of("customer")]
 _CustomerId = Annotated[str, id_of("customer")]
+_NewStatus = Annotated[Status, Usual("active")]
 # Those without a tool of their own: whoever lists them has seen all there is to see.
 _BY_ID = frozenset({Door.API, Door.OFFICE})
 
@@ -50,7 +51,7 @@ class SaveSite(Input):
     contact_id: Annotated[str | None, id_of("contact")] = Field(
         None, title="Contact", description="Whom one meets there: a contact of the same customer."
     )
-    status: Status = omittable(description="`archived` takes it out of the lists.")
+    status: _NewStatus = omittable(description="`archived` takes it out of the lists.")
     external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls it.")
 
 
@@ -81,7 +82,7 @@ class SaveContact(Input):
     email: Email | None = Field(None, title="E-mail address", description="Where mail to them goes.")
     phone: Phone | None = Field(None, description="Where they can be called.")
     receives: Receives = omittable(description="What is mailed to them.")
-    status: Status = omittable(description="`archived` takes them out of the lists.")
+    status: _NewStatus = omittable(description="`archived` takes them out of the lists.")
     external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls them.")
 
 

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from mainstay.business.customers.operations import get_customer
 from mainstay.business.jobs.model import Stage
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.business.people.operations import list_people
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest, told
@@ -83,11 +85,9 @@ class Jobs:
         return self.desk.page("board.html", guest, of=JOBS, columns=columns, may_create=guest.may(create_job))
 
     async def _shown(self, guest: Guest, job: Mapping[str, Any] | None) -> dict[str, Any]:
-        """What only a job's page has: the names of those who work on it."""
-        if job is None or not job["assigned"]:
-            return {"assigned": []}
-        people = self.desk.operations["list_people"]
-        if not guest.may(people):
-            return {"assigned": []}
-        page = await self.desk.perform(guest, people, {"limit": 100, "order": "name"})
-        return {"assigned": [one for one in page["data"] if one["id"] in job["assigned"]]}
+        """What only a job's page has: the names of those who work on it, and the way to the customer for who has it."""
+        shown: dict[str, Any] = {"assigned": [], "sees_customers": guest.may(get_customer)}
+        if job and job["assigned"] and guest.may(list_people):
+            page = await self.desk.perform(guest, list_people, {"limit": 100, "order": "name"})
+            shown["assigned"] = [one for one in page["data"] if one["id"] in job["assigned"]]
+        return shown

@@ -13,7 +13,7 @@ from mainstay.doors.pages.kinds import KINDS, LISTS
 from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
-from mainstay.values.fields import As, IdOf, Reference, Upload
+from mainstay.values.fields import As, IdOf, Reference, Upload, Usual
 from mainstay.values.names import country_names, currency_names, zone_names
 from mainstay.values.words import Word, folded, words_of
 
@@ -52,7 +52,8 @@ class Asked:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
         if self.parts:
             parts = {part.name.rpartition(".")[2]: part.answer(fields, zone) for part in self.parts}
-            return parts if any(parts.values()) else None
+            # A box that is left open is an answer too.
+            return parts if any(part is not None and part != "" for part in parts.values()) else None
         if self.kind == "flag":
             return self.name in fields
         if self.kind in {"checks", "references"}:
@@ -131,7 +132,10 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
         refers=_refers(field),
-        usual=str(field.default) if isinstance(field.default, (str, int)) else "",
+        usual=next(
+            (mark.value for mark in field.metadata if isinstance(mark, Usual)),
+            str(field.default) if isinstance(field.default, (str, int)) else "",
+        ),
         whole=_is_whole(field) and kind != "minutes",
     )
 
@@ -164,8 +168,10 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
     refers = _refers(field)
     if get_origin(plain) is list:
         return ("references" if refers else "list"), (), {}
-    kind = "reference" if refers else "flag" if plain is bool else "password" if plain is SecretStr else "text"
-    return kind, (), {}
+    return ("reference" if refers else _SIMPLE.get(plain, "text")), (), {}
+
+
+_SIMPLE: dict[Any, str] = {bool: "flag", int: "number", SecretStr: "password"}
 
 
 def _by_name(names: Mapping[str, str]) -> Choices:

@@ -81,7 +81,7 @@ def spoken(text: str | None) -> str:
 
 
 # Names of operations and of values, and what is said about them.
-_FOR_PROGRAMS = re.compile(r"[`_]|\bnull\b|\bids?\b|\bOnly what is sent\b")
+_FOR_PROGRAMS = re.compile(r"[`_]|\bnull\b|\bids?\b|\bOnly what is sent\b|\b[a-z]+[A-Z]\w*")
 
 
 def browser(agent: str) -> str:

@@ -1,0 +1,224 @@
+"""Customers, sites and contacts in the office: lists with tabs, pages with what belongs to them, and forms."""
+
+import re
+from html import unescape
+
+import pytest
+
+from cast import Cast
+from mainstay.business.customers.operations import archive_customer, list_customers
+from mainstay.business.customers.places import list_contacts, list_sites
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import ADDRESS, a_contact, a_customer, a_job, a_site
+from visiting import visit, words
+
+
+def main(page: str) -> str:
+    """What is on a page, without the frame around it."""
+    return page.partition("<main")[2].partition("</main>")[0]
+
+
+def tab(page: str, name: str) -> tuple[str, str]:
+    """Where a tab leads, and how many it says there are."""
+    found = re.search(rf'href="([^"]+)"[^>]*>{name} <span class="count">([^<]*)</span>', page)
+    assert found, page
+    return unescape(found[1]), found[2]
+
+
+def test_the_list_has_tabs_that_say_how_many(server: RunningServer, cast: Cast) -> None:
+    for name in ("Calder", "Ryburn", "Colne"):
+        a_customer(cast, name)
+    cast.perform(archive_customer, customerId=a_customer(cast, "Irwell"))
+    visiting = visit(server, cast, Role.OFFICE)
+    page = visiting.get("/customers").text
+    assert [tab(page, name)[1] for name in ("Active", "Archived")] == ["3", "1"]
+    # By name, as people look for them.
+    assert re.findall(r'<th scope="row"><a href="/customers/[^"]+">(\w+)</a>', page) == ["Calder", "Colne", "Ryburn"]
+    archived = main(visiting.get(tab(page, "Archived")[0]).text)
+    assert "Irwell" in archived
+    assert "Calder" not in archived
+    # What else is chosen stays, and is counted.
+    looked_for = visiting.get("/customers?text=calder").text
+    assert [tab(looked_for, name)[1] for name in ("Active", "Archived")] == ["1", "0"]
+
+
+def test_a_customer_s_page_shows_what_belongs_to_them_and_adds_to_it(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast, phone="01422 555010", billingAddress=ADDRESS)
+    a_site(cast, customer, name="The mill")
+    a_contact(cast, customer)
+    a_job(cast, customer)
+    visiting = visit(server, cast, Role.OFFICE)
+    page = main(visiting.get(f"/customers/{customer}").text)
+    shown = words(page)
+    for text in (
+        "Calder Property",
+        "01422 555010",
+        "2 Weir Lane",
+        "J-0001 Replace the boiler",
+        "The mill",
+        "Ann Boyle",
+    ):
+        assert text in shown
+    for title, path in (("Jobs", "/jobs/new"), ("Sites", "/sites/new"), ("Contacts", "/contacts/new")):
+        assert re.search(rf'>{title}</h2><a class="button slim" href="{path}\?customerId={customer}"', page)
+        form = main(visiting.get(f"{path}?customerId={customer}").text)
+        assert 'value="Calder Property"' in form
+
+
+def test_of_much_that_belongs_to_them_a_page_shows_a_little_and_the_way_to_all(
+    server: RunningServer, cast: Cast
+) -> None:
+    customer, other = a_customer(cast), a_customer(cast, "Ryburn")
+    for number in range(8):
+        a_job(cast, customer, title=f"Job number {number}")
+    a_job(cast, other, title="Another")
+    visiting = visit(server, cast, Role.OFFICE)
+    page = main(visiting.get(f"/customers/{customer}").text)
+    assert len(re.findall(r">J-000\d Job number", page)) == 6
+    everything = main(visiting.get(f"/jobs?customerId={customer}").text)
+    assert f'href="/jobs?customerId={customer}"' in page
+    assert len(re.findall(r">J-000\d Job number", everything)) == 8
+    assert "Another" not in everything
+    # It says what it is narrowed to by name, keeps that while one narrows further, and leads back.
+    assert "Customer: Calder Property" in words(everything)
+    assert f'<input type="hidden" name="customerId" value="{customer}">' in everything
+    assert re.search(r'<a class="chip" href="/jobs">', everything)
+
+
+def test_a_customer_is_made_changed_archived_and_restored(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.OFFICE)
+    form = visiting.get("/customers/new").text
+    # What is usual is chosen already.
+    assert '<option value="company" selected>Company</option>' in form
+    answer = visiting.answer(form, "/customers/new", name="Calder Property", kind="individual", paymentTermsDays="30")
+    page = visiting.follow(answer)
+    assert "The customer is there." in words(page.text)
+    (made,) = cast.perform(list_customers)["data"]
+    assert (made["kind"], made["paymentTermsDays"]) == ("individual", 30)
+    path = f"/customers/{made['id']}"
+    edited = visiting.submit(f"{path}/edit", **{"name": "Ryburn", "kind": "company", "billingAddress.city": "Hebden"})
+    shown = words(visiting.follow(edited).text)
+    assert "Ryburn" in shown
+    assert "Hebden" in shown
+    archived = visiting.answer(visiting.get(path).text, f"{path}/archive")
+    assert "The customer is archived." in words(visiting.follow(archived).text)
+    restored = visiting.answer(visiting.get(path).text, f"{path}/restore")
+    assert "The customer is active again." in words(visiting.follow(restored).text)
+
+
+def test_of_what_may_be_left_out_no_part_must_be_filled_in(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.OFFICE)
+    form = visiting.get("/customers/new").text
+    assert re.findall(r'name="([^"]+)"[^>]* required', main(form)) == ["name", "kind"]
+    # But half of it is not enough.
+    half = visiting.answer(form, "/customers/new", name="Calder", kind="company", **{"eInvoiceAddress.scheme": "0088"})
+    assert half.status_code == 422
+    assert "Identifier is empty." in words(half.text)
+    assert visiting.answer(form, "/customers/new", name="Calder", kind="company").status_code == 303
+
+
+def test_what_a_contact_is_sent_is_ticked_and_unticked(server: RunningServer, cast: Cast) -> None:
+    contact = a_contact(cast, a_customer(cast))
+    visiting = visit(server, cast, Role.OFFICE)
+    path = f"/contacts/{contact}/edit"
+    fields = {"customerId": "Calder Property", "name": "Ann", "status": "active"}
+    for ticked in ({"receives.quotes": "on"}, {}):
+        assert visiting.submit(path, **fields, **ticked).status_code == 303
+        (kept,) = cast.perform(list_contacts)["data"]
+        assert kept["receives"] == {"quotes": bool(ticked), "invoices": False}
+
+
+def test_merging_asks_for_the_other_by_name_and_shows_what_would_happen(server: RunningServer, cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn Estates")
+    a_job(cast, ended)
+    visiting = visit(server, cast, Role.ADMIN)
+    path = f"/customers/{ended}/merge-customers"
+    asked = visiting.get(path).text
+    assert 'data-find="customer"' in asked
+    preview = visiting.answer(asked, path, intoCustomerId="ryburn")
+    assert preview.status_code == 200
+    shown = words(preview.text)
+    for text in ("Calder Property goes up in Ryburn Estates.", "Ryburn Estates takes over 1 job."):
+        assert text in shown
+    assert cast.perform(list_jobs, customerId=stays)["data"] == []
+    fields = {"intoCustomerId": stays, "confirmed": "yes"}
+    done = visiting.answer(preview.text, path, **fields)
+    assert "The customers are merged." in words(visiting.follow(done).text)
+    assert len(cast.perform(list_jobs, customerId=stays)["data"]) == 1
+
+
+def test_a_site_is_made_for_a_customer_that_is_typed(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_customer(cast, "Calder Valley Trust")
+    visiting = visit(server, cast, Role.OFFICE)
+    where = {"address.line1": "2 Weir Lane", "status": "active"}
+    unclear = visiting.submit("/sites/new", customerId="calder", **where)
+    assert unclear.status_code == 422
+    told = words(unclear.text)
+    assert "could be one of several: " in told
+    assert "Calder Property" in told
+    assert "Calder Valley Trust" in told
+    # What was typed is kept.
+    assert 'value="calder"' in unclear.text
+    assert 'value="2 Weir Lane"' in unclear.text
+    unknown = visiting.submit("/sites/new", customerId="nobody", **where)
+    assert unknown.status_code == 422
+    assert "was not found; look whether it is written so" in words(unknown.text)
+    made = visiting.answer(unclear.text, "/sites/new", customerId="calder prop", **where)
+    assert "The site is saved." in words(visiting.follow(made).text)
+    (site,) = cast.perform(list_sites)["data"]
+    assert (site["customerId"], site["name"]) == (customer, "2 Weir Lane")
+
+
+@pytest.mark.parametrize("name", ["Studio 5", "Plan B", "Müller & Söhne", "O'Brien"])
+def test_a_customer_is_taken_by_the_whole_name_whatever_it_looks_like(
+    server: RunningServer, cast: Cast, name: str
+) -> None:
+    customer = a_customer(cast, name)
+    a_customer(cast, f"{name} Two")
+    visiting = visit(server, cast, Role.OFFICE)
+    form = visiting.get("/contacts/new").text
+    assert '<option value="active" selected>Active</option>' in form
+    made = visiting.answer(form, "/contacts/new", customerId=name, name="Ann", status="active")
+    assert made.status_code == 303, words(made.text)
+    assert [contact["customerId"] for contact in cast.perform(list_contacts)["data"]] == [customer]
+
+
+def test_a_member_sees_the_customers_of_their_jobs_without_what_the_office_knows(
+    server: RunningServer, cast: Cast
+) -> None:
+    customer = a_customer(cast, notes="Pays late.", taxNumber="GB 123", phone="01422 555010")
+    other = a_customer(cast, "Ryburn")
+    visiting = visit(server, cast, Role.MEMBER)
+    me = re.search(r'<a href="/people/([^"]+)">Your details</a>', visiting.get("/").text)
+    assert me
+    a_job(cast, customer, assigned=[me[1]])
+    listed = words(main(visiting.get("/customers").text))
+    assert "Calder Property" in listed
+    assert "Ryburn" not in listed
+    shown = words(main(visiting.get(f"/customers/{customer}").text))
+    assert "01422 555010" in shown
+    assert "Pays late." not in shown
+    assert "GB 123" not in shown
+    assert visiting.get(f"/customers/{other}").status_code == 404
+    assert visiting.get("/customers/new").status_code == 403
+
+
+def test_a_subcontractor_has_no_area_for_customers(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.SUBCONTRACTOR)
+    home = visiting.get("/").text
+    assert 'href="/customers"' not in home
+    assert 'href="/jobs"' in home
+    assert visiting.get("/customers").status_code == 403
+
+
+def test_help_below_a_field_speaks_to_people(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.OFFICE)
+    for path in ("/customers/new", "/sites/new", "/contacts/new", "/jobs/new"):
+        help_texts = re.findall(r'<p class="help"[^>]*>([^<]*)</p>', visiting.get(path).text)
+        assert help_texts
+        for text in help_texts:
+            assert "`" not in text
+            assert not re.search(r"\b(null|id|siteId|customerId|[a-z]+_[a-z]+)\b", unescape(text)), text

@@ -1,0 +1,99 @@
+"""The search of the office: its page, and what is offered while one types."""
+
+import re
+
+import pytest
+
+from cast import Cast
+from doors.office.test_customers import main
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_contact, a_customer, a_job, a_site
+from visiting import Visit, visit, words
+
+
+def furnish(cast: Cast) -> dict[str, str]:
+    customer = a_customer(cast, phone="01422 555010")
+    site = a_site(cast, customer, name="The mill")
+    contact = a_contact(cast, customer)
+    return {"customer": customer, "site": site, "contact": contact, "job": a_job(cast, customer, siteId=site)["id"]}
+
+
+def hits(visiting: Visit, query: str) -> list[dict[str, str]]:
+    answer = visiting.get(f"/find?{query}")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    found: list[dict[str, str]] = answer.json()["hits"]
+    return found
+
+
+def test_every_page_has_the_search_a_key_away(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.OFFICE)
+    for path in ("/", "/jobs", "/customers/new", "/settings/account"):
+        page = visiting.get(path).text
+        assert '<form class="search" method="get" action="/search" role="search">' in page
+        assert 'aria-keyshortcuts="/ Control+K"' in page
+
+
+def test_what_is_found_stands_by_kind_with_its_page(server: RunningServer, cast: Cast) -> None:
+    made = furnish(cast)
+    visiting = visit(server, cast, Role.OFFICE)
+    page = main(visiting.get("/search?text=calder").text)
+    assert re.findall(r"<h2[^>]*>(\w+)</h2>", page) == ["Customer", "Site", "Contact", "Job"]
+    for kind, identity in made.items():
+        assert f"/{kind}s/{identity}" in page
+    assert 'value="calder"' in page
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("nothing-like-it", "Nothing was found for “nothing-like-it”. Try fewer letters, or another word."),
+        ("x", "What you look for is too short: its last word needs at least two letters or digits."),
+        ("<b>bold</b>", "Nothing was found for “<b>bold</b>”."),
+    ],
+)
+def test_where_nothing_is_found_it_says_what_to_do(server: RunningServer, cast: Cast, text: str, told: str) -> None:
+    answer = visit(server, cast, Role.OFFICE).get(f"/search?text={text}")
+    assert answer.status_code == 200
+    assert "<b>bold" not in answer.text
+    assert told in words(main(answer.text))
+
+
+def test_an_empty_search_asks_what_to_look_for(server: RunningServer, cast: Cast) -> None:
+    for query in ("", "?text=", "?text=%20"):
+        shown = main(visit(server, cast).get(f"/search{query}").text)
+        assert "Nothing was found" not in shown
+        assert 'name="text"' in shown
+
+
+def test_while_one_types_the_records_of_a_kind_are_offered(server: RunningServer, cast: Cast) -> None:
+    made = furnish(cast)
+    visiting = visit(server, cast, Role.OFFICE)
+    assert [hit["id"] for hit in hits(visiting, "kind=customer&text=cald")] == [made["customer"]]
+    assert [hit["id"] for hit in hits(visiting, "kind=site&text=cald")] == [made["site"]]
+    assert {hit["object"] for hit in hits(visiting, "text=cald")} == {"customer", "site", "contact", "job"}
+    assert hits(visiting, "kind=customer&text=c") == hits(visiting, "kind=customer") == hits(visiting, "") == []
+    (hit,) = hits(visiting, "kind=job&text=J-0001")
+    assert (hit["title"], hit["detail"]) == ("J-0001 Replace the boiler", "Calder Property")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_finds_nothing_of_others(server: RunningServer, cast: Cast, role: Role) -> None:
+    furnish(cast)
+    visiting = visit(server, cast, role)
+    for text in ("calder", "J-0001", "01422 555010", "weir"):
+        assert hits(visiting, f"text={text}") == []
+        assert "Calder" not in words(main(visiting.get(f"/search?text={text}").text)).replace(f"“{text}”", "")
+
+
+def test_nothing_is_told_to_whoever_is_not_signed_in(server: RunningServer) -> None:
+    for path in ("/find?text=calder", "/search?text=calder"):
+        assert Visit(server).get(path).status_code in {303, 401}
+
+
+def test_a_text_of_any_length_and_kind_is_taken(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    for text in ("x" * 3000, "%F0%9F%98%80%F0%9F%98%80", "%00", "%FF", "a%20b%20c%20d%20e%20f%20g%20hh"):
+        for path in ("/search", "/find"):
+            assert visiting.get(f"{path}?text={text}").status_code < 500

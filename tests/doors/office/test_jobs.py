@@ -1,0 +1,180 @@
+"""Jobs in the office: the list, the board, the page of one with notes and what happened, and the form."""
+
+import re
+from html import unescape
+
+import pytest
+
+from cast import Cast
+from doors.office.test_customers import main, tab
+from evidence import holder
+from mainstay.business.jobs.operations import change_job_status, list_jobs, update_job
+from mainstay.business.records.notes import add_note, list_notes
+from mainstay.identity.keys import create_key
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_customer, a_job, a_site
+from visiting import Visit, visit, words
+
+
+def me(visiting: Visit) -> str:
+    """The id of whoever visits."""
+    found = re.search(r'<a href="/people/([^"]+)">Your details</a>', visiting.get("/").text)
+    assert found
+    return found[1]
+
+
+def test_the_list_shows_what_is_live_and_counts_the_others(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    for title, steps in {"One": [], "Two": ["inProgress"], "Three": ["done"], "Four": ["done", "closed"]}.items():
+        job = a_job(cast, customer, title=title)["id"]
+        for step in steps:
+            cast.perform(change_job_status, jobId=job, status=step)
+    page = visit(server, cast, Role.OFFICE).get("/jobs").text
+    counts = {
+        name: tab(page, name)[1] for name in ("Live", "Open", "In progress", "Done", "Closed", "Cancelled", "All")
+    }
+    assert counts == {
+        "Live": "3",
+        "Open": "1",
+        "In progress": "1",
+        "Done": "1",
+        "Closed": "1",
+        "Cancelled": "0",
+        "All": "4",
+    }
+    shown = words(main(page))
+    assert "J-0003 Three" in shown
+    assert "J-0004 Four" not in shown
+    assert "Invoice the work" in shown
+
+
+def test_the_board_has_each_job_at_its_stage_with_the_next_step(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_job(cast, customer, title="Asked for", status="enquiry")
+    a_job(cast, customer, title="Agreed", dueOn="2026-11-27")
+    begun = a_job(cast, customer, title="Begun")["id"]
+    cast.perform(change_job_status, jobId=begun, status="inProgress")
+    page = visit(server, cast, Role.OFFICE).get("/jobs/board").text
+    columns = dict(re.findall(r'<h2 id="stage-(\w+)">(.*?)</section>', page, re.DOTALL))
+    assert list(columns) == [
+        "enquiry", "quoting", "toSchedule", "scheduled", "inProgress", "toInvoice", "invoiced", "onHold",
+    ]  # fmt: skip
+    assert "Asked for" in columns["enquiry"]
+    assert "Plan a visit" in columns["toSchedule"]
+    assert f'href="/jobs/{begun}"' in columns["inProgress"]
+    assert '<span class="count">0</span>' in columns["quoting"]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_sees_its_own_on_list_board_and_page(server: RunningServer, cast: Cast, role: Role) -> None:
+    visiting = visit(server, cast, role)
+    customer = a_customer(cast)
+    mine = a_job(cast, customer, title="My roof", assigned=[me(visiting)], budget="1200.00")["id"]
+    other = a_job(cast, customer, title="Their roof")["id"]
+    for path in ("/jobs", "/jobs/board"):
+        page = main(visiting.get(path).text)
+        assert "My roof" in page
+        assert "Their roof" not in page
+        assert "Create job" not in page
+    shown = visiting.get(f"/jobs/{mine}").text
+    assert "1200" not in shown
+    assert f'href="/jobs/{mine}/edit"' not in shown
+    assert visiting.get(f"/jobs/{other}").status_code == 404
+    assert visiting.get("/jobs/new").status_code == 403
+    # Only who may go there is led to the customer.
+    assert (f'href="/customers/{customer}"' in shown) == (role is Role.MEMBER)
+
+
+def test_a_job_is_made_for_a_customer_that_is_typed(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    visiting = visit(server, cast, Role.OFFICE)
+    form = visiting.get("/jobs/new").text
+    assert '<option value="normal" selected>Normal</option>' in form
+    assert '<option value="timeAndMaterials" selected>' in form
+    chosen = {"priority": "high", "billing": "fixed", "status": "open", "tags": "boiler, winter", "budget": "1 200,50"}
+    answer = visiting.answer(form, "/jobs/new", customerId="calder", title="Replace the boiler", **chosen)
+    page = visiting.follow(answer)
+    assert "J-0001 Replace the boiler" in words(page.text)
+    (job,) = cast.perform(list_jobs)["data"]
+    assert (job["customerId"], job["priority"], job["billing"]) == (customer, "high", "fixed")
+    assert (job["tags"], job["budget"]) == (["boiler", "winter"], "1200.50")
+
+
+def test_what_belongs_to_the_customer_and_who_works_are_picked(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    site = a_site(cast, customer, name="The mill")
+    visiting = visit(server, cast, Role.OFFICE)
+    form = visiting.get(f"/jobs/new?customerId={customer}&siteId={site}").text
+    assert f'<option value="{site}" selected>The mill</option>' in form
+    person = cast.people[Role.MEMBER]
+    fields = {"customerId": customer, "siteId": site, "title": "Roof", f"assigned {person}": "on"}
+    fields |= {"priority": "normal", "billing": "fixed", "status": "open", "leadPersonId": person}
+    page = visiting.follow(visiting.answer(form, "/jobs/new", **fields))
+    shown = words(main(page.text))
+    assert "The mill" in shown
+    assert "Assigned: Mia Member" in shown
+    (job,) = cast.perform(list_jobs)["data"]
+    assert (job["siteId"], job["assigned"], job["leadPersonId"]) == (site, [person], person)
+
+
+def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
+    key = cast.perform(create_key, cast.actor(Role.OWNER), name="Night agent", access="write")["key"]
+    cast.perform(update_job, holder(cast, key), jobId=job, priority="high")
+    visiting = visit(server, cast, Role.OWNER)
+    page = visiting.get(f"/jobs/{job}").text
+    shown = words(main(page))
+    assert "Pays late." in shown
+    assert "for the office only" in shown
+    # What an agent did is badged, and ended from there.
+    assert "Change a job's details" in shown
+    assert '<span class="tag">Night agent</span>' in page
+    revoke = re.search(r'<a href="(/settings/developer/keys/key_[^"]+/revoke)">Revoke</a>', page)
+    assert revoke
+    assert visiting.get(revoke[1]).status_code == 200
+    answer = visiting.answer(page, "/notes", recordId=job, text="Ring twice.")
+    assert answer.headers["Location"] == f"/jobs/{job}?done=add_note#notes"
+    assert "The note is there." in words(visiting.get(f"/jobs/{job}?done=add_note").text)
+    assert [note["body"] for note in cast.perform(list_notes, recordId=job)["data"]] == ["Ring twice.", "Pays late."]
+
+
+def test_a_note_is_written_once_and_not_without_words(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    visiting = visit(server, cast, Role.OFFICE)
+    page = visiting.get(f"/jobs/{job}").text
+    for _ in range(2):
+        assert visiting.answer(page, "/notes", recordId=job, text="Ring twice.").status_code == 303
+    assert len(cast.perform(list_notes, recordId=job)["data"]) == 1
+    assert visiting.submit(f"/jobs/{job}", "/notes", recordId=job, text=" ").status_code == 422
+    assert visiting.submit(f"/jobs/{job}", "/notes", recordId="job_1", text="x").status_code == 404
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_reads_and_writes_notes_of_its_own_jobs(server: RunningServer, cast: Cast, role: Role) -> None:
+    visiting = visit(server, cast, role)
+    job = a_job(cast, a_customer(cast), assigned=[me(visiting)])["id"]
+    cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
+    cast.perform(add_note, recordId=job, text="Ring twice.")
+    page = visiting.get(f"/jobs/{job}").text
+    assert "Pays late." not in page
+    assert "Ring twice." in page
+    assert "For the office only" not in page
+    visiting.follow(visiting.answer(page, "/notes", recordId=job, text="Done.", office="on"))
+    assert cast.perform(list_notes, recordId=job)["data"][0]["visibility"] == "field"
+
+
+def test_a_job_is_moved_from_its_page(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    visiting = visit(server, cast, Role.OFFICE)
+    path = next(
+        unescape(link)
+        for link in re.findall(r'href="([^"]+)"', visiting.get(f"/jobs/{job}").text)
+        if link.endswith("change-status")
+    )
+    moved = visiting.submit(path, status="inProgress")
+    assert "The job's state is changed." in words(visiting.follow(moved).text)
+    refused = visiting.submit(path, status="enquiry")
+    assert refused.status_code == 409
+    assert "From there it can become" in words(refused.text)
