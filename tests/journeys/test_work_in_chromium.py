@@ -1,0 +1,106 @@
+"""The office's first work in a real browser: a customer, a site, a job for them; found again, with a note beside it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from cast import Cast
+from chromium import WIDE, check_page, open_page, sign_in
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_customer
+from visiting import somebody
+
+
+@contextmanager
+def without_scripts(browser: Browser, base_url: str) -> Iterator[Page]:
+    """A page on which nothing of ours runs."""
+    context = browser.new_context(
+        base_url=base_url, viewport={"width": WIDE[0], "height": WIDE[1]}, java_script_enabled=False
+    )
+    context.set_default_timeout(15_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_an_office_person_takes_on_work(server: RunningServer, cast: Cast, browser: Browser, *, scripts: bool) -> None:
+    a_customer(cast, "Calder Valley Trust")
+    opened = open_page(browser, server.url) if scripts else without_scripts(browser, server.url)
+    with opened as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        make_customer(page)
+        make_site(page)
+        make_job(page, scripts=scripts)
+        find(page, scripts=scripts)
+        note(page)
+        if scripts:
+            check_page(page)
+    (job,) = cast.perform(list_jobs)["data"]
+    assert (job["customerName"], job["title"]) == ("Calder Property", "Replace the boiler")
+
+
+def make_customer(page: Page) -> None:
+    page.get_by_role("link", name="Customers").first.click()
+    page.get_by_role("link", name="Create customer").click()
+    page.get_by_label("Name").fill("Calder Property")
+    page.get_by_label("Phone").fill("01422 555010")
+    page.get_by_label("Days to pay").fill("30")
+    page.get_by_role("button", name="Create customer").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Calder Property")
+    expect(page.get_by_role("status")).to_contain_text("The customer is there.")
+
+
+def make_site(page: Page) -> None:
+    page.locator("section", has_text="Sites").get_by_role("link", name="Add").click()
+    expect(page.get_by_label("Customer")).to_have_value("Calder Property")
+    page.get_by_label("Line 1").fill("2 Weir Lane")
+    page.get_by_label("Postcode").fill("HX6 2AG")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 Weir Lane")
+
+
+def make_job(page: Page, *, scripts: bool) -> None:
+    page.goto("/jobs/new")
+    customer = page.get_by_label("Customer", exact=True)
+    if scripts:
+        # What one may mean is offered while one types.
+        customer.press_sequentially("calder")
+        expect(page.locator("#customerId-list option[value='Calder Property']")).to_have_count(1)
+    customer.fill("calder")
+    page.get_by_label("Title").fill("Replace the boiler")
+    page.get_by_role("button", name="Create job").click()
+    expect(page.get_by_role("alert")).to_contain_text("could be one of several")
+    expect(page.get_by_label("Title")).to_have_value("Replace the boiler")
+    page.get_by_label("Customer", exact=True).fill("Calder Property")
+    page.get_by_role("button", name="Create job").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("J-0001 Replace the boiler")
+
+
+def find(page: Page, *, scripts: bool) -> None:
+    page.goto("/")
+    if scripts:
+        page.keyboard.press("/")
+        expect(page.locator("#search")).to_be_focused()
+        page.keyboard.type("01422 555 010")
+    else:
+        page.locator("#search").fill("01422 555 010")
+    page.locator("#search").press("Enter")
+    expect(page.get_by_role("main").get_by_role("link", name="Calder Property")).to_be_visible()
+    page.locator("#search-text").fill("j-0001")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="J-0001 Replace the boiler").click()
+
+
+def note(page: Page) -> None:
+    page.get_by_label("Write a note").fill("The key is under the mat.")
+    page.get_by_label("For the office only").check()
+    page.get_by_role("button", name="Add note").click()
+    written = page.locator("article.written")
+    expect(written).to_contain_text("The key is under the mat.")
+    expect(written).to_contain_text("Sara Someone")
+    expect(written).to_contain_text("for the office only")
+    expect(page.locator(".timeline li").first).to_contain_text("Write a note beside a record")
