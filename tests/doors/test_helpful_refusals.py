@@ -7,7 +7,8 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from agents import call_tool
-from cast import EMAILS, Cast
+from cast import EMAILS, Cast, assemble
+from house.examples_any import example
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import get_me, update_person
 from mainstay.business.people.standing import remove_person
@@ -134,6 +135,10 @@ LISTS = {
     "site": "list_sites",
     "contact": "list_contacts",
     "job": "list_jobs",
+    "visit": "list_visits",
+    "leave": "list_time_off",
+    "entry": "list_hours",
+    "document": "list_documents",
 }
 
 
@@ -144,10 +149,9 @@ def test_every_tool_tells_a_way_on_where_a_record_is_not_found(server: RunningSe
     for tool in tools:
         assert tool.on
         assert tool.on.id_field
-        given = {"change_role": {"role": "member"}, "change_job_status": {"status": "done"}}.get(tool.name, {})
-        if tool.name == "merge_customers":
-            given = {"intoCustomerId": new_id("customer")}
-        told = said(server, key, tool.name, **{to_camel(tool.on.id_field): new_id(tool.on.prefix)}, **given)
+        given = {"role": "member"} if tool.name == "change_role" else example(assemble(cast.stage), tool)
+        unknown = {to_camel(tool.on.id_field): new_id(tool.on.prefix)}
+        told = said(server, key, tool.name, **given | unknown)
         assert told.endswith(f" {LISTS[tool.on.prefix]} shows those there are."), told
 
 

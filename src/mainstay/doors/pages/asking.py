@@ -136,7 +136,7 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
             (mark.value for mark in field.metadata if isinstance(mark, Usual)),
             str(field.default) if isinstance(field.default, (str, int)) else "",
         ),
-        whole=_is_whole(field) and kind != "minutes",
+        whole=_is_whole(field) and kind in _WHOLE,
     )
 
 
@@ -171,6 +171,8 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
     return ("reference" if refers else _SIMPLE.get(plain, "text")), (), {}
 
 
+# How a whole number is asked for, where it is nothing else: a price is kept as one, and so is a time.
+_WHOLE = {"number", "choice", "text"}
 _SIMPLE: dict[Any, str] = {bool: "flag", int: "number", SecretStr: "password"}
 
 
