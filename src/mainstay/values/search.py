@@ -32,8 +32,6 @@ _MOST_NATIONAL = 10
 # What a number has in common with itself as it is dialled from abroad: its last digits.
 _LAST = 7
 _LONGEST_CODE = 3
-# What is looked for in so many ways, any of which will do.
-_EITHER = 3
 
 
 def words_of_text(text: str | None) -> set[str]:
@@ -89,7 +87,8 @@ def looked_for(text: str) -> Sought | None:
         # A number begins behind its zeros, and ends with them; a few digits may as well be the number of a job.
         begins = (f"+{digits}",) if len(digits) >= _FEWEST_BEGINNING else ()
         ends = "".join(_DIGIT.findall(text))[::-1]
-        return Sought((*begins, f"-{ends}", *_WORD.findall(text))[:_EITHER])
+        plain = (text.strip(),) if text.strip().isdecimal() else ()
+        return Sought((*begins, f"-{ends}", *plain))
     words: dict[str, None] = {}
     for piece in folded(text).split():
         found = [f"@{piece}"] if "@" in piece else _WORD.findall(piece)

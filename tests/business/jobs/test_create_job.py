@@ -53,7 +53,7 @@ def test_a_customer_and_a_title_are_enough(cast: Cast) -> None:
     assert (made["status"], made["priority"], made["billing"]) == ("open", "normal", "timeAndMaterials")
     assert (made["stage"], made["nextAction"]) == ("toSchedule", "Plan a visit")
     assert made["url"].endswith(f"/jobs/{made['id']}")
-    assert made["availableActions"] == ["update_job", "change_job_status"]
+    assert made["availableActions"] == ["update_job", "change_job_status", "cancel_job"]
 
 
 def test_an_event_tells_of_it_as_it_is(cast: Cast) -> None:

@@ -53,5 +53,5 @@ def test_a_stranger_s_record_is_not_found(cast: Cast, stranger: Cast) -> None:
 
 
 def test_it_must_be_said_of_which_record(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^recordId: is required$"):
-        cast.perform(list_notes)
+    with pytest.raises(Invalid, match=r"^recordId: is required: name the record"):
+        cast.perform(list_notes, Role.OFFICE)
