@@ -36,13 +36,15 @@ from mainstay.values.address import Address
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 
+# A part of the names of as many customers in any firm.
+RARE, _RARELY = "Quillfeather", 30
 PASSWORD = "a password for the bench"
 # Those of whom the firm's work is; beside them are one with few jobs and one with many.
 CREW = 28
 FEW = 10
 # Of every five jobs so many are seen by the one with many.
 MANY, OF = 2, 5
-# The week of today is as full in a small firm as in a large one.
+# This week and the next are as full in a small firm as in a large one.
 A_DAY_EACH = 2
 _WORKING_DAYS = 5
 _HALF_A_YEAR = 182
@@ -58,6 +60,7 @@ _STATES: dict[Status, int] = {
 }
 _HOURS = ("approved",) * 14 + ("draft", "draft", "submitted", "submitted", "submitted", "rejected")
 _ACTS = 600
+_ON_LEAVE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +175,9 @@ class _Making:
     def _customer(self, number: int) -> tuple[_Known, _Known]:
         told = demo_words.customer(self.chance, number)
         known, place = told["customer"], Address.model_validate(told["sites"][0]["address"])
+        name = f"{known['name']} {RARE}" if number < _RARELY else known["name"]
         about = {
-            "name": known["name"],
+            "name": name,
             "kind": known["kind"],
             "email": known["email"],
             "phone": f"+44 1422 {number:06}",
@@ -182,7 +186,7 @@ class _Making:
             "external_ref": f"C{number}",
             "status": "archived" if number % 20 == 19 else "active",
         }
-        customer = _Known(self.bulk.record(CUSTOMERS, about), known["name"], "")
+        customer = _Known(self.bulk.record(CUSTOMERS, about), name, "")
         met = {"name": told["contact"]["name"], "email": None, "phone": f"07700 {number:06}", "receives": Receives()}
         of_customer = {"customer_id": customer.id, "status": "active"}
         contact = self.bulk.record(CONTACTS, met | of_customer, customer_name=customer.name)
@@ -201,13 +205,13 @@ class _Making:
             yield next(worked if over else planned), values
 
     def _slots(self) -> Iterator[tuple[int, date, int]]:
-        """Who goes somewhere when: this week always as often, else over a year, however few there are."""
+        """Who goes somewhere when: this week and the next always as often, else over a year, however few there are."""
         monday = self.today - timedelta(days=self.today.weekday())
-        this_week = range((monday - self.today).days, (monday - self.today).days + 7)
-        for day, slot, person in product(range(_WORKING_DAYS), range(A_DAY_EACH), range(CREW)):
+        this_week = range((monday - self.today).days, (monday - self.today).days + 14)
+        for day, slot, person in product((0, 1, 2, 3, 4, 7, 8, 9, 10, 11), range(A_DAY_EACH), range(CREW)):
             yield person, monday + timedelta(days=day), slot
         others = [day for day in range(-_HALF_A_YEAR, _HALF_A_YEAR + 1) if day not in this_week]
-        for number in range(self.size - _WORKING_DAYS * A_DAY_EACH * CREW):
+        for number in range(self.size - 2 * _WORKING_DAYS * A_DAY_EACH * CREW):
             turn, person = divmod(number, CREW)
             yield person, self.today + timedelta(days=others[turn * 100 % len(others)]), turn // len(others)
 
@@ -279,15 +283,17 @@ class _Making:
             self.bulk.record(ENTRIES, values | about | state | _RATES)
 
     def _leave(self) -> None:
-        """A twentieth as much as jobs, long past but for two of each person."""
+        """A hundredth as much as jobs, long past but for two of each person."""
         everyone = [*self.crew, self.few, self.many]
         states = ("approved", "declined", "cancelled", "requested")
-        for number in range(self.size // 20):
+        for number in range(self.size // 100):
             day = self.today - timedelta(days=10 + number * 7 % 3600)
             self._away(everyone[number % len(everyone)], day, states[number % len(states)])
+        # A few are away on a day of next week; what is further ahead clashes with nothing.
         for number, person in enumerate(everyone):
-            self._away(person, self.today + timedelta(days=20 + number * 5), "approved")
-            self._away(person, self.today + timedelta(days=22 + number * 5), "requested")
+            soon = number < _ON_LEAVE
+            self._away(person, self.today + timedelta(days=7 if soon else 200 + number), "approved")
+            self._away(person, self.today + timedelta(days=240 + number), "requested")
 
     def _away(self, person: str, day: date, status: str) -> None:
         begin = datetime.combine(day, time(), UTC)

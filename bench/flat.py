@@ -24,7 +24,7 @@ import orjson
 # The parts of the bench are found from the root, however this is started.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.firm import Firm, make_firm
+from bench.firm import RARE, Firm, make_firm
 
 from mainstay.business.customers.operations import get_customer, list_customers
 from mainstay.business.customers.places import list_contacts, list_sites
@@ -65,12 +65,11 @@ _LISTS = (
     list_documents,
     list_unbilled,
 )
-# A number, a word of very many, of some, of few; beginnings of them; and what nobody has.
-_TEXTS = (
-    *("J-0042", "boiler", "ackroyd", "po42", "01422 000042", "boiler halifax", "po42 boiler"),
-    *("J-00", "boi", "ackr", "zzyzx", "zzy"),
-)
-_WARM, _TURNS, _MORE_TURNS = 2, 7, 41
+# A number, a word of very many and one of as many in either firm, two words; beginnings; and what nobody has.
+_TEXTS = ("J-0042", "boiler", RARE, f"boiler {RARE}", "01422 000042", "boi", RARE[:5], "zzyzx", "zzy")
+# For pages, what is found is also counted and sorted: that takes longer the more there is, up to a bound.
+_NOT_ON_PAGES = {"text=boiler", "text=boi"}
+_WARM, _TURNS, _MORE_TURNS = 1, 5, 31
 _PAGE = 25
 
 
@@ -120,7 +119,9 @@ def measure_flatness(small: Place, large: Place, wanted: str = "") -> list[Flatn
             # Not everyone may ask for everything.
             continue
         found = _measure(asking.name, runs, _TURNS)
-        measured.append(_measure(asking.name, runs, _MORE_TURNS) if found.growth > MOST * 0.9 else found)
+        # What has grown beyond doubt need not be looked at again.
+        unsure = MOST * 0.9 < found.growth < MOST * 2
+        measured.append(_measure(asking.name, runs, _MORE_TURNS) if unsure else found)
     return sorted(measured, key=lambda one: -one.growth)
 
 
@@ -171,6 +172,8 @@ def askings() -> Iterator[Asking]:
             for told, narrowed in _narrowed(operation):
                 for behind in (False, True):
                     for shown in (False, True):
+                        if shown and told in _NOT_ON_PAGES:
+                            continue
                         words = [operation.name, told, "behind" * behind, "shown" * shown]
                         name = f"{' '.join(filter(None, words))}, {role}"
                         yield Asking(name, who, operation, _listed(operation, who, narrowed, behind=behind), shown)

@@ -118,8 +118,9 @@ def generic_plan(trial: Trial, statement: Statement) -> list[str]:
 
 
 def sorts(statement: Statement) -> bool:
-    """Whether the few records of one's own jobs are sorted: they are looked up, and no index is in their order."""
-    return "|| ''" in statement.sql and "IN (SELECT" in statement.sql and "own_job AS mine" in statement.sql
+    """Whether the few records of one's own jobs are sorted, or what leave collides with: no index is in their order."""
+    looked_up = "IN (SELECT" in statement.sql and re.search("own_job AS mine|time_off AS away", statement.sql)
+    return "|| ''" in statement.sql and bool(looked_up)
 
 
 PARAMETER = r"(?<!:):([a-z_]+)"
@@ -136,7 +137,8 @@ def test_a_list_walks_an_index_whatever_it_is_narrowed_by(trial: Trial, operatio
         found = plan(trial, statement)
         steps = [step for step in found if not re.search(r"SUBQUERY \d+$|^(CO-ROUTINE|SCAN) (found|cut)$", step)]
         if sorts(statement):
-            steps.remove("USE TEMP B-TREE FOR ORDER BY")
+            # As many as there are are sorted, and again the page that is cut out of them.
+            steps = [step for step in steps if step != "USE TEMP B-TREE FOR ORDER BY"]
         assert not [step for step in steps if "TEMP B-TREE" in step or step.startswith("SCAN")], statement.sql
         assert all("USING" in step and ("INDEX" in step or "PRIMARY KEY" in step) for step in steps), statement.sql
 

@@ -14,7 +14,7 @@ from mainstay.kernel.context import Context
 from mainstay.ledger import search as words
 from mainstay.ledger.search import Narrowed, Span
 from mainstay.terms.keeping import keeper, stored
-from mainstay.terms.listed import COUNTED, NEWEST, FoundBy, Order, Own, Selection, Statements
+from mainstay.terms.listed import COUNTED, LOOKED_UP, NEWEST, FoundBy, Order, Own, Selection, Statements
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names
@@ -67,7 +67,8 @@ class Listing(Generic[K]):
         named = "id"
         if self.number and identity and not is_id(identity, self.prefix):
             named, identity = self.number, identity.strip().upper()
-        row = ctx.rows.one(self._one(named, self._sight(ctx)), id=identity)
+        own = self._sight(ctx)
+        row = ctx.rows.one(self._one(named, own and own.asked_of_each), id=identity)
         if row is None:
             raise NotFound(self.what)
         return self.keep(row)
@@ -77,19 +78,22 @@ class Listing(Generic[K]):
         row = ctx.rows.one(f"{self._everything} AND {condition} LIMIT 1", **given)
         return None if row is None else self.keep(row)
 
-    def page(self, ctx: Context, given: ListInput, where: str = "", **bound: Value) -> Page[Any]:
-        """One page, narrowed and ordered as the input says; `where` narrows it further, by values that are bound."""
+    def page(self, ctx: Context, given: ListInput, where: str = "", *, walks: bool = True, **bound: Value) -> Page[Any]:
+        """One page, narrowed and ordered as the input says; `where` narrows it further, by values that are bound.
+
+        Where few are left by that, they are sorted rather than an index walked.
+        """
         asked = {name: value for name in self.filters if (value := getattr(given, name)) is not None}
         order: str = getattr(given, "order", None) or next(iter(self.orders))
-        own, after, with_facts = self._sight(ctx), given.starting_after, ctx.envelope.actions
+        own, after, with_facts = self._sight_of_many(ctx), given.starting_after, ctx.envelope.actions
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
-        walks = not (own and own.within)
+        walks = walks and not (own and own.within)
         if self.found_by and (text := getattr(given, "text", None)):
             plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
             span = Span(given.limit + 1 if plain else None, after if order == NEWEST else None)
-            found = self._found(ctx, text, own, span)
+            found, driven = self._found(ctx, text, own, span)
             where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
-            walks = walks and own is not None
+            walks = walks and not driven
         key = (narrowed, order, after is not None, own, with_facts, where)
         known = self._pages.get(key)
         if known is None:
@@ -117,8 +121,8 @@ class Listing(Generic[K]):
         key = ("count", own, condition)
         known = self._pages.get(key)
         if known is None:
-            any_order = next(iter(self.orders.values()))
-            known = self._from.statements("1", [condition], replace(any_order, nullable=False), own, behind=False)
+            no_order = replace(next(iter(self.orders.values())), nullable=False, walks=False)
+            known = self._from.statements("1", [condition], no_order, own, behind=False)
             self._pages[key] = known
         row = ctx.rows.one(known.counted, most=COUNTED, **bound)
         return int(row[0] or 0) if row else 0
@@ -127,12 +131,12 @@ class Listing(Generic[K]):
         """The newest records that are found by a text, whatever state they are in, as far as whoever asks sees them."""
         if not self.found_by:
             return []
-        own = self._sight(ctx)
-        found = self._found(ctx, text, own, Span(most, None))
+        own = self._sight_of_many(ctx)
+        found, driven = self._found(ctx, text, own, Span(None if own else most, None))
         key = ("search", own, found.condition)
         known = self._pages.get(key)
         if known is None:
-            way = replace(self.orders[NEWEST], walks=bool(own and not own.within))
+            way = replace(self.orders[NEWEST], walks=not (driven or (own and own.within)))
             known = self._from.statements(self._selected, [found.condition], way, own, behind=False)
             self._pages[key] = known
         rows = ctx.rows.all(known.page, limit=most, **found.bound)
@@ -213,15 +217,20 @@ class Listing(Generic[K]):
         if ctx.rows.one(known, after=after) is None:
             raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
 
-    def _found(self, ctx: Context, text: str, own: Own | None, span: Span) -> Narrowed:
-        """What narrows a page to the records with such words, and the words."""
-        sought = looked_for(text)
+    def _found(self, ctx: Context, text: str, own: Own | None, span: Span) -> tuple[Narrowed, bool]:
+        """What narrows a page to the records with such words; and whether the words say which are looked at at all."""
+        sought, identity = looked_for(text), f"{self.table}.id"
         if sought is None:
-            return Narrowed("1 = 0", {})
-        # Among the few that someone sees, each is asked for its words; among all, the words say which.
-        if own:
-            return words.having(f"{self.table}.id", self.prefix, sought)
-        return words.driven(ctx.rows, f"{self.table}.id", self.prefix, sought, span)
+            return Narrowed("1 = 0", {}), False
+        # What few records have says which; where many have it, some of one's own do, and each is asked for its words.
+        driver = words.driver(ctx.rows, self.prefix, sought, weigh=own is not None)
+        if own is None or driver.complete:
+            return words.driven(identity, self.prefix, driver, span), True
+        found = words.having(identity, self.prefix, sought)
+        if not own.granted:
+            return found, False
+        reach = own.reach(self.table, " AND id < :after" if span.after else "")
+        return found._replace(condition=f"{found.condition} AND {reach}"), False
 
     def _words(self, by: FoundBy, record: K) -> frozenset[str]:
         names = column_names(self.shown)
@@ -235,6 +244,15 @@ class Listing(Generic[K]):
         while own.narrower and not ctx.actor.may(own.narrower.unless):
             own = own.narrower
         return own
+
+    def _sight_of_many(self, ctx: Context) -> Own | None:
+        """The same for a list: what is theirs is looked up if it is little, and else asked of each record."""
+        own = self._sight(ctx)
+        if own is None or not own.within:
+            return own
+        some = f"SELECT count(*) FROM ({own.within} LIMIT {LOOKED_UP}) AS found"
+        row = ctx.rows.one(some)
+        return own.asked_of_each if row and int(row[0] or 0) == LOOKED_UP else own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
         return {name: stored(value) for name, value in self.derived(dict(values)).items()}

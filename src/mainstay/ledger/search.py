@@ -6,6 +6,7 @@ because no more is looked at than is needed.
 
 from collections.abc import Collection
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
@@ -36,6 +37,15 @@ class Span(NamedTuple):
 
     most: int | None
     after: str | None
+
+
+class Driver(NamedTuple):
+    """The words, any of which will do, that say which records are looked at; and what else these must have."""
+
+    words: tuple[str, ...]
+    others: tuple[str, ...]
+    # Whether no record is left out by it: there are no more such words, nor more records with one, than are looked at.
+    complete: bool
 
 
 class Narrowed(NamedTuple):
@@ -78,40 +88,48 @@ def having(identity: str, kind: str, sought: Sought) -> Narrowed:
     return Narrowed(" AND ".join([f"({either})", *others]), bound)
 
 
-def driven(rows: Handle, identity: str, kind: str, sought: Sought, span: Span) -> Narrowed:
+def driver(rows: Handle, kind: str, sought: Sought, *, weigh: bool) -> Driver:
+    """The words of which the fewest records have one, and the others; it is weighed where that is asked or decides."""
+    prefixes, others, found = sought.first, sought.others, _SCANNED
+    if others:
+        counted = {prefix: _counted(rows, kind, prefix) for prefix in (*prefixes, *others)}
+        rarest = min(counted, key=lambda prefix: counted[prefix])
+        prefixes, others, found = (rarest,), tuple(one for one in counted if one != rarest), counted[rarest]
+    elif weigh:
+        found = sum(_counted(rows, kind, prefix) for prefix in prefixes)
+    words = [_beginning(rows, kind, prefix) for prefix in prefixes]
+    complete = found < _SCANNED and max(map(len, words)) < _MOST_WORDS
+    return Driver(tuple(chain.from_iterable(words)), others, complete)
+
+
+def driven(identity: str, kind: str, by: Driver, span: Span) -> Narrowed:
     """The same condition, where the rarest of the words says which records are looked at at all.
 
     Exactly so many as are needed; a page that is narrowed by more is cut out of the newest that have the word.
     """
-    prefixes, others = _rarest(rows, kind, sought)
-    words = [word for prefix in prefixes for word in _beginning(rows, kind, prefix)]
-    if not words:
+    if not by.words:
         return Narrowed("1 = 0", {})
-    bound: dict[str, Value] = {"of_kind": kind, "scanned": _SCANNED if others else span.most or _SCANNED}
+    bound: dict[str, Value] = {"of_kind": kind, "scanned": _SCANNED if by.others else span.most or _SCANNED}
     behind = " AND record_id < :after" if span.after else ""
-    bound |= _bound(words)
+    bound |= _bound(by.words)
     each = [
         f"SELECT record_id FROM (SELECT record_id {_OF_KIND} AND word = :{name}{behind}"
         f" ORDER BY record_id DESC LIMIT :scanned) AS newest_{name}"
-        for name in _bound(words)
+        for name in _bound(by.words)
     ]
     conditions = [f"{identity} IN ({' UNION ALL '.join(each)})"]
-    conditions += [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(others).items()]
+    conditions += [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(by.others).items()]
     return Narrowed(" AND ".join(conditions), bound)
 
 
-def _rarest(rows: Handle, kind: str, sought: Sought) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The word that the fewest records have, as far as they are counted; and the others."""
-    if not sought.others:
-        return sought.first, ()
-    some = f"SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT {_SCANNED}"
-    sql = f"SELECT count(*) FROM ({some}) AS counted"
-    counted = {}
-    for prefix in (*sought.first, *sought.others):
-        row = rows.one(sql, of_kind=kind, prefix=prefix, end=end_of(prefix))
-        counted[prefix] = int(row[0] or 0) if row else 0
-    driver = min(counted, key=lambda prefix: counted[prefix])
-    return (driver,), tuple(prefix for prefix in counted if prefix != driver)
+def _counted(rows: Handle, kind: str, prefix: str) -> int:
+    row = rows.one(_COUNTED, of_kind=kind, prefix=prefix, end=end_of(prefix))
+    return int(row[0] or 0) if row else 0
+
+
+_COUNTED = (
+    f"SELECT count(*) FROM (SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT {_SCANNED}) AS counted"
+)
 
 
 def _beginning(rows: Handle, kind: str, prefix: str) -> list[str]:

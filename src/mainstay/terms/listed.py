@@ -1,7 +1,7 @@
 """How a list is narrowed, ordered and seen by different people; and the statements that follow from it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mainstay.terms.rights import Right
@@ -9,6 +9,8 @@ from mainstay.terms.rights import Right
 NEWEST = "newest"
 # So far lists are counted; of more, it is said that there are more.
 COUNTED = 100
+# So many of one's own are looked up and sorted at most, and so many looked at for what they say.
+LOOKED_UP, LOOKED_AT = 400, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,10 @@ class Own:
     column: str = ""
     # Whoever has this right sees all rows.
     unless: Right = field(kw_only=True)
-    # Or the rows with the ids that a statement about `:me` gives: few enough to be sorted.
+    # Or the rows with the ids that a statement about `:me` gives, and the same as a condition asked of a row. A few are
+    # looked up and sorted; of many, nearly every row is one, and so each is asked.
     within: str = field(default="", kw_only=True)
+    each: str = field(default="", kw_only=True)
     # Or the rows that a table grants each person: one row for each who sees a record, with the record's id and copies
     # of what lists are narrowed and ordered by, under the same names. A page starts there, and so stays flat.
     granted: str = field(default="", kw_only=True)
@@ -44,7 +48,20 @@ class Own:
         if self.granted:
             mine = f"organisation_id = :organisation AND person_id = :me AND id = {table}.id"
             return f"EXISTS (SELECT 1 FROM {self.granted} WHERE {mine})"
-        return f"{table}.id IN ({self.within})" if self.within else f"{self.column} = :me"
+        if self.within:
+            return f"{table}.id IN ({self.within})"
+        return self.each or f"{self.column} = :me"
+
+    @property
+    def asked_of_each(self) -> "Own":
+        """The same, where each row is asked whether it is theirs."""
+        return replace(self, within="") if self.within else self
+
+    def reach(self, table: str, behind: str) -> str:
+        """The condition that a record is among the newest of what is granted, so many that no more are looked at."""
+        mine = f"FROM {self.granted} WHERE organisation_id = :organisation AND person_id = :me{behind}"
+        last = f"SELECT id {mine} ORDER BY id DESC LIMIT 1 OFFSET {LOOKED_AT}"
+        return f"{table}.id > coalesce(({last}), '')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +99,20 @@ class Selection:
         mine = [f"{self.table}.person_id = :me" if granted else own.holds(self.table)] if own else []
         present = [f"{self.table}.{order.column} IS NOT NULL"] if order.nullable else []
         conditions = [tenant, *mine, *filter(None, narrowed), *present]
-        if own is None or not own.granted:
+        if not granted and order.walks:
             page = self._page(selected, self.source, conditions, order, behind=behind)
-            return Statements(page, self._count(self.source, conditions))
-        # What is granted stands in for the table, under its name, until the page is cut; only then is each fetched.
-        source = f"{own.granted} AS {self.table}"
+            return Statements(page, self._count(self.source, conditions, order))
+        # What is granted stands in for the table, under its name, until the page is cut; only then is each fetched. So
+        # is what has to be sorted: many may have been found, of which a page shows few.
+        source = f"{own.granted} AS {self.table}" if own and granted else self.source
         keys = [order.column] if order.column == "id" else [order.column, "id"]
         cut = self._page(", ".join(f"{self.table}.{key}" for key in keys), source, conditions, order, behind=behind)
         direction = " DESC" if order.descending else ""
         page = (
-            f"SELECT {selected} FROM ({cut}) AS cut JOIN {self.table} ON {tenant} AND {self.table}.id = cut.id"
+            f"SELECT {selected} FROM ({cut}) AS cut JOIN {self.source} ON {tenant} AND {self.table}.id = cut.id"
             f" ORDER BY {', '.join(f'cut.{key}{direction}' for key in keys)}"
         )
-        return Statements(page, self._count(source, conditions))
+        return Statements(page, self._count(source, conditions, order))
 
     def _page(self, selected: str, source: str, narrowed: Sequence[str], order: Order, *, behind: bool) -> str:
         column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
@@ -113,6 +131,10 @@ class Selection:
             f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"
         )
 
-    def _count(self, source: str, narrowed: Sequence[str]) -> str:
-        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)} LIMIT :most"
+    def _count(self, source: str, narrowed: Sequence[str], order: Order) -> str:
+        """How many there are: counted along the index that the page walks, which is known to be a good one."""
+        direction = " DESC" if order.descending else ""
+        keys = [order.column] if order.column == "id" else [order.column, "id"]
+        walked = f" ORDER BY {', '.join(f'{self.table}.{key}{direction}' for key in keys)}" if order.walks else ""
+        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)}{walked} LIMIT :most"
         return f"SELECT count(*) FROM ({found}) AS found"

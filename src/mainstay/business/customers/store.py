@@ -19,14 +19,30 @@ REWORD = "reword_records_of_customer"
 
 # Whoever does not see every customer sees those of the jobs they see; of these, a subcontractor sees only the sites,
 # and whom one meets there.
-_MINE = "FROM own_job AS mine WHERE mine.organisation_id = :organisation AND mine.person_id = :me"
-_OF_MY_JOBS = f"SELECT mine.customer_id {_MINE}"
-_MY_SITES = f"SELECT mine.site_id {_MINE} AND mine.site_id IS NOT NULL"
+_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
+_FROM_MINE = f"FROM own_job AS mine WHERE {_MINE}"
+_OF_MY_JOBS = f"SELECT mine.customer_id {_FROM_MINE}"
+_MY_SITES = f"SELECT mine.site_id {_FROM_MINE} AND mine.site_id IS NOT NULL"
 _MET_THERE = (
-    "SELECT met.contact_id FROM site AS met JOIN own_job AS mine ON mine.organisation_id = met.organisation_id"
-    " AND mine.site_id = met.id WHERE met.organisation_id = :organisation AND mine.person_id = :me"
-    " AND met.contact_id IS NOT NULL"
+    "SELECT met.contact_id FROM own_job AS mine JOIN site AS met ON met.organisation_id = mine.organisation_id"
+    f" AND met.id = mine.site_id WHERE {_MINE} AND met.contact_id IS NOT NULL"
 )
+_IS_MET_THERE = (
+    "EXISTS (SELECT 1 FROM site AS met JOIN own_job AS mine ON mine.organisation_id = met.organisation_id"
+    " AND mine.site_id = met.id WHERE met.organisation_id = :organisation AND met.contact_id = contact.id"
+    f" AND {_MINE})"
+)
+
+
+def _known_by_customer(table: str) -> str:
+    return (
+        f"SELECT known.id FROM own_job AS mine JOIN {table} AS known ON known.organisation_id = mine.organisation_id"
+        f" AND known.customer_id = mine.customer_id WHERE {_MINE}"
+    )
+
+
+def _is_mine(column: str, mine: str) -> str:
+    return f"EXISTS (SELECT 1 {_FROM_MINE} AND mine.{mine} = {column})"
 
 
 def _named(values: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +78,7 @@ CUSTOMERS = Listing(
         "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
         " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END"
     },
-    own=Own(within=_OF_MY_JOBS, unless=Right.ALL_CUSTOMERS_READ),
+    own=Own(within=_OF_MY_JOBS, each=_is_mine("customer.id", "customer_id"), unless=Right.ALL_CUSTOMERS_READ),
     filters={"status": "customer.status = :status"},
     otherwise={"status": "customer.status = 'active'"},
     orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
@@ -86,10 +102,10 @@ CONTACTS = Listing(
     id_field="contact_id",
     columns={"customer_name": _CUSTOMER_S_NAME.format("contact")},
     own=Own(
-        within=f"SELECT known.id FROM contact AS known WHERE known.organisation_id = :organisation"
-        f" AND known.customer_id IN ({_OF_MY_JOBS})",
+        within=_known_by_customer("contact"),
+        each=_is_mine("contact.customer_id", "customer_id"),
         unless=Right.ALL_CUSTOMERS_READ,
-        narrower=Own(within=_MET_THERE, unless=Right.CUSTOMERS_READ),
+        narrower=Own(within=_MET_THERE, each=_IS_MET_THERE, unless=Right.CUSTOMERS_READ),
     ),
     filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
     otherwise={"status": "contact.status = 'active'"},
@@ -108,10 +124,10 @@ SITES = Listing(
         "contact_phone": _CONTACT_S.format("phone"),
     },
     own=Own(
-        within=f"SELECT known.id FROM site AS known WHERE known.organisation_id = :organisation"
-        f" AND known.customer_id IN ({_OF_MY_JOBS})",
+        within=_known_by_customer("site"),
+        each=_is_mine("site.customer_id", "customer_id"),
         unless=Right.ALL_CUSTOMERS_READ,
-        narrower=Own(within=_MY_SITES, unless=Right.CUSTOMERS_READ),
+        narrower=Own(within=_MY_SITES, each=_is_mine("site.id", "site_id"), unless=Right.CUSTOMERS_READ),
     ),
     filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
     otherwise={"status": "site.status = 'active'"},

@@ -39,7 +39,7 @@ class _Waiting(NamedTuple):
     given: Mapping[str, object]
 
 
-_NOBODY = "visit.person_id IS NULL AND visit.status = 'planned' AND visit.begins_at >= :today_at"
+_NOBODY = "visit.person_id IS NULL AND visit.status <> 'cancelled' AND visit.begins_at >= :today_at"
 _TODAY = ":today"
 
 # The most pressing first.

@@ -84,7 +84,7 @@ def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
     if given.job_id:
         job = JOBS.fetch(ctx, given.job_id)
         conditions, bound = [*conditions, "visit.job_id = :job"], bound | {"job": job.id}
-    return VISITS.page(ctx, given, " AND ".join(conditions), **bound)
+    return VISITS.page(ctx, given, " AND ".join(conditions), walks=not given.on_leave, **bound)
 
 
 @operation(

@@ -1,6 +1,7 @@
 """Where visits and time off are kept, and who sees how much of them."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from mainstay.backing.database import Taken, Value
@@ -11,6 +12,9 @@ from mainstay.terms.listed import Order, Own
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import ListInput, Page
+from mainstay.values.moments import moment_text, parse_moment
+
+_A_DAY = timedelta(hours=24)
 
 _OF_JOB = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
 _NAME = "(SELECT person.name FROM person WHERE person.organisation_id = :organisation AND person.id = {}.person_id)"
@@ -64,11 +68,14 @@ _PLAIN = {
 }
 
 
-# Planned visits that someone cannot do after all, because they are on leave then.
+# Planned visits that someone cannot do after all, because they are on leave then; leave is rare, and says which.
 ON_LEAVE = (
-    "visit.status = 'planned' AND visit.begins_at >= :now AND visit.starts_at IS NOT NULL AND EXISTS (SELECT 1"
-    " FROM time_off WHERE time_off.organisation_id = :organisation AND time_off.person_id = visit.person_id"
-    " AND time_off.status = 'approved' AND time_off.ends_at > visit.starts_at AND time_off.starts_at < visit.ends_at)"
+    "visit.id IN (SELECT planned.id FROM time_off AS away JOIN visit AS planned"
+    " ON planned.organisation_id = away.organisation_id AND planned.person_id = away.person_id"
+    " AND planned.starts_at > away.reached_from AND planned.starts_at < away.ends_at"
+    " WHERE away.organisation_id = :organisation AND away.status = 'approved' AND away.ends_at > :now"
+    " AND planned.person_id IS NOT NULL AND planned.starts_at IS NOT NULL AND planned.status <> 'cancelled'"
+    " AND planned.status = 'planned' AND planned.begins_at >= :now AND planned.ends_at > away.starts_at)"
 )
 
 
@@ -88,9 +95,11 @@ class Visits(_Visits):
         """The visit of this id."""
         return super().fetch(ctx, identity) if _sees_all(ctx) else _TEAM.fetch(ctx, identity)
 
-    def page(self, ctx: Context, given: ListInput, where: str = "", **bound: Value) -> Page[Any]:
+    def page(self, ctx: Context, given: ListInput, where: str = "", *, walks: bool = True, **bound: Value) -> Page[Any]:
         """One page of a list."""
-        return super().page(ctx, given, where, **bound) if _sees_all(ctx) else _TEAM.page(ctx, given, where, **bound)
+        if _sees_all(ctx):
+            return super().page(ctx, given, where, walks=walks, **bound)
+        return _TEAM.page(ctx, given, where, walks=walks, **bound)
 
     def seen(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
         """The first visits for which a condition holds."""
@@ -156,6 +165,14 @@ _ON_BOARD = {"job_id", "job_title", "title", "customer_name", "site_name"}
 _BRIEF = _made(_Visits, _brief(_DETAILS), Right.ALL_JOBS_READ)
 _TEAM_BRIEF = _made(_Visits, _brief(_MINE), Right.ALL_SCHEDULE_READ)
 
+
+def _reached(values: dict[str, Any]) -> dict[str, Any]:
+    """From when on a visit can reach into time off: none is longer than a day."""
+    if "starts_at" not in values:
+        return values
+    return values | {"reached_from": moment_text(parse_moment(values["starts_at"]) - _A_DAY)}
+
+
 TIME_OFF = Listing(
     TimeOff,
     source="time_off",
@@ -172,6 +189,7 @@ TIME_OFF = Listing(
     filters={"person_id": "time_off.person_id = :person_id", "status": "time_off.status = :status"},
     otherwise={"status": "time_off.status IN ('requested', 'approved')"},
     orders={"start": Order("starts_at"), "latest": Order("starts_at", descending=True)},
+    derived=_reached,
 )
 
 
