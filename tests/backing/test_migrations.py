@@ -152,3 +152,15 @@ def test_a_newer_schema_is_refused_and_left_alone(empty: Database) -> None:
     with pytest.raises(NewerSchema, match=r"^The database has schema step 99; this Mainstay knows \d+\. Use a newer"):
         migrate(empty)
     assert contents(empty) == before
+
+
+@pytest.mark.only_on("sqlite")
+def test_whoever_tells_sqlite_of_a_table_tells_it_of_every_index(empty: Database) -> None:
+    # Of one that is not told, it thinks what it likes; and what is told of one that is dropped goes with it.
+    migrate(empty)
+    with empty.reading("*") as rows:
+        told = {(str(table), str(index)) for table, index in rows.all("SELECT tbl, idx FROM sqlite_stat1")}
+        indexes = rows.all("SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index'")
+    tables_told = {table for table, _ in told}
+    assert tables_told >= {"job", "own_job", "visit", "time_entry"}
+    assert {(str(table), str(name)) for table, name in indexes if table in tables_told} == told

@@ -5,6 +5,8 @@ import orjson
 import pytest
 
 from cast import Cast
+from mainstay.business.overview.operations import get_overview
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, list_visits
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Door
@@ -122,3 +124,22 @@ def test_a_stranger_s_visit_is_not_there(cast: Cast, stranger: Cast) -> None:
         cast.perform(get_visit, visitId=visit["id"])
     with pytest.raises(NotFound):
         listed(cast, jobId=make_job(stranger)["id"])
+
+
+def test_those_of_people_on_leave_are_the_ones_that_reach_into_it(cast: Cast) -> None:
+    before = plan(cast, startsAt="2027-01-11T20:00:00Z", endsAt="2027-01-12T00:00:00Z")
+    reaching = plan(cast, startsAt="2027-01-12T00:00:00Z", endsAt="2027-01-12T23:30:00Z")
+    within = plan(cast, startsAt="2027-01-13T10:00:00Z", endsAt="2027-01-13T11:00:00Z")
+    after = plan(cast, startsAt="2027-01-13T18:00:00Z", endsAt="2027-01-13T19:00:00Z")
+    other = plan(cast, Role.SUBCONTRACTOR, startsAt="2027-01-13T10:00:00Z", endsAt="2027-01-13T11:00:00Z")
+    times = {"startsAt": "2027-01-12T23:00:00Z", "endsAt": "2027-01-13T18:00:00Z"}
+    leave = cast.perform(request_time_off, Role.MEMBER, **times)
+    assert listed(cast, onLeave=True) == []
+    cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
+    assert [one["id"] for one in listed(cast, onLeave=True)] == [reaching["id"], within["id"]]
+    assert [one["id"] for one in listed(cast, onLeave=True, order="latest")] == [within["id"], reaching["id"]]
+    behind = listed(cast, onLeave=True, startingAfter=reaching["id"])
+    assert [one["id"] for one in behind] == [within["id"]]
+    assert {before["id"], after["id"], other["id"]}.isdisjoint(one["id"] for one in listed(cast, onLeave=True))
+    needs = {need["what"]: need["count"] for need in cast.perform(get_overview)["needs"]}
+    assert needs["Visits of people who are on leave"] == 2
