@@ -97,7 +97,7 @@ def find(page: Page, *, scripts: bool) -> None:
 
 def note(page: Page) -> None:
     page.get_by_label("Write a note").fill("The key is under the mat.")
-    page.get_by_label("For the office only").check()
+    page.get_by_role("region", name="Notes").get_by_label("For the office only").check()
     page.get_by_role("button", name="Add note").click()
     written = page.locator("article.written")
     expect(written).to_contain_text("The key is under the mat.")

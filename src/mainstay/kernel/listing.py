@@ -117,14 +117,9 @@ class Listing(Generic[K]):
 
     def count(self, ctx: Context, condition: str, **bound: Value) -> int:
         """How many records there are for which a condition holds, as far as they are counted, and seen by who asks."""
-        own = self._sight(ctx)
-        key = ("count", own, condition)
-        known = self._pages.get(key)
-        if known is None:
-            no_order = replace(next(iter(self.orders.values())), nullable=False, walks=False)
-            known = self._from.statements("1", [condition], no_order, own, behind=False)
-            self._pages[key] = known
-        row = ctx.rows.one(known.counted, most=COUNTED, **bound)
+        no_order = replace(next(iter(self.orders.values())), nullable=False, walks=False)
+        counted = self._from.statements("1", [condition], no_order, self._sight(ctx), behind=False).counted
+        row = ctx.rows.one(counted, most=COUNTED, **bound)
         return int(row[0] or 0) if row else 0
 
     def search(self, ctx: Context, text: str, most: int) -> list[K]:
@@ -238,12 +233,7 @@ class Listing(Generic[K]):
 
     def _sight(self, ctx: Context) -> Own | None:
         """What limits the one who asks; None where nothing does."""
-        own = self.own
-        if own is None or ctx.actor.may(own.unless):
-            return None
-        while own.narrower and not ctx.actor.may(own.narrower.unless):
-            own = own.narrower
-        return own
+        return self.own and self.own.for_those_who(ctx.actor.may)
 
     def _sight_of_many(self, ctx: Context) -> Own | None:
         """The same for a list: what is theirs is looked up if it is little, and else asked of each record."""

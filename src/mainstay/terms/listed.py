@@ -43,6 +43,12 @@ class Own:
     # And what those see who lack another right as well.
     narrower: "Own | None" = field(default=None, kw_only=True)
 
+    def for_those_who(self, may: Callable[[Right], bool]) -> "Own | None":
+        """What limits those who may do this much; None where nothing does."""
+        if may(self.unless):
+            return None
+        return self.narrower.for_those_who(may) or self if self.narrower else self
+
     def holds(self, table: str) -> str:
         """The condition under which the record of a row is theirs."""
         if self.granted:
@@ -106,7 +112,9 @@ class Selection:
         # is what has to be sorted: many may have been found, of which a page shows few.
         source = f"{own.granted} AS {self.table}" if own and granted else self.source
         keys = [order.column] if order.column == "id" else [order.column, "id"]
-        cut = self._page(", ".join(f"{self.table}.{key}" for key in keys), source, conditions, order, behind=behind)
+        # With a column that is in no index: one that has all the rest would be read instead of what was found.
+        columns = keys if granted else [*keys, "version"]
+        cut = self._page(", ".join(f"{self.table}.{key}" for key in columns), source, conditions, order, behind=behind)
         direction = " DESC" if order.descending else ""
         page = (
             f"SELECT {selected} FROM ({cut}) AS cut JOIN {self.source} ON {tenant} AND {self.table}.id = cut.id"
