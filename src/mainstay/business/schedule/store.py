@@ -127,7 +127,7 @@ def _sees_all(ctx: Context) -> bool:
 V = TypeVar("V", bound=_Visits)
 
 
-def _made(kind: type[V], details: Mapping[str, str], unless: Right) -> V:
+def _made(kind: type[V], details: Mapping[str, str], unless: Right, *, briefly: bool = False) -> V:
     return kind(
         Visit,
         source="visit",
@@ -137,8 +137,8 @@ def _made(kind: type[V], details: Mapping[str, str], unless: Right) -> V:
         columns={**_PLAIN, **details},
         facts={
             "about_job": "visit.job_id",
-            "about": f"coalesce({_CALLED}, visit.title)",
-            "at_site": _OF_JOB.format("site_id"),
+            "about": "NULL" if briefly else f"coalesce({_CALLED}, visit.title)",
+            "at_site": "NULL" if briefly else _OF_JOB.format("site_id"),
             "begins_at": "visit.begins_at",
         },
         own=Own("visit.person_id", unless=unless),
@@ -162,8 +162,8 @@ def _brief(details: Mapping[str, str]) -> dict[str, str]:
 
 
 _ON_BOARD = {"job_id", "job_title", "title", "customer_name", "site_name"}
-_BRIEF = _made(_Visits, _brief(_DETAILS), Right.ALL_JOBS_READ)
-_TEAM_BRIEF = _made(_Visits, _brief(_MINE), Right.ALL_SCHEDULE_READ)
+_BRIEF = _made(_Visits, _brief(_DETAILS), Right.ALL_JOBS_READ, briefly=True)
+_TEAM_BRIEF = _made(_Visits, _brief(_MINE), Right.ALL_SCHEDULE_READ, briefly=True)
 
 
 def _reached(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A day and a week of the schedule as their pages show them: who stands in which row, and what begins where."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -97,57 +97,79 @@ class Day:
         return {"at": first + 1, "for": last - first}
 
 
-def in_week(found: Mapping[str, Any], first: date, *, movable: bool) -> Shown:
-    """Seven dates, and a row for each person with what is on each of them."""
-    zone = found["timeZone"]
-    days = [first + timedelta(days=number) for number in range(7)]
-    ends = [moment_text(beginning_of(day, zone)) for day in (*days, days[-1] + timedelta(days=1))]
-    spans = dict(zip(days, pairwise(ends), strict=True))
-    by_cell: dict[tuple[str, date], list[Shown]] = {}
-    for visit in found["visits"]:
-        day = date.fromisoformat(visit["on"]) if visit["on"] else local_date(parse_moment(visit["startsAt"]), zone)
-        by_cell.setdefault((visit["personId"] or "", day), []).append(_item(visit, movable=movable))
-    people = list(found["people"])
-    if any(person == "" for person, _ in by_cell):
-        people.insert(0, {"id": "", "name": _NOBODY, "works": [], "away": []})
-    today = local_date(system_clock(), zone)
-    return {
-        "days": [
-            {"date": day.isoformat(), "short": f"{day:%a} {day.day} {day:%b}", "today": day == today} for day in days
-        ],
-        "rows": [
-            {
-                "id": person["id"],
-                "name": person["name"],
-                "cells": [
-                    {
-                        "date": day.isoformat(),
-                        "words": long_day(day),
-                        "items": by_cell.get((person["id"], day), []),
-                        "away": [_leave(one) for one in person["away"] if _touches(one, spans[day])],
-                        "off": bool(person["id"]) and not any(_touches(one, spans[day]) for one in person["works"]),
-                    }
-                    for day in days
-                ],
-            }
-            for person in people
-        ],
-        "by_day": list(_by_day(days, by_cell, people)),
-    }
+@dataclass(frozen=True)
+class Week:
+    """Seven dates of a schedule."""
 
+    found: Mapping[str, Any]
+    first: date
+    movable: bool
 
-def _by_day(
-    days: Sequence[date], by_cell: Mapping[tuple[str, date], list[Shown]], people: Sequence[Mapping[str, Any]]
-) -> Iterator[Shown]:
-    names = {person["id"]: person["name"] for person in people}
-    for day in days:
-        items = [
-            item | {"person": names.get(person, "")}
-            for (person, on), found in by_cell.items()
-            if on == day
-            for item in found
+    def rows(self) -> Shown:
+        """The dates, and a row for each person with what is on each of them."""
+        today = local_date(system_clock(), self._zone)
+        ends = [moment_text(beginning_of(day, self._zone)) for day in (*self._days, self._days[-1] + timedelta(days=1))]
+        dates = [
+            (day, {"date": day.isoformat(), "words": long_day(day)}, span)
+            for day, span in zip(self._days, pairwise(ends), strict=True)
         ]
-        yield {"words": long_day(day), "items": sorted(items, key=lambda item: str(item["order"]))}
+        return {
+            "days": [
+                {"date": day.isoformat(), "short": f"{day:%a} {day.day} {day:%b}", "today": day == today}
+                for day in self._days
+            ],
+            "rows": [
+                {
+                    "id": person["id"],
+                    "name": person["name"],
+                    "cells": [
+                        {
+                            **told,
+                            "items": self._by_cell.get((person["id"], day), []),
+                            "away": [_leave(one) for one in person["away"] if _touches(one, span)],
+                            "off": bool(person["id"]) and not any(_touches(one, span) for one in person["works"]),
+                        }
+                        for day, told, span in dates
+                    ],
+                }
+                for person in self._people
+            ],
+        }
+
+    def by_day(self) -> Iterator[Shown]:
+        """What is on each of them, with who goes there."""
+        names = {person["id"]: person["name"] for person in self._people}
+        for day in self._days:
+            items = [
+                item | {"person": names.get(person, "")}
+                for (person, on), found in self._by_cell.items()
+                if on == day
+                for item in found
+            ]
+            yield {"words": long_day(day), "items": sorted(items, key=lambda item: str(item["order"]))}
+
+    @property
+    def _zone(self) -> str:
+        return str(self.found["timeZone"])
+
+    @cached_property
+    def _days(self) -> list[date]:
+        return [self.first + timedelta(days=number) for number in range(7)]
+
+    @cached_property
+    def _by_cell(self) -> dict[tuple[str, date], list[Shown]]:
+        """What is shown, by person and date in the organisation's zone."""
+        cells: dict[tuple[str, date], list[Shown]] = {}
+        for visit in self.found["visits"]:
+            on = visit["on"]
+            day = date.fromisoformat(on) if on else local_date(parse_moment(visit["startsAt"]), self._zone)
+            cells.setdefault((visit["personId"] or "", day), []).append(_item(visit, movable=self.movable))
+        return cells
+
+    @property
+    def _people(self) -> list[Shown]:
+        nobody: list[Shown] = [{"id": "", "name": _NOBODY, "works": [], "away": []}]
+        return [*(nobody if any(person == "" for person, _ in self._by_cell) else []), *self.found["people"]]
 
 
 def _item(visit: Mapping[str, Any], *, movable: bool) -> Shown:

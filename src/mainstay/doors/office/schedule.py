@@ -13,7 +13,7 @@ from mainstay.business.schedule.leave import get_time_off, list_time_off, reques
 from mainstay.business.schedule.operations import get_visit, list_visits, move_visit, plan_visit
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
-from mainstay.doors.office.days import Day, in_week
+from mainstay.doors.office.days import Day, Week
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
@@ -139,8 +139,10 @@ class SchedulePages:
         movable = guest.may(move_visit)
         if view == "day":
             shown["day"] = Day(found, on, movable=movable).rows()
-        elif view != "sheet":
-            shown["week"] = in_week(found, first, movable=movable)
+        elif view == "week":
+            shown["week"] = Week(found, first, movable=movable).rows()
+        elif view == "list":
+            shown["by_day"] = Week(found, first, movable=movable).by_day()
         return self.desk.page(
             "schedule.html",
             guest,
