@@ -2,6 +2,8 @@
 ALTER TABLE time_off ADD COLUMN reached_from text NOT NULL DEFAULT '';
 UPDATE time_off SET reached_from = strftime('%Y-%m-%dT%H:%M:%fZ', starts_at, '-24 hours');
 CREATE INDEX time_off_to_come ON time_off (organisation_id, ends_at) WHERE status = 'approved';
+-- Whether there is work for a customer is not looked for among all that is over.
+CREATE INDEX job_under_way ON job (organisation_id, customer_id) WHERE status NOT IN ('closed', 'cancelled', 'done');
 -- Most jobs that were due are over: what is late is not looked for among them.
 CREATE INDEX job_that_is_late ON job (organisation_id, due_on, id)
     WHERE due_on IS NOT NULL AND status NOT IN ('closed', 'cancelled', 'done');
@@ -41,6 +43,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('job', 'job_by_due', '90000 45000 100 1'),
     ('job', 'job_that_is_live', '20000 10000 1'),
     ('job', 'job_that_is_live_by_due', '18000 9000 20 1'),
+    ('job', 'job_under_way', '12000 6000 2'),
     ('job', 'job_that_is_late', '10000 5000 10 1'),
     ('own_job', 'sqlite_autoindex_own_job_1', '200000 100000 4000 1'),
     ('own_job', 'own_job_by_job', '200000 100000 2'),

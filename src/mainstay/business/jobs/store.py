@@ -70,7 +70,8 @@ def insert(ctx: Context, values: Mapping[str, Any]) -> Job:
     """A new job, seen by those who are assigned to it."""
     stage, next_action = stage_of(Standing(values["status"], values["billing"]))
     job = JOBS.insert(ctx, {**values, "stage": stage, "next_action": next_action})
-    _assign(ctx, job)
+    for person in _assigned(job):
+        _grant(ctx, job.id, person, "assigned")
     return job
 
 
@@ -92,10 +93,14 @@ def let_see(ctx: Context, job: str, person: str, *, planned: bool) -> None:
         _withdraw(ctx, job, "planned", "person_id = :person", person=person)
 
 
+def _assigned(job: Job) -> list[str]:
+    return sorted({*job.assigned, *([job.lead_person_id] if job.lead_person_id else [])})
+
+
 def _assign(ctx: Context, job: Job) -> None:
-    assigned = {*job.assigned, *([job.lead_person_id] if job.lead_person_id else [])}
+    assigned = _assigned(job)
     _withdraw(ctx, job.id, "assigned", _none_of(assigned), **_named(assigned))
-    for person in sorted(assigned):
+    for person in assigned:
         _grant(ctx, job.id, person, "assigned")
 
 

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from mainstay.backing.database import Row
 from mainstay.kernel.context import Context
 
 
@@ -23,8 +24,16 @@ USUAL = {"job": Series("J-", 4, 1)}
 
 def take(ctx: Context, kind: str) -> str:
     """The next number of a kind, which nobody else gets."""
-    series = find(ctx, kind)
-    save(ctx, kind, series._replace(next=series.next + 1))
+    row = ctx.rows.one(
+        "UPDATE number_series SET next = next + 1 WHERE organisation_id = :organisation AND kind = :kind"
+        " RETURNING prefix, padding, next - 1",
+        kind=kind,
+    )
+    if row is None:
+        series = USUAL[kind]
+        save(ctx, kind, series._replace(next=series.next + 1))
+    else:
+        series = _read(row)
     return series.number()
 
 
@@ -34,7 +43,7 @@ def find(ctx: Context, kind: str) -> Series:
         "SELECT prefix, padding, next FROM number_series WHERE organisation_id = :organisation AND kind = :kind",
         kind=kind,
     )
-    return Series(str(row[0]), int(row[1] or 0), int(row[2] or 0)) if row else USUAL[kind]
+    return _read(row) if row else USUAL[kind]
 
 
 def save(ctx: Context, kind: str, series: Series) -> None:
@@ -48,3 +57,8 @@ def save(ctx: Context, kind: str, series: Series) -> None:
         padding=series.padding,
         next=series.next,
     )
+
+
+def _read(row: Row) -> Series:
+    prefix, padding, following = row
+    return Series(str(prefix), int(padding or 0), int(following or 0))

@@ -78,8 +78,9 @@ def find_called(rows: Handle, text: str) -> list[str]:
 
 def check_here(ctx: Context, field: str, people: Collection[str]) -> None:
     """Refuse anyone who is not, or no longer, a person of the organisation."""
+    sql = "SELECT name, status FROM person WHERE organisation_id = :organisation AND id = :id"
     for identity in people:
-        person = PEOPLE.find(ctx, "person.id = :id", id=identity)
-        if person is None or person.status == "left":
-            problem = f"names {person.name}, who has left" if person else "names nobody of this organisation"
+        person = ctx.rows.one(sql, id=identity)
+        if person is None or person[1] == "left":
+            problem = f"names {person[0]}, who has left" if person else "names nobody of this organisation"
             raise Invalid([Fault(field, f"{problem}; list_people tells who is here")])
