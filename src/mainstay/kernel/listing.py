@@ -110,9 +110,9 @@ class Listing(Generic[K]):
         if not with_facts:
             return page
         whole = after is None and not page.has_more
-        # All of them, so behind no record: an id that is greater than any.
-        none = f"{self.prefix}_{'Z' * 26}"
-        counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, after=none, **bound, **asked)
+        # All of them, so behind no record: behind an id that is greater than any.
+        bound["after"] = f"{self.prefix}_{'Z' * 26}"
+        counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, **bound, **asked)
         return replace(page, count=int(counted[0] or 0) if counted else len(rows))
 
     def count(self, ctx: Context, condition: str, **bound: Value) -> int:
@@ -240,8 +240,7 @@ class Listing(Generic[K]):
         own = self._sight(ctx)
         if own is None or not own.within:
             return own
-        some = f"SELECT count(*) FROM ({own.within} LIMIT {LOOKED_UP}) AS found"
-        row = ctx.rows.one(some)
+        row = ctx.rows.one(f"SELECT count(*) FROM ({own.within} LIMIT {LOOKED_UP}) AS found")
         return own.asked_of_each if row and int(row[0] or 0) == LOOKED_UP else own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
