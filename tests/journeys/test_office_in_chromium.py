@@ -85,7 +85,7 @@ def test_someone_invited_comes_in_by_their_mail(
         check_page(phone)
         phone.get_by_label("Choose a password").fill("a password of Nina's")
         phone.get_by_role("button", name="Accept the invitation").click()
-        expect(phone.get_by_role("heading", level=1)).to_contain_text("Organisation")
+        expect(phone.get_by_role("heading", level=1)).to_have_text("Today")
         tabs = phone.get_by_role("navigation", name="Main areas")
         tabs.get_by_text("More").click()
         expect(tabs.get_by_text(email)).to_be_visible()
