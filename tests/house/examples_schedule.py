@@ -62,7 +62,7 @@ SCHEDULE_EXAMPLES: dict[str, Callable[[Schedule, Role], Given]] = {
     "remove_calendar_link": lambda *_: {},
     "list_time_off": lambda *_: {},
     "get_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
-    "request_time_off": lambda schedule, role: {"personId": schedule.people[role], "from": "2027-03-01"},
+    "request_time_off": lambda *_: {"from": "2027-03-01"},
     "cancel_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
     "decide_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role], "decision": "approve"},
 }

@@ -7,7 +7,7 @@ from mainstay.business.people.operations import update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.business.schedule.free_time import find_free_time
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid
+from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
 from scheduling import DAY, make_job, plan
 from telling import set_columns
@@ -67,13 +67,13 @@ def test_those_who_know_the_job_and_have_less_to_do_come_first(cast: Cast) -> No
 def test_a_skill_is_asked_for(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.SUBCONTRACTOR], skills=["Gás"])
     assert {name for name, _ in free(cast, skill="gas")} == {"Sam"}
-    with pytest.raises(Conflict, match="Nobody has the skill roofing"):
+    with pytest.raises(Invalid, match=r"^skill: is a skill that nobody has; list_people"):
         free(cast, skill="roofing")
 
 
 def test_whoever_has_left_has_no_time(cast: Cast) -> None:
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    with pytest.raises(Conflict, match="Nobody of this id is active"):
+    with pytest.raises(Invalid, match=r"^personId: names nobody who is active"):
         mia(cast)
 
 

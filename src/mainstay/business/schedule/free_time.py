@@ -17,7 +17,7 @@ from mainstay.business.schedule.load import TRAVEL
 from mainstay.business.schedule.times import bounds, moment_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Shown
 from mainstay.values.fields import Day, Line, WholeNumber, id_of
@@ -153,8 +153,10 @@ def _candidates(ctx: Context, given: FindFreeTime, usual: WorkingHours) -> dict[
             hours = own.get(str(identity), usual)
             found[str(identity)] = _Candidate(str(identity), str(name), hours, goes_out=bool(skills))
     if not found:
-        what = f"has the skill {given.skill}" if given.skill else "of this id is active"
-        raise Conflict(f"Nobody {what}. list_people tells who is here and what they can do.")
+        field, what = (
+            ("skill", "is a skill that nobody has") if given.skill else ("personId", "names nobody who is active")
+        )
+        raise Invalid([Fault(field, f"{what}; list_people tells who is here and what they can do")])
     return found
 
 
@@ -171,7 +173,7 @@ def _take(ctx: Context, people: Mapping[str, _Candidate], days: Sequence[date], 
         end=end,
     )
     if len(rows) == _MOST_TAKEN:
-        raise Conflict("Too much is planned in these days to look through. Ask for fewer days.")
+        raise Invalid([Fault("until", "is too far away: more is planned until then than is looked through")])
     for person, starts, ends, site in rows:
         if one := people.get(str(person)):
             one.taken.append((_period(starts, ends), str(site) if site else None))
