@@ -1,11 +1,11 @@
 """A twin of the database that writes down every statement, and keeps nothing if so wished."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mainstay.backing.database import Database, Handle, Row, SchemaHandle, Value
+from mainstay.backing.database import Database, Handle, Row, Value
 
 
 class Statement(NamedTuple):
@@ -90,10 +90,6 @@ class RecordingDatabase:
         """Change all or nothing."""
         with self.inner.changing(organisation, keep=keep and self.keep) as rows:
             yield RecordingHandle(rows, self.statements)
-
-    def migrating(self) -> AbstractContextManager[SchemaHandle]:
-        """Change the schema."""
-        return self.inner.migrating()
 
     def close(self) -> None:
         """Let go of every connection."""

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from mainstay.backing.database import Database, Handle
+from mainstay.backing.database import Handle, WholeDatabase
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.guard import Guard
 from mainstay.backing.migrations.apply import migrate
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mainstay.identity.keys import KeyMaker
 
 
-def connect(settings: Settings) -> Database:
+def connect(settings: Settings) -> WholeDatabase:
     """The database of these settings, as it is."""
     folder = DataFolder(settings.data)
     try:
@@ -33,7 +33,7 @@ def connect(settings: Settings) -> Database:
         raise WrongSetting(f"MAINSTAY_DATA is not a folder that can be used: {fault.strerror}.") from None
     if settings.database is None:
         return SqliteDatabase(folder.database)
-    database: Database = late("mainstay.backing.postgresql").PostgresDatabase(settings.database)
+    database: WholeDatabase = late("mainstay.backing.postgresql").PostgresDatabase(settings.database)
     return database
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from mainstay.backing.database import EVERY, Database, Value
-from mainstay.backing.migrations import apply
-from mainstay.backing.migrations.apply import migrate, steps_for
+from earlier import open_before
+from mainstay.backing.database import EVERY, Value, WholeDatabase
+from mainstay.backing.migrations.apply import migrate
 from mainstay.settings import Settings
-from mainstay.staging import connect
 
 STEP = 8
 ORGANISATION = "org_01M7000000000000000000000A"
@@ -16,26 +15,13 @@ OTHER = "org_01M7000000000000000000000B"
 
 
 @pytest.fixture
-def before(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+def before(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[WholeDatabase]:
     """A database as it was before the step."""
-    database = connect(fresh_settings)
-    steps = steps_for(database.engine)
-    with monkeypatch.context() as earlier:
-        earlier.setattr(apply, "steps_for", lambda _: [step for step in steps if step.number < STEP])
-        migrate(database)
-    with database.changing(EVERY) as rows:
-        for organisation in (ORGANISATION, OTHER):
-            rows.run(
-                "INSERT INTO organisation (id, name, country, currency, time_zone, subscription, created_at,"
-                " created_by, updated_at, updated_by, version)"
-                " VALUES (:id, 'O', 'GB', 'GBP', 'UTC', 'active', '', '{}', '', '{}', 1)",
-                id=organisation,
-            )
-    yield database
-    database.close()
+    with open_before(STEP, fresh_settings, monkeypatch, ORGANISATION, OTHER) as database:
+        yield database
 
 
-def put_account(database: Database, identity: str, email: str) -> None:
+def put_account(database: WholeDatabase, identity: str, email: str) -> None:
     """An account as it was kept: by the address without case alone."""
     with database.changing(EVERY) as rows:
         rows.run(
@@ -46,7 +32,13 @@ def put_account(database: Database, identity: str, email: str) -> None:
 
 
 def put_person(
-    database: Database, identity: str, email: str, account: str | None = None, *, place: str = ORGANISATION, **more: str
+    database: WholeDatabase,
+    identity: str,
+    email: str,
+    account: str | None = None,
+    *,
+    place: str = ORGANISATION,
+    **more: str,
 ) -> None:
     with database.changing(EVERY) as rows:
         rows.run(
@@ -62,7 +54,7 @@ def put_person(
         )
 
 
-def put_link(database: Database, identity: str, kind: str, email: str, **whom: Value) -> None:
+def put_link(database: WholeDatabase, identity: str, kind: str, email: str, **whom: Value) -> None:
     with database.changing(EVERY) as rows:
         rows.run(
             "INSERT INTO one_time_link (id, kind, email, organisation_id, person_id, account_id, expires_at)"
@@ -76,12 +68,12 @@ def put_link(database: Database, identity: str, kind: str, email: str, **whom: V
         )
 
 
-def addresses(database: Database, table: str) -> list[tuple[Value, ...]]:
+def addresses(database: WholeDatabase, table: str) -> list[tuple[Value, ...]]:
     with database.reading(EVERY) as rows:
         return list(rows.all(f"SELECT id, email, email_folded FROM {table} ORDER BY id"))
 
 
-def test_an_account_gets_its_address_back_as_it_was_given_and_its_own_domain(before: Database) -> None:
+def test_an_account_gets_its_address_back_as_it_was_given_and_its_own_domain(before: WholeDatabase) -> None:
     put_account(before, "acc_A", "Kim@straße.example")
     put_person(before, "person_A", "Kim@straße.example", "acc_A")
     put_account(before, "acc_B", "Ann@new.example")
@@ -97,7 +89,7 @@ def test_an_account_gets_its_address_back_as_it_was_given_and_its_own_domain(bef
     ]
 
 
-def test_an_account_whose_person_has_another_address_now_keeps_what_it_has(before: Database) -> None:
+def test_an_account_whose_person_has_another_address_now_keeps_what_it_has(before: WholeDatabase) -> None:
     put_account(before, "acc_A", "Kim@new.example")
     put_person(before, "person_A", "kim@other.example", "acc_A")
     put_account(before, "acc_B", "zoë@new.example")
@@ -108,7 +100,7 @@ def test_an_account_whose_person_has_another_address_now_keeps_what_it_has(befor
     ]
 
 
-def test_of_people_with_the_same_address_one_has_it_and_nobody_is_lost(before: Database) -> None:
+def test_of_people_with_the_same_address_one_has_it_and_nobody_is_lost(before: WholeDatabase) -> None:
     put_person(before, "person_A", "zoe\u0308@new.example", status="left")
     put_person(before, "person_B", "zoë@new.example")
     put_person(before, "person_C", "zoe\u0308@new.example", place=OTHER)
@@ -124,7 +116,7 @@ def test_of_people_with_the_same_address_one_has_it_and_nobody_is_lost(before: D
     ]
 
 
-def test_of_accounts_with_the_same_address_the_first_has_it(before: Database) -> None:
+def test_of_accounts_with_the_same_address_the_first_has_it(before: WholeDatabase) -> None:
     put_account(before, "acc_A", "zoe\u0308@new.example")
     put_account(before, "acc_B", "zoë@new.example")
     migrate(before)
@@ -134,7 +126,7 @@ def test_of_accounts_with_the_same_address_the_first_has_it(before: Database) ->
     ]
 
 
-def test_links_live_on_but_a_reset_that_may_have_gone_to_another_mailbox(before: Database) -> None:
+def test_links_live_on_but_a_reset_that_may_have_gone_to_another_mailbox(before: WholeDatabase) -> None:
     put_account(before, "acc_A", "Kim@straße.example")
     put_account(before, "acc_B", "ann@new.example")
     put_person(before, "person_A", "Kim@straße.example", "acc_A")
@@ -151,7 +143,7 @@ def test_links_live_on_but_a_reset_that_may_have_gone_to_another_mailbox(before:
     ]
 
 
-def test_many_are_folded_batch_by_batch(before: Database) -> None:
+def test_many_are_folded_batch_by_batch(before: WholeDatabase) -> None:
     with before.changing(EVERY) as rows:
         for number in range(2_500):
             rows.run(

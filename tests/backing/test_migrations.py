@@ -9,7 +9,7 @@ import pytest
 
 from engines import ENGINES
 from evidence import contents, tables
-from mainstay.backing.database import Database, NewerSchema, SchemaHandle
+from mainstay.backing.database import NewerSchema, SchemaHandle, WholeDatabase
 from mainstay.backing.migrations import apply
 from mainstay.backing.migrations.apply import Step, is_current, migrate, steps_for
 from mainstay.settings import Settings
@@ -32,7 +32,7 @@ HALF = "CREATE TABLE half (x text);\nINSERT INTO half VALUES ('x');\nINSERT INTO
 
 
 @pytest.fixture
-def empty(fresh_settings: Settings) -> Iterator[Database]:
+def empty(fresh_settings: Settings) -> Iterator[WholeDatabase]:
     """A database with nothing in it."""
     database = connect(fresh_settings)
     yield database
@@ -55,7 +55,7 @@ def test_steps_are_numbered_without_gaps_or_doubles_and_mean_the_same_on_both_en
     assert {len(of_number) for of_number in names.values()} == {1}
 
 
-def test_a_step_may_be_for_the_other_engine_only(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_may_be_for_the_other_engine_only(empty: WholeDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     known = steps_for(empty.engine)
     later = Step(known[-1].number + 2, "later", making("later"))
     monkeypatch.setattr(apply, "steps_for", lambda _: [*known, later])
@@ -64,26 +64,26 @@ def test_a_step_may_be_for_the_other_engine_only(empty: Database, monkeypatch: p
     assert is_current(empty)
 
 
-def test_an_empty_database_gets_every_step(empty: Database) -> None:
+def test_an_empty_database_gets_every_step(empty: WholeDatabase) -> None:
     assert migrate(empty) == [step.name for step in steps_for(empty.engine)]
     assert is_current(empty)
     assert {"organisation", "person", "audit"} <= {*tables(empty)}
 
 
-def test_each_step_is_noted(empty: Database) -> None:
+def test_each_step_is_noted(empty: WholeDatabase) -> None:
     migrate(empty)
     noted = contents(empty)["schema_step"]
     assert [row[:2] for row in sorted(noted)] == [(step.number, step.name) for step in steps_for(empty.engine)]
 
 
-def test_a_second_time_nothing_is_left_to_do(empty: Database) -> None:
+def test_a_second_time_nothing_is_left_to_do(empty: WholeDatabase) -> None:
     migrate(empty)
     before = contents(empty)
     assert migrate(empty) == []
     assert contents(empty) == before
 
 
-def test_only_what_is_missing_is_applied(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_missing_is_applied(empty: WholeDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     known = steps_for(empty.engine)
     with monkeypatch.context() as earlier:
         earlier.setattr(apply, "steps_for", lambda _: known[:1])
@@ -127,7 +127,7 @@ def in_python(handle: SchemaHandle) -> None:
 
 @pytest.mark.parametrize("half", [in_sql, in_python])
 def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
-    empty: Database, monkeypatch: pytest.MonkeyPatch, half: Callable[[SchemaHandle], None]
+    empty: WholeDatabase, monkeypatch: pytest.MonkeyPatch, half: Callable[[SchemaHandle], None]
 ) -> None:
     known = steps_for(empty.engine)
     number = known[-1].number + 1
@@ -144,7 +144,7 @@ def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
     assert "whole" in tables(empty)
 
 
-def test_a_newer_schema_is_refused_and_left_alone(empty: Database) -> None:
+def test_a_newer_schema_is_refused_and_left_alone(empty: WholeDatabase) -> None:
     migrate(empty)
     with empty.migrating() as schema:
         schema.run("INSERT INTO schema_step (number, name, applied_at) VALUES (99, 'later', 'later')")
@@ -155,7 +155,7 @@ def test_a_newer_schema_is_refused_and_left_alone(empty: Database) -> None:
 
 
 @pytest.mark.only_on("sqlite")
-def test_whoever_tells_sqlite_of_a_table_tells_it_of_every_index(empty: Database) -> None:
+def test_whoever_tells_sqlite_of_a_table_tells_it_of_every_index(empty: WholeDatabase) -> None:
     # Of one that is not told, it thinks what it likes; and what is told of one that is dropped goes with it.
     migrate(empty)
     with empty.reading("*") as rows:

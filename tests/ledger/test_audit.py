@@ -1,4 +1,6 @@
 import hashlib
+from contextlib import AbstractContextManager
+from typing import Any
 
 import apsw
 import orjson
@@ -7,7 +9,7 @@ import pytest
 
 from cast import Cast
 from evidence import history, holder, touched, trail
-from mainstay.backing.database import EVERY, Unreachable
+from mainstay.backing.database import EVERY, SchemaHandle, Unreachable
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.ledger import audit
@@ -28,8 +30,14 @@ def first_break(cast: Cast) -> int | None:
         return audit.first_break(rows)
 
 
+def schema_of(cast: Cast) -> AbstractContextManager[SchemaHandle]:
+    database: Any = cast.stage.database
+    opened: AbstractContextManager[SchemaHandle] = database.migrating()
+    return opened
+
+
 def vandalise(cast: Cast, sql: str, **given: int) -> None:
-    with cast.stage.database.migrating() as schema:
+    with schema_of(cast) as schema:
         schema.script(UNGUARD[cast.stage.database.engine])
         assert schema.run(sql, **given) == 1
 
@@ -103,7 +111,7 @@ def test_a_row_whose_records_were_taken_out_is_found(alone: Cast) -> None:
 
 def without_records(cast: Cast) -> None:
     """Write the whole chain anew as it was before records were named: hashed without them."""
-    with cast.stage.database.migrating() as schema:
+    with schema_of(cast) as schema:
         schema.script(UNGUARD[cast.stage.database.engine])
         schema.run("UPDATE audit SET records = NULL")
         previous = "0" * 64
@@ -126,7 +134,7 @@ def test_a_chain_goes_on_behind_rows_from_before_records_were_named(alone: Cast)
 
 def without_kinds(cast: Cast) -> None:
     """Write the whole chain anew as it was before stamps said what acted."""
-    with cast.stage.database.migrating() as schema:
+    with schema_of(cast) as schema:
         schema.script(UNGUARD[cast.stage.database.engine])
         previous = "0" * 64
         for sequence, at, stamped, *kept in schema.all(

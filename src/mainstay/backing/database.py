@@ -74,8 +74,12 @@ class Database(Protocol):
     def changing(self, organisation: str, *, keep: bool = True) -> AbstractContextManager[Handle]:
         """Change all or nothing; nothing when it is not to be kept. An organisation's changes happen one by one."""
 
-    def migrating(self) -> AbstractContextManager["SchemaHandle"]:
-        """Change the schema, all or nothing; several processes that start at once take turns."""
-
     def close(self) -> None:
         """Let go of every connection."""
+
+
+class WholeDatabase(Database, Protocol):
+    """A database of one's own, whose schema can be changed."""
+
+    def migrating(self) -> AbstractContextManager[SchemaHandle]:
+        """Change the schema, all or nothing; several processes that start at once take turns."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from mainstay.backing.database import Database, Handle, SchemaHandle
+from mainstay.backing.database import Database, Handle
 
 
 @dataclass
@@ -55,9 +55,5 @@ class Together:
     def _take_back(self) -> None:
         self.rows.run("ROLLBACK TO SAVEPOINT one_of_many")
 
-    def migrating(self) -> AbstractContextManager[SchemaHandle]:
-        """The schema is not changed in passing."""
-        raise NotImplementedError
-
     def close(self) -> None:
-        """It ends with the one change."""
+        """There is nothing to let go of: it ends with the one change."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mainstay.backing.database import EVERY, Database, Handle, NewerSchema, SchemaHandle
+from mainstay.backing.database import EVERY, Database, Handle, NewerSchema, SchemaHandle, WholeDatabase
 from mainstay.late import late
 from mainstay.values.moments import moment_text, system_clock
 
@@ -34,7 +34,7 @@ class Step:
     run: Callable[[SchemaHandle], None]
 
 
-def migrate(database: Database) -> list[str]:
+def migrate(database: WholeDatabase) -> list[str]:
     """Apply the steps that are missing; their names."""
     steps = steps_for(database.engine)
     with database.migrating() as handle:
@@ -66,7 +66,7 @@ def _run(file: Path, handle: SchemaHandle) -> None:
         late(f"{__package__}.{file.name.removesuffix('.py')}").apply(handle)
 
 
-def _apply(database: Database, step: Step) -> bool:
+def _apply(database: WholeDatabase, step: Step) -> bool:
     with database.migrating() as handle:
         # Asked again under the lock: another process may have done it meanwhile.
         if _newest(handle) >= step.number:

@@ -1,0 +1,34 @@
+"""Databases as they were before a step of the schema."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from mainstay.backing.database import EVERY, WholeDatabase
+from mainstay.backing.migrations import apply
+from mainstay.backing.migrations.apply import migrate, steps_for
+from mainstay.settings import Settings
+from mainstay.staging import connect
+
+_ORGANISATION = (
+    "INSERT INTO organisation (id, name, country, currency, time_zone, subscription, created_at, created_by,"
+    " updated_at, updated_by, version) VALUES (:id, 'O', 'GB', 'GBP', 'UTC', 'active', '', '{}', '', '{}', 1)"
+)
+
+
+@contextmanager
+def open_before(
+    step: int, settings: Settings, monkeypatch: pytest.MonkeyPatch, *organisations: str
+) -> Iterator[WholeDatabase]:
+    """A database migrated only up to a step, with these organisations in it."""
+    database = connect(settings)
+    steps = steps_for(database.engine)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(apply, "steps_for", lambda _: [one for one in steps if one.number < step])
+        migrate(database)
+    with database.changing(EVERY) as rows:
+        for organisation in organisations:
+            rows.run(_ORGANISATION, id=organisation)
+    yield database
+    database.close()
