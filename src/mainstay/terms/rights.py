@@ -105,41 +105,64 @@ Rights = frozenset[Right]
 
 HIGHEST = Role.OWNER
 
-_R = Right
-_SUBCONTRACTOR = frozenset(
-    {_R.ORGANISATION_READ, _R.ME_READ, _R.ME_CHANGE, _R.SITES_READ, _R.JOBS_READ, _R.SCHEDULE_READ, _R.VISITS_MOVE}
-) | {_R.NOTES_WRITE, _R.DOCUMENTS_READ, _R.DOCUMENTS_CHANGE}
-_MEMBER = (
-    _SUBCONTRACTOR
-    | {_R.PEOPLE_READ, _R.CONNECTIONS_READ, _R.OVERVIEW_READ, _R.CUSTOMERS_READ, _R.JOBS_MOVE}
-    | {_R.LEAVE_READ, _R.LEAVE_REQUEST, _R.HOURS_READ, _R.HOURS_LOG}
-)
-_OFFICE = (
-    _MEMBER
-    | {
-        _R.COSTS_READ,
-        _R.PRICES_READ,
-        _R.MESSAGES_READ,
-        _R.CONNECTIONS_WRITE,
-        _R.SETTINGS_READ,
-        _R.HISTORY_READ,
-        _R.OFFICE_NOTES_READ,
-    }
-    | {_R.ALL_CUSTOMERS_READ, _R.CUSTOMERS_CHANGE, _R.ALL_JOBS_READ, _R.JOBS_CHANGE}
-    | {_R.ALL_SCHEDULE_READ, _R.SCHEDULE_CHANGE, _R.ALL_LEAVE_READ, _R.LEAVE_DECIDE}
-    | {_R.ALL_HOURS_READ, _R.HOURS_REVIEW}
-)
-_ADMIN = (
-    _OFFICE
-    | {_R.ORGANISATION_CHANGE, _R.PEOPLE_CHANGE, _R.KEYS_MANAGE, _R.CONNECTIONS_MANAGE, _R.WEBHOOKS_MANAGE}
-    | {_R.EVENTS_READ, _R.CUSTOMERS_MERGE}
-)
+# The lowest role that has each right; those above it have it too.
+_LOWEST: dict[Right, Role] = {
+    # The organisation and oneself
+    Right.ORGANISATION_READ: Role.SUBCONTRACTOR,
+    Right.ORGANISATION_CHANGE: Role.ADMIN,
+    Right.SETTINGS_READ: Role.OFFICE,
+    Right.SUBSCRIPTION_CHANGE: Role.OWNER,
+    Right.ME_READ: Role.SUBCONTRACTOR,
+    Right.ME_CHANGE: Role.SUBCONTRACTOR,
+    Right.OVERVIEW_READ: Role.MEMBER,
+    # People, and what acts for them
+    Right.PEOPLE_READ: Role.MEMBER,
+    Right.PEOPLE_CHANGE: Role.ADMIN,
+    Right.OWNERS_NAME: Role.OWNER,
+    Right.KEYS_MANAGE: Role.ADMIN,
+    Right.CONNECTIONS_READ: Role.MEMBER,
+    Right.CONNECTIONS_WRITE: Role.OFFICE,
+    Right.CONNECTIONS_MANAGE: Role.ADMIN,
+    Right.WEBHOOKS_MANAGE: Role.ADMIN,
+    # What belongs to any record
+    Right.NOTES_WRITE: Role.SUBCONTRACTOR,
+    Right.OFFICE_NOTES_READ: Role.OFFICE,
+    Right.DOCUMENTS_READ: Role.SUBCONTRACTOR,
+    Right.DOCUMENTS_CHANGE: Role.SUBCONTRACTOR,
+    Right.MESSAGES_READ: Role.OFFICE,
+    Right.HISTORY_READ: Role.OFFICE,
+    Right.EVENTS_READ: Role.ADMIN,
+    # Money
+    Right.COSTS_READ: Role.OFFICE,
+    Right.PRICES_READ: Role.OFFICE,
+    # Customers
+    Right.SITES_READ: Role.SUBCONTRACTOR,
+    Right.CUSTOMERS_READ: Role.MEMBER,
+    Right.ALL_CUSTOMERS_READ: Role.OFFICE,
+    Right.CUSTOMERS_CHANGE: Role.OFFICE,
+    Right.CUSTOMERS_MERGE: Role.ADMIN,
+    # Jobs
+    Right.JOBS_READ: Role.SUBCONTRACTOR,
+    Right.JOBS_MOVE: Role.MEMBER,
+    Right.ALL_JOBS_READ: Role.OFFICE,
+    Right.JOBS_CHANGE: Role.OFFICE,
+    # Schedule
+    Right.SCHEDULE_READ: Role.SUBCONTRACTOR,
+    Right.VISITS_MOVE: Role.SUBCONTRACTOR,
+    Right.ALL_SCHEDULE_READ: Role.OFFICE,
+    Right.SCHEDULE_CHANGE: Role.OFFICE,
+    Right.LEAVE_READ: Role.MEMBER,
+    Right.LEAVE_REQUEST: Role.MEMBER,
+    Right.ALL_LEAVE_READ: Role.OFFICE,
+    Right.LEAVE_DECIDE: Role.OFFICE,
+    # Hours
+    Right.HOURS_READ: Role.MEMBER,
+    Right.HOURS_LOG: Role.MEMBER,
+    Right.ALL_HOURS_READ: Role.OFFICE,
+    Right.HOURS_REVIEW: Role.OFFICE,
+}
 _ALWAYS: dict[Role, Rights] = {
-    Role.OWNER: frozenset(Right),
-    Role.ADMIN: _ADMIN,
-    Role.OFFICE: _OFFICE,
-    Role.MEMBER: _MEMBER,
-    Role.SUBCONTRACTOR: _SUBCONTRACTOR,
+    role: frozenset(right for right, lowest in _LOWEST.items() if not lowest.is_above(role)) for role in Role
 }
 
 
@@ -152,9 +175,9 @@ class Grant(Word):
 
 
 _GRANTED: dict[Grant, tuple[Role, Rights]] = {
-    Grant.MEMBERS_SEE_PRICES: (Role.MEMBER, frozenset({_R.PRICES_READ})),
-    Grant.MEMBERS_SEE_TEAM_SCHEDULE: (Role.MEMBER, frozenset({_R.ALL_SCHEDULE_READ})),
-    Grant.SUBCONTRACTORS_LOG_HOURS: (Role.SUBCONTRACTOR, frozenset({_R.HOURS_READ, _R.HOURS_LOG})),
+    Grant.MEMBERS_SEE_PRICES: (Role.MEMBER, frozenset({Right.PRICES_READ})),
+    Grant.MEMBERS_SEE_TEAM_SCHEDULE: (Role.MEMBER, frozenset({Right.ALL_SCHEDULE_READ})),
+    Grant.SUBCONTRACTORS_LOG_HOURS: (Role.SUBCONTRACTOR, frozenset({Right.HOURS_READ, Right.HOURS_LOG})),
 }
 # What an organisation grants that has not said otherwise, as it is kept.
 USUAL_GRANTS = "membersSeeTeamSchedule subcontractorsLogHours"
