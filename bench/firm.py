@@ -1,7 +1,7 @@
 """A firm of any size: one organisation with so many jobs, and customers, visits, hours, leave and notes to match.
 
-Records are written in bulk, without the trail and the events of operations, which would take an hour; `bench.equal`
-holds some of them against what operations write.
+Records are written in bulk, without the trail and the events of operations, which would take an hour: by the product's
+own listings, with its words and its stages; who sees which job is copied here as its store copies it.
 """
 
 from collections.abc import Iterator, Sequence
