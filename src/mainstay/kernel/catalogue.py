@@ -31,10 +31,19 @@ class Catalogue:
         return frozenset(event.name for event in self.events)
 
     @cached_property
+    def gets(self) -> dict[str, Operation]:
+        """What gets a record by itself, by the prefix of its id."""
+        return {one.on.prefix: one for one in self.operations if one.on and not one.changes}
+
+    @cached_property
+    def lists(self) -> dict[str, Operation]:
+        """What lists records, by what they call themselves."""
+        return {one.output.noun: one for one in self.operations if one.lists}
+
+    @cached_property
     def listings(self) -> dict[str, tuple[Listing[Any], Right]]:
         """How each kind of record that is looked at by itself is read, and who may, by the prefix of its ids."""
-        looks = [operation for operation in self.operations if operation.on and not operation.changes]
-        return {operation.on.prefix: (operation.on, operation.right) for operation in looks if operation.on}
+        return {prefix: (one.on, one.right) for prefix, one in self.gets.items() if one.on}
 
     def chore(self, name: str) -> Chore | None:
         """What is done for letters of this kind, if it is a chore."""

@@ -115,13 +115,6 @@ class Listing(Generic[K]):
         counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, **bound, **asked)
         return replace(page, count=int(counted[0] or 0) if counted else len(rows))
 
-    def count(self, ctx: Context, condition: str, **bound: Value) -> int:
-        """How many records there are for which a condition holds, as far as they are counted, and seen by who asks."""
-        no_order = replace(next(iter(self.orders.values())), nullable=False, walks=False)
-        counted = self._from.statements("1", [condition], no_order, self._sight(ctx), behind=False).counted
-        row = ctx.rows.one(counted, most=COUNTED, **bound)
-        return int(row[0] or 0) if row else 0
-
     def search(self, ctx: Context, text: str, most: int) -> list[K]:
         """The newest records that are found by a text, whatever state they are in, as far as whoever asks sees them."""
         if not self.found_by:

@@ -86,10 +86,6 @@ class Operation:
         """Whether it cannot be undone, and so is shown before it is done."""
         return self.effect is Effect.IRREVERSIBLE
 
-    def reasons_against(self, record: Kept, actor: Actor) -> Sequence[Reason]:
-        """Why it cannot be done to a record now."""
-        return self.unless(record, actor) if self.unless else ()
-
 
 class Facts(TypedDict, total=False):
     """What a declaration says beyond right and effect, where it is not as usual; Operation tells what each means."""

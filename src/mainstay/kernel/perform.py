@@ -177,7 +177,7 @@ def _call(ctx: Context, operation: Operation, given: Input) -> Result:
         ctx.summary = f"{operation.title}: {record.called}."
         if record.shown.versioned:
             ctx.expect(record.version)
-        refuse(operation.reasons_against(record, ctx.actor))
+        refuse(operation.unless(record, ctx.actor) if operation.unless else ())
     return operation.function(ctx, given, record)
 
 

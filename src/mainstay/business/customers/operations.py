@@ -77,23 +77,12 @@ class CreateCustomer(Input):
     external_ref: _ExternalRef = None
 
 
-class UpdateCustomer(Input):
+class UpdateCustomer(CreateCustomer):
     """Which customer, and what to change; null clears."""
 
     customer_id: str = Field(description="The customer's id.")
     name: _Name = omittable()
     kind: _Kind = omittable()
-    email: _Email = None
-    phone: _Phone = None
-    billing_address: _Billing = None
-    tax_number: _TaxNumber = None
-    registration_number: _Registration = None
-    e_invoice_address: _EInvoice = None
-    reference: _Reference = None
-    payment_terms_days: _Terms = None
-    language: _Language = None
-    notes: _Notes = None
-    external_ref: _ExternalRef = None
 
 
 class ArchiveCustomer(Input):

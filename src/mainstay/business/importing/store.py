@@ -46,6 +46,11 @@ class Run:
         return self.status == "checking"
 
     @property
+    def goes_on(self) -> bool:
+        """Whether something is being done with it, unless it was interrupted."""
+        return self.status in {"checking", "importing"}
+
+    @property
     def is_right(self) -> bool:
         """Whether every row could be brought over."""
         return self.status == "checked" and not (self.result or {}).get("faults")

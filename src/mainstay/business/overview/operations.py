@@ -1,22 +1,23 @@
 """One look at everything that waits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from mainstay.business.hours.store import ENTRIES
-from mainstay.business.jobs.store import JOBS, LATE
+from mainstay.business.hours.operations import list_hours
+from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.overview.model import Need, OverviewOut
-from mainstay.business.schedule.store import ON_LEAVE, TIME_OFF, VISITS
+from mainstay.business.schedule.leave import list_time_off
+from mainstay.business.schedule.operations import list_visits
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
-from mainstay.values.moments import beginning_of, local_date, moment_text
+from mainstay.values.moments import local_date, moment_text
 
 # So far back the trail is looked through for what apps did, and so many acts of it at most.
 _A_DAY = timedelta(days=1)
@@ -28,95 +29,43 @@ class GetOverview(Input):
 
 
 class _Waiting(NamedTuple):
-    """Records that wait as long as a condition holds, and whom for."""
+    """Records that wait for whoever has a right: what lists exactly those, and where the office does."""
 
     what: str
-    listing: Listing[Any]
-    condition: str
     right: Right
+    lists: Operation
     path: str
-    operation: str
-    given: Mapping[str, object]
+    given: Callable[[Context, str], dict[str, object]]
 
 
-_NOBODY = "visit.person_id IS NULL AND visit.status <> 'cancelled' AND visit.begins_at >= :today_at"
-_TODAY = ":today"
+def _always(**given: object) -> Callable[[Context, str], dict[str, object]]:
+    return lambda _ctx, _today: given
+
+
+def _own(status: str) -> Callable[[Context, str], dict[str, object]]:
+    return lambda ctx, _today: {"personId": ctx.actor.id, "status": status}
+
 
 # The most pressing first.
-_OFFICE: tuple[_Waiting, ...] = (
+_WAITING = (
     _Waiting(
         "Visits of people who are on leave",
-        VISITS,
-        ON_LEAVE,
         Right.SCHEDULE_CHANGE,
+        list_visits,
         "/schedule/visits",
-        "list_visits",
-        {"onLeave": True},
+        _always(onLeave=True),
     ),
     _Waiting(
-        "Visits without a person",
-        VISITS,
-        _NOBODY,
-        Right.SCHEDULE_CHANGE,
-        "/schedule/visits",
-        "list_visits",
-        {"unassigned": True},
+        "Visits without a person", Right.SCHEDULE_CHANGE, list_visits, "/schedule/visits", _always(unassigned=True)
     ),
-    _Waiting(
-        "Jobs past their date",
-        JOBS,
-        LATE.replace(":due_before", _TODAY),
-        Right.JOBS_CHANGE,
-        "/jobs",
-        "list_jobs",
-        {"dueBefore": _TODAY},
-    ),
-    _Waiting(
-        "Hours to approve",
-        ENTRIES,
-        "time_entry.status = 'submitted'",
-        Right.HOURS_REVIEW,
-        "/hours/approve",
-        "list_hours",
-        {"status": "submitted"},
-    ),
-    _Waiting(
-        "Time off to decide",
-        TIME_OFF,
-        "time_off.status = 'requested'",
-        Right.LEAVE_DECIDE,
-        "/time-off",
-        "list_time_off",
-        {"status": "requested"},
-    ),
-    *(
-        _Waiting(what, JOBS, f"job.stage = '{stage}'", Right.JOBS_CHANGE, "/jobs", "list_jobs", {"stage": stage})
-        for stage, what in (
-            ("enquiry", "Enquiries to answer"),
-            ("toSchedule", "Jobs to schedule"),
-            ("toInvoice", "Jobs to invoice"),
-        )
-    ),
-)
-_FIELD: tuple[_Waiting, ...] = (
-    _Waiting(
-        "Hours that were rejected",
-        ENTRIES,
-        "time_entry.person_id = :me AND time_entry.status = 'rejected'",
-        Right.HOURS_LOG,
-        "/hours",
-        "list_hours",
-        {"status": "rejected"},
-    ),
-    _Waiting(
-        "Hours to submit",
-        ENTRIES,
-        "time_entry.person_id = :me AND time_entry.status = 'draft'",
-        Right.HOURS_LOG,
-        "/hours",
-        "list_hours",
-        {"status": "draft"},
-    ),
+    _Waiting("Jobs past their date", Right.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}),
+    _Waiting("Hours to approve", Right.HOURS_REVIEW, list_hours, "/hours/approve", _always(status="submitted")),
+    _Waiting("Time off to decide", Right.LEAVE_DECIDE, list_time_off, "/time-off", _always(status="requested")),
+    _Waiting("Enquiries to answer", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="enquiry")),
+    _Waiting("Jobs to schedule", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toSchedule")),
+    _Waiting("Jobs to invoice", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toInvoice")),
+    _Waiting("Hours that were rejected", Right.HOURS_LOG, list_hours, "/hours", _own("rejected")),
+    _Waiting("Hours to submit", Right.HOURS_LOG, list_hours, "/hours", _own("draft")),
 )
 
 
@@ -126,13 +75,13 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
 
     Each with how many there are and what lists exactly those. The place to begin a day; members see what is their own.
     """
-    zone = time_zone(ctx)
-    today = local_date(ctx.now, zone)
-    bound = {"now": ctx.at, "today": today.isoformat(), "today_at": moment_text(beginning_of(today, zone))}
-    needs = [_need(ctx, one, bound) for one in (*_OFFICE, *_FIELD) if ctx.actor.may(one.right)]
+    today = local_date(ctx.now, time_zone(ctx)).isoformat()
+    # As for a page, where a list is counted as well; of each, one record is enough.
+    counting = replace(ctx, envelope=ctx.envelope._replace(actions=True))
+    needs = [_need(counting, one, today) for one in _WAITING if ctx.actor.may(one.right)]
     return OverviewOut(
         object=OverviewOut.noun,
-        on=today.isoformat(),
+        on=today,
         needs=[need for need in needs if need.count],
         changed_by_apps=_changed_by_apps(ctx) if ctx.actor.may(Right.HISTORY_READ) else 0,
     )
@@ -141,15 +90,15 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
 OPERATIONS = (get_overview,)
 
 
-def _need(ctx: Context, one: _Waiting, bound: Mapping[str, str]) -> Need:
-    used = {name: value for name, value in bound.items() if f":{name}" in one.condition}
-    given = {name: bound["today"] if value == _TODAY else value for name, value in one.given.items()}
+def _need(ctx: Context, one: _Waiting, today: str) -> Need:
+    given = one.given(ctx, today)
+    page: Any = one.lists.function(ctx, one.lists.input.model_validate({**given, "limit": 1}))
     asked = urlencode({name: "yes" if value is True else value for name, value in given.items()})
     return Need(
         what=one.what,
-        count=one.listing.count(ctx, one.condition, **used),
-        url=f"{ctx.base_url}{one.path}{'?' if asked else ''}{asked}",
-        operation=one.operation,
+        count=page.count or 0,
+        url=f"{ctx.base_url}{one.path}?{asked}",
+        operation=one.lists.name,
         given=given,
     )
 

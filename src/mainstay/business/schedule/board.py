@@ -10,8 +10,10 @@ from pydantic.config import JsonDict
 from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
 from mainstay.business.people.working_hours import own_hours
 from mainstay.business.schedule.model import LeaveKind, Visit, VisitKind, VisitStatus
+from mainstay.business.schedule.operations import move_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.times import bounds
+from mainstay.kernel.catalogue import is_admitted
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
@@ -74,6 +76,7 @@ class OnBoard(_Part):
     customer_name: str | None
     site_name: str | None
     allow_overlap: bool
+    movable: bool = Field(description="Whether whoever asks can move it now.")
 
 
 class OnDuty(_Part):
@@ -129,13 +132,14 @@ def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
         end=end,
         earliest=moment_text(parse_moment(begin) - _A_DAY),
     )
+    moves = is_admitted(move_visit, ctx.actor)
     return ScheduleOut(
         object=ScheduleOut.noun,
         from_=first,
         until=last,
         time_zone=zone,
         people=_people(ctx, usual, _Range(dates, zone, begin, end), visits),
-        visits=[_on_board(visit) for visit in visits],
+        visits=[_on_board(visit, movable=moves and not visit.not_movable(ctx.actor)) for visit in visits],
         more=len(visits) == _MOST_VISITS,
     )
 
@@ -143,11 +147,11 @@ def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
 OPERATIONS = (get_schedule,)
 
 _COLUMNS = column_names(Visit.shown)
-_AT = {name: _COLUMNS.index(name) for name in OnBoard.model_fields}
+_AT = {name: _COLUMNS.index(name) for name in OnBoard.model_fields if name in _COLUMNS}
 
 
-def _on_board(visit: Visit) -> OnBoard:
-    return OnBoard.model_validate({name: visit.row[place] for name, place in _AT.items()})
+def _on_board(visit: Visit, *, movable: bool) -> OnBoard:
+    return OnBoard.model_validate({name: visit.row[place] for name, place in _AT.items()} | {"movable": movable})
 
 
 def _people(ctx: Context, usual: WorkingHours, days: _Range, visits: list[Visit]) -> list[OnDuty]:

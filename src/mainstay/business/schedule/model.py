@@ -1,7 +1,7 @@
 """Visits and time off: what is shown of them, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -23,6 +23,21 @@ LeaveStatus = Literal["requested", "approved", "declined", "cancelled"]
 
 LONGEST_VISIT_HOURS = 24
 _MOMENT: JsonDict = {"format": "date-time"}
+
+
+class Step(NamedTuple):
+    """What whoever goes to a visit does next: what it becomes, and what that is called."""
+
+    to: Progress
+    words: str
+
+
+def next_step(status: VisitStatus) -> Step | None:
+    """What is next, by how far a visit is."""
+    return _STEPS.get(status)
+
+
+_STEPS: dict[VisitStatus, Step] = {"planned": Step("started", "Start"), "started": Step("done", "Finish")}
 
 
 class VisitOut(Record):

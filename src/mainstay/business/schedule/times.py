@@ -1,8 +1,8 @@
 """When a visit is: as it was asked for, as it is kept, and as people are told it."""
 
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -145,13 +145,6 @@ def told(starts_at: str | None, ends_at: str | None, on: str | None, zone: str) 
     begin, end = local(starts_at, zone), local(ends_at, zone)
     day = "" if begin.date() == end.date() else f" on {end.date().isoformat()}"
     return f"{begin.date().isoformat()} from {begin:%H:%M} to {end:%H:%M}{day} ({zone})"
-
-
-def days_of(starts_at: str, ends_at: str, zone: str) -> Sequence[date]:
-    """The dates that a time touches."""
-    begin, end = local(starts_at, zone).date(), local(ends_at, zone)
-    last = end.date() if end.time() != time() else end.date() - timedelta(days=1)
-    return [begin + timedelta(days=number) for number in range((last - begin).days + 1)]
 
 
 def bounds(first: str | None, last: str | None, zone: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.words import clock, long_day
-from mainstay.values.moments import beginning_of, local_date, moment_text, parse_moment, system_clock
+from mainstay.values.moments import beginning_of, local_date, moment_text, parse_moment
 from mainstay.values.words import words_of
 
 Shown = dict[str, Any]
@@ -28,7 +28,6 @@ class Day:
 
     found: Mapping[str, Any]
     on: date
-    movable: bool
 
     def rows(self) -> Shown:
         """The hours that are shown, and a row for each person; what nobody does yet comes first."""
@@ -76,13 +75,13 @@ class Day:
             free = next((number for number, end in enumerate(ends) if end <= starts), len(ends))
             lane = min(free, _MOST_LANES - 1)
             ends[lane : lane + 1] = [until]
-            items.append(_item(visit, movable=self.movable) | self._place(visit) | {"lane": lane})
+            items.append(_item(visit) | self._place(visit) | {"lane": lane})
         return {
             "id": person["id"],
             "name": person["name"],
             "colour": person["colour"],
             "items": items,
-            "anytime": [_item(one, movable=self.movable) for one in visits if not one["startsAt"]],
+            "anytime": [_item(one) for one in visits if not one["startsAt"]],
             "works": [self._place(one) for one in person["works"]],
             "away": [self._place(one) | {"words": _leave(one)} for one in person["away"]],
         }
@@ -103,11 +102,10 @@ class Week:
 
     found: Mapping[str, Any]
     first: date
-    movable: bool
+    today: date
 
     def rows(self) -> Shown:
         """The dates, and a row for each person with what is on each of them."""
-        today = local_date(system_clock(), self._zone)
         ends = [moment_text(beginning_of(day, self._zone)) for day in (*self._days, self._days[-1] + timedelta(days=1))]
         dates = [
             (day, {"date": day.isoformat(), "words": long_day(day)}, span)
@@ -115,7 +113,7 @@ class Week:
         ]
         return {
             "days": [
-                {"date": day.isoformat(), "short": f"{day:%a} {day.day} {day:%b}", "today": day == today}
+                {"date": day.isoformat(), "short": f"{day:%a} {day.day} {day:%b}", "today": day == self.today}
                 for day in self._days
             ],
             "rows": [
@@ -163,7 +161,7 @@ class Week:
         for visit in self.found["visits"]:
             on = visit["on"]
             day = date.fromisoformat(on) if on else local_date(parse_moment(visit["startsAt"]), self._zone)
-            cells.setdefault((visit["personId"] or "", day), []).append(_item(visit, movable=self.movable))
+            cells.setdefault((visit["personId"] or "", day), []).append(_item(visit))
         return cells
 
     @property
@@ -172,24 +170,29 @@ class Week:
         return [*(nobody if any(person == "" for person, _ in self._by_cell) else []), *self.found["people"]]
 
 
-def _item(visit: Mapping[str, Any], *, movable: bool) -> Shown:
+def called(visit: Mapping[str, Any]) -> str:
+    """What people call a visit."""
+    job = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"])))
+    return job or visit["title"] or words_of(visit["kind"])
+
+
+def _item(visit: Mapping[str, Any]) -> Shown:
     """A visit as it stands on a board."""
     zone = visit["timeZone"]
     local = parse_moment(visit["startsAt"]).astimezone(ZoneInfo(zone)) if visit["startsAt"] else None
     when = f"{local:%H:%M}\N{EN DASH}{clock(visit['endsAt'], zone)}" if local else "Any time"
-    what = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"]))) or visit["title"] or words_of(visit["kind"])
     return {
         "id": visit["id"],
         "path": f"/schedule/visits/{visit['id']}",
         "when": when,
-        "what": what,
+        "what": called(visit),
         "below": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
         "status": visit["status"],
         # Nearly all are planned: only what is not needs to be said.
         "state": None if visit["status"] == "planned" else words_of(visit["status"]),
         "date": local.date().isoformat() if local else visit["on"],
         "order": visit["startsAt"] or "",
-        "movable": movable and visit["status"] in {"planned", "started"},
+        "movable": visit["movable"],
         "overlaps": visit["allowOverlap"],
     }
 

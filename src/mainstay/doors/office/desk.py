@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -31,6 +32,7 @@ from mainstay.terms.listed import COUNTED
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.values.fields import Upload
 from mainstay.values.ids import is_id
+from mainstay.values.moments import local_date
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 # What an organisation hands in stays: documents that were sent may show it.
@@ -79,6 +81,11 @@ class Guest:
     def sending(self, fields: dict[str, str]) -> "Guest":
         """The same, sending this form; takes its token out of the fields."""
         return replace(self, once=take_once(fields))
+
+    def envelope(self, deed: str, version: int | None = None) -> Envelope:
+        """What goes with one deed of the form they sent: under its name it is done once, however often it comes."""
+        once = f"form {deed} {secret_hash(self.once)}" if self.once else None
+        return Envelope(self.request.id, None if version is None else frozenset({version}), once)
 
     @property
     def time_zone(self) -> str:
@@ -156,10 +163,8 @@ class Desk:
 
         What a form does that was sent before is not done again: its answer is the one that it got then.
         """
-        versions = None if version is None else frozenset({version})
-        once = f"form {operation.name} {secret_hash(guest.once)}" if guest.once else None
         try:
-            return await self._perform(guest, operation, given, Envelope(guest.request.id, versions, once))
+            return await self._perform(guest, operation, given, guest.envelope(operation.name, version))
         except Invalid as invalid:
             if any(fault.field == "Idempotency-Key" for fault in invalid.faults):
                 raise Conflict(_SENT_BEFORE) from None
@@ -240,10 +245,19 @@ class Desk:
     def getting(self, record: str) -> Operation:
         """What gets a record, by its id."""
         prefix = record.partition("_")[0]
-        looks = [one for one in self.catalogue.operations if one.on and not one.changes and one.on.prefix == prefix]
-        if not looks or not is_id(record, prefix):
+        if prefix not in self.catalogue.gets or not is_id(record, prefix):
             raise NotFound("record")
-        return looks[-1]
+        return self.catalogue.gets[prefix]
+
+    async def get(self, guest: Guest, record: str) -> dict[str, Any]:
+        """A record, by its id."""
+        gets = self.getting(record)
+        name = gets.input.model_fields[gets.on.id_field].alias if gets.on and gets.on.id_field else None
+        return await self.perform(guest, gets, {name: record} if name else {})
+
+    def today(self, guest: Guest) -> date:
+        """The date at their place."""
+        return local_date(self.visitors.stage.clock(), guest.time_zone)
 
     def notice(self, guest: Guest) -> str | None:
         """What was just done, said on the page after it."""

@@ -13,14 +13,13 @@ from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
 from mainstay.doors.office.desk import Desk, Guest, status_of
+from mainstay.doors.office.references import title_of
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.doors.pages.words import size
-from mainstay.identity.secrets import secret_hash
 from mainstay.kernel.catalogue import admit
-from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Fault, Invalid, NotFound, Refusal
 
 # What one form may hand in: some files that were chosen or dropped, and a photo that was taken for it.
@@ -112,11 +111,7 @@ class Documents:
     async def _shown(self, guest: Guest, document: Record | None) -> dict[str, Any]:
         """What only the page of a file has: the way back to its record, what that is called."""
         record = document["recordId"] if document else ""
-        gets = self.desk.getting(record)
-        name = gets.input.model_fields[gets.on.id_field].alias if gets.on and gets.on.id_field else None
-        found = await self.desk.perform(guest, gets, {name: record} if name else {})
-        named = [found.get("number"), found.get("title") or found.get("name")]
-        called = " ".join(str(part) for part in named if part) or "Back"
+        called = title_of(await self.desk.get(guest, record))
         return {"within": {"path": f"{self.desk.place_of(record)}#files", "name": called}}
 
     def _add(self, guest: Guest, received: Sequence[Received], about: Mapping[str, object]) -> None:
@@ -139,8 +134,6 @@ class Documents:
                 "thumbnail": files.keep(content.small) if content.small else None,
             }
             given.append(orjson.dumps({**about, **known}))
-        once = secret_hash(guest.once) if guest.once else None
         with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
             for number, raw in enumerate(given):
-                replay_key = f"form {add_document.name} {once} {number}" if once else None
-                stage.perform(add_document, guest.actor, raw, Envelope(guest.request.id, replay_key=replay_key))
+                stage.perform(add_document, guest.actor, raw, guest.envelope(f"{add_document.name} {number}"))

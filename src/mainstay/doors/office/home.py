@@ -9,6 +9,7 @@ from typing import Any
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.overview.operations import get_overview
+from mainstay.business.schedule.model import next_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, told
@@ -19,11 +20,8 @@ from mainstay.identity import sessions
 from mainstay.kernel.operation import Operation
 from mainstay.late import late
 from mainstay.terms.refusal import NotFound
-from mainstay.values.moments import local_date
 
 _VISITS = 50
-# What whoever goes there does next, by how far a visit is.
-_STEPS = {"planned": (("started", "Start"),), "started": (("done", "Finish"),)}
 _NOTHING_NEEDED: dict[str, Any] = {"needs": [], "changedByApps": 0}
 
 
@@ -54,25 +52,24 @@ class Home:
             "home.html",
             guest,
             area="Home",
-            today=local_date(self.desk.visitors.stage.clock(), guest.time_zone),
+            today=self.desk.today(guest),
             needs=needs,
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
             visits=await self._today(guest),
-            own=guest.actor.id,
             notice=self.desk.notice(guest),
         )
 
     async def _today(self, guest: Guest) -> list[dict[str, Any]]:
         """The visits of today: those of whoever looks first, then, where they see them, the others."""
-        day = local_date(self.desk.visitors.stage.clock(), guest.time_zone).isoformat()
+        day = self.desk.today(guest).isoformat()
         page = await self.desk.list(guest, list_visits, {"from": day, "until": day, "limit": _VISITS})
         visits = [
             {
                 **visit,
                 "own": visit["personId"] == guest.actor.id,
                 "state": state_of(list_visits.output, visit["status"]),
-                "steps": _STEPS.get(visit["status"], ()) if "set_visit_status" in visit["availableActions"] else (),
+                "next": next_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
             }
             for visit in page["data"]
         ]

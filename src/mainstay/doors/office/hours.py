@@ -24,14 +24,12 @@ from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
-from mainstay.identity.secrets import secret_hash
-from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.terms.refusal import Invalid, Refusal, Stale
 from mainstay.terms.rights import Right
 from mainstay.values.durations import hours_text, read_minutes
-from mainstay.values.moments import local_date, parse_moment
+from mainstay.values.moments import parse_moment
 
 # So many entries are shown of a week and the one before, and so many jobs are listed to choose from.
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
@@ -199,7 +197,7 @@ class Hours:
         return fields, guest.sending(fields), self._place(guest, fields)
 
     def _place(self, guest: Guest, words: Mapping[str, str]) -> _Place:
-        today = local_date(self.desk.visitors.stage.clock(), guest.time_zone)
+        today = self.desk.today(guest)
         try:
             chosen = date.fromisoformat(words.get("on", ""))
         except ValueError:
@@ -291,9 +289,7 @@ class _RefusedError(Exception):
 def _do_each(stage: Stage, guest: Guest, wished: Sequence[Deed]) -> None:
     faults: dict[str, str] = {}
     for deed in wished:
-        once = f"form {secret_hash(guest.once)} {deed.cell}" if guest.once else None
-        versions = None if deed.version is None else frozenset({deed.version})
-        envelope = Envelope(guest.request.id, versions, once)
+        envelope = guest.envelope(deed.cell, deed.version)
         try:
             stage.perform(deed.operation, guest.actor, orjson.dumps(deed.given), envelope)
         except Refusal as refusal:

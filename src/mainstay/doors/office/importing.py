@@ -26,7 +26,6 @@ FILES_AN_HOUR = 60
 # So many faults are shown at once; whoever mends them sees the others.
 _SHOWN_FAULTS = 300
 _AGAIN_SECONDS = "2"
-_GOING_ON = ("checking", "importing")
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class ImportPages:
         admit(run.kind.makes, guest.actor)
         if done is not None:
             raise Conflict(_BEING_DONE)
-        if run.status == "done":
+        if run.is_done:
             raise Conflict("This file was brought over. Bring it along once more to look at it again.")
         mapping = _mapping(run, fields)
         if missing := run.kind.missing(mapping):
@@ -137,7 +136,7 @@ class ImportPages:
         # Looked at first: it goes when what became of the run is kept, so what is read behind it is known then.
         done = self.desk.visitors.passing.noted(at["id"]) if is_id(at["id"], PREFIX) else None
         run = await self.desk.visitors.runner.read(self._find, guest, at["id"])
-        return run, done if run.status in _GOING_ON else None
+        return run, done if run.goes_on else None
 
     def _find(self, guest: Guest, identity: str) -> Run:
         with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
@@ -206,7 +205,7 @@ def _shown(run: Run, done: int | None) -> dict[str, Any]:
         "faults_shown": faults[:_SHOWN_FAULTS],
         "faults_left": max(len(faults) - _SHOWN_FAULTS, 0),
         "goes_on": done is not None,
-        "stopped": run.status in _GOING_ON and done is None,
+        "stopped": run.goes_on and done is None,
     }
 
 

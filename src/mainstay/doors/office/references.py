@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.asking import Asked, Choices
-from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import is_id
 from mainstay.values.search import MOST_WORDS, SHORTEST
@@ -59,7 +57,7 @@ class References:
 
     async def _choices(self, guest: Guest, kind: str, customer: str) -> Choices:
         """All there are to pick from, where they are few: people, and what one customer has."""
-        lists = self._lists.get(kind)
+        lists = self.desk.catalogue.lists.get(kind)
         if lists is None or not guest.may(lists):
             return ()
         fields = lists.input.model_fields
@@ -71,7 +69,7 @@ class References:
         return () if page["hasMore"] else [(record["id"], title_of(record)) for record in page["data"]]
 
     async def _find(self, guest: Guest, kind: str, typed: str) -> str:
-        lists = self._lists.get(kind)
+        lists = self.desk.catalogue.lists.get(kind)
         words = typed.split()[:MOST_WORDS]
         # What ends so shortly is still known by the rest of it: the second of two houses.
         while words and len(words[-1]) < SHORTEST:
@@ -95,23 +93,13 @@ class References:
 
     async def _called(self, guest: Guest, kind: str, text: str) -> str:
         """What people call a record; what is no id stays as it was typed."""
-        gets = self._gets.get(kind)
-        if not is_id(text, kind) or gets is None or not guest.may(gets) or gets.on is None or not gets.on.id_field:
+        gets = self.desk.catalogue.gets.get(kind)
+        if not is_id(text, kind) or gets is None or not guest.may(gets):
             return text
-        name = gets.input.model_fields[gets.on.id_field].alias or gets.on.id_field
         try:
-            return title_of(await self.desk.perform(guest, gets, {name: text}))
+            return title_of(await self.desk.get(guest, text))
         except NotFound:
             return ""
-
-    @cached_property
-    def _lists(self) -> dict[str, Operation]:
-        return {operation.output.noun: operation for operation in self.desk.catalogue.operations if operation.lists}
-
-    @cached_property
-    def _gets(self) -> dict[str, Operation]:
-        looks = [operation for operation in self.desk.catalogue.operations if operation.on and not operation.changes]
-        return {operation.on.prefix: operation for operation in looks if operation.on}
 
 
 def title_of(record: Record) -> str:

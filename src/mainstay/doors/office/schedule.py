@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 from mainstay.business.schedule.board import get_schedule
 from mainstay.business.schedule.free_time import find_free_time
 from mainstay.business.schedule.leave import get_time_off, list_time_off, request_time_off
-from mainstay.business.schedule.operations import get_visit, list_visits, move_visit, plan_visit
+from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
-from mainstay.doors.office.days import Day, Week
+from mainstay.doors.office.days import Day, Week, called
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
@@ -23,7 +23,6 @@ from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.words import clock, date_words, long_day, moment
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Refusal
-from mainstay.values.moments import local_date, system_clock
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
 
@@ -40,12 +39,6 @@ def _when(visit: Mapping[str, Any]) -> str:
         return f"Any time on {date_words(visit['on'])}"
     zone = visit["timeZone"]
     return f"{moment(visit['startsAt'], zone)}\N{EN DASH}{clock(visit['endsAt'], zone)}"
-
-
-def called(visit: Mapping[str, Any]) -> str:
-    """What people call a visit."""
-    job = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"])))
-    return job or visit["title"] or words_of(visit["kind"])
 
 
 def _period(leave: Mapping[str, Any]) -> str:
@@ -130,19 +123,18 @@ class SchedulePages:
         admit(get_schedule, guest.actor)
         words = query_words(guest.request)
         view = words["view"] if words.get("view") in _VIEWS else "day"
-        today = local_date(system_clock(), guest.time_zone)
+        today = self.desk.today(guest)
         on = _date(words.get("on", "")) or today
         first = on - timedelta(days=on.weekday()) if view in {"week", "list"} else on
         last = first + timedelta(days=_A_WEEK - 1) if view in {"week", "list"} else first
         shown: dict[str, Any] = {"sheet": await self._sheet(guest, on)} if view == "sheet" else {}
         found = await self.desk.perform(guest, get_schedule, {"from": first.isoformat(), "until": last.isoformat()})
-        movable = guest.may(move_visit)
         if view == "day":
-            shown["day"] = Day(found, on, movable=movable).rows()
+            shown["day"] = Day(found, on).rows()
         elif view == "week":
-            shown["week"] = Week(found, first, movable=movable).rows()
+            shown["week"] = Week(found, first, today).rows()
         elif view == "list":
-            shown["by_day"] = Week(found, first, movable=movable).by_day()
+            shown["by_day"] = Week(found, first, today).by_day()
         return self.desk.page(
             "schedule.html",
             guest,
