@@ -139,7 +139,7 @@ def _price(given: object) -> int:
 Price = Annotated[
     int,
     BeforeValidator(_price, json_schema_input_type=str),
-    Field(description='A decimal as text, such as "85.50", up to four decimals. A JSON number is taken by its digits.'),
+    Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("decimal"),
 ]
 
@@ -181,9 +181,7 @@ def _whole(given: object) -> object:
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
 
 # The field by which a list goes on; each list says by its type whose id it is.
-LAST_SEEN: Any = Field(
-    default=None, description="The id of the last record of the page before; the list goes on behind it."
-)
+LAST_SEEN: Any = Field(default=None, description="Goes on behind this id, the last of the page before.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,150 @@
+"""What the lines of a document come to: one calculation for quotes, invoices, credit notes and orders.
+
+Everything is whole numbers. Amounts are in the currency's minor unit; quantities, prices and percentages are counts of
+1/10,000. Whatever is rounded is rounded once, a half away from zero, so that a document with every sign turned around
+comes to the same with its sign turned around.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mainstay.values.money import spread
+
+_UNIT = 10_000
+WHOLE = 100 * _UNIT  # a hundred percent
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate of tax: its parts, such as GST and QST, each a percentage of the net amount."""
+
+    id: str
+    percents: tuple[int, ...]
+
+    @property
+    def percent(self) -> int:
+        """All parts together."""
+        return sum(self.percents)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A line that costs something."""
+
+    quantity: int
+    unit_price: int
+    rate: Rate
+    discount_percent: int = 0
+    # What was paid before is not discounted once more.
+    discountable: bool = True
+
+    def amount(self, decimals: int) -> int:
+        """What the line comes to, in a currency with so many decimals."""
+        exact = self.quantity * self.unit_price * (WHOLE - self.discount_percent) * 10**decimals
+        return rounded(exact, _UNIT * _UNIT * WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """What is taken off a whole document: a percentage of it, or an amount."""
+
+    percent: int = 0
+    amount: int = 0
+
+    def of(self, total: int) -> int:
+        """What is taken off such a total."""
+        return rounded(total * self.percent, WHOLE) + self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What is taxed at one rate: net, and the tax by the parts of the rate."""
+
+    rate: Rate
+    net: int
+    taxes: tuple[int, ...]
+
+    @property
+    def tax(self) -> int:
+        """All of the tax."""
+        return sum(self.taxes)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a document comes to."""
+
+    # Of each line, as its price is told: before the discount of the whole, and with tax where prices include it.
+    amounts: tuple[int, ...]
+    # What the discount of the whole takes off each line.
+    discounts: tuple[int, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def discount(self) -> int:
+        """What is taken off the whole."""
+        return sum(self.discounts)
+
+    @property
+    def net(self) -> int:
+        """Without tax."""
+        return sum(group.net for group in self.groups)
+
+    @property
+    def tax(self) -> int:
+        """All of the tax."""
+        return sum(group.tax for group in self.groups)
+
+    @property
+    def total(self) -> int:
+        """What is to be paid."""
+        return self.net + self.tax
+
+
+def total_up(
+    charges: Sequence[Charge], decimals: int, discount: Discount | None = None, *, inclusive: bool = False
+) -> Totals:
+    """What these lines come to, in a currency with so many decimals; `inclusive` where prices include the tax."""
+    amounts = [charge.amount(decimals) for charge in charges]
+    discounts = _shared_out(discount or Discount(), charges, amounts)
+    by_rate: dict[Rate, int] = {}
+    for charge, amount, less in zip(charges, amounts, discounts, strict=True):
+        by_rate[charge.rate] = by_rate.get(charge.rate, 0) + amount - less
+    group = _group_of_gross if inclusive else _group_of_net
+    return Totals(tuple(amounts), tuple(discounts), tuple(group(rate, sum_) for rate, sum_ in by_rate.items()))
+
+
+def rounded(numerator: int, denominator: int) -> int:
+    """A fraction as a whole number, a half away from zero."""
+    size = (2 * abs(numerator) + denominator) // (2 * denominator)
+    return size if numerator >= 0 else -size
+
+
+def by_parts(total: int, percents: Sequence[int]) -> list[int]:
+    """The amounts of a total that is asked for in parts: each what all up to it come to, less those before it.
+
+    So the parts are each within a cent of their share, and all of them together are the total.
+    """
+    reached = [0]
+    for percent in percents:
+        reached.append(reached[-1] + percent)
+    return [rounded(total * after, WHOLE) - rounded(total * before, WHOLE) for before, after in pairwise(reached)]
+
+
+def _shared_out(discount: Discount, charges: Sequence[Charge], amounts: Sequence[int]) -> list[int]:
+    """What a discount takes off each line."""
+    places = [place for place, charge in enumerate(charges) if charge.discountable]
+    taken = discount.of(sum(amounts[place] for place in places))
+    shares = dict(zip(places, spread(taken, [amounts[place] for place in places]) if places else [], strict=True))
+    return [shares.get(place, 0) for place in range(len(charges))]
+
+
+def _group_of_net(rate: Rate, net: int) -> Group:
+    return Group(rate, net, tuple(rounded(net * percent, WHOLE) for percent in rate.percents))
+
+
+def _group_of_gross(rate: Rate, gross: int) -> Group:
+    net = rounded(gross * WHOLE, WHOLE + rate.percent)
+    tax = gross - net
+    return Group(rate, net, tuple(spread(tax, rate.percents)) if rate.percent else tuple(0 for _ in rate.percents))

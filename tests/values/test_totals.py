@@ -1,0 +1,153 @@
+"""What documents come to: cases in which other systems went wrong, and what holds for every document."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mainstay.values.money import parse_price
+from mainstay.values.totals import WHOLE, Charge, Discount, Rate, Totals, by_parts, total_up
+
+
+def rate(*percents: str) -> Rate:
+    return Rate("+".join(percents), tuple(map(parse_price, percents)))
+
+
+def line(quantity: str, price: str, at: Rate, less: str = "0") -> Charge:
+    return Charge(parse_price(quantity), parse_price(price), at, parse_price(less))
+
+
+@pytest.mark.parametrize(
+    ("charges", "told", "net", "tax", "total"),
+    [
+        ([line("1", "55.55", rate("23")), line("1", "11.11", rate("23"))], "without tax", 6666, 1533, 8199),
+        ([line("16", "348.35", rate("22"), "4")], "without tax", 535066, 117715, 652781),
+        ([line("10", "3.60", rate("5.5"))], "without tax", 3600, 198, 3798),
+        ([line("1", "8500", rate("19")), line("1", "-7500", rate("19"))], "without tax", 100000, 19000, 119000),
+        ([line("1", "140", rate("5", "9.975"))], "without tax", 14000, 2097, 16097),
+        ([line("2", "379", rate("21"))], "with tax", 62645, 13155, 75800),
+        ([line("1", "90", rate("5")), line("1", "55", rate("5"))], "with tax", 13810, 690, 14500),
+        ([line("12", "125", rate("6"))], "with tax", 141509, 8491, 150000),
+    ],
+)
+def test_it_comes_to_what_people_expect(charges: list[Charge], told: str, net: int, tax: int, total: int) -> None:
+    found = total_up(charges, 2, inclusive=told == "with tax")
+    assert (found.net, found.tax, found.total) == (net, tax, total)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "price", "decimals", "amount"),
+    [
+        ("1", "0.005", 2, 1),
+        ("1", "0.0049", 2, 0),
+        ("-1", "0.005", 2, -1),
+        ("1", "-0.005", 2, -1),
+        ("0", "100", 2, 0),
+        ("3", "0.3333", 2, 100),
+        ("1", "0.5", 0, 1),
+        ("1", "0.0005", 3, 1),
+        ("1000000", "1000000", 2, 10**14),
+    ],
+)
+def test_a_line_is_rounded_once_and_a_half_goes_away_from_zero(
+    quantity: str, price: str, decimals: int, amount: int
+) -> None:
+    assert line(quantity, price, rate("0")).amount(decimals) == amount
+
+
+def test_each_part_of_a_rate_is_rounded_by_itself() -> None:
+    (group,) = total_up([line("1", "140", rate("5", "9.975"))], 2).groups
+    assert group.taxes == (700, 1397)
+
+
+def test_the_parts_of_a_tax_that_prices_include_add_up_to_it() -> None:
+    (group,) = total_up([line("1", "100", rate("5", "9.975"))], 2, inclusive=True).groups
+    assert (group.net, group.taxes) == (8698, (435, 867))
+
+
+def test_a_discount_is_rounded_once_and_shared_out_over_the_lines() -> None:
+    charges = [line("1", "0.99", rate("20")), line("1", "0.99", rate("20")), line("1", "0.99", rate("5"))]
+    found = total_up(charges, 2, Discount(percent=parse_price("10")))
+    assert (found.discounts, found.discount) == ((10, 10, 10), 30)
+    by_amount = total_up(charges, 2, Discount(amount=100))
+    assert (by_amount.discounts, by_amount.net) == ((34, 33, 33), 197)
+
+
+def test_what_was_paid_before_is_not_discounted() -> None:
+    deposit = replace(line("-1", "100", rate("20")), discountable=False)
+    found = total_up([line("1", "400", rate("20")), deposit], 2, Discount(percent=parse_price("10")))
+    assert (found.discounts, found.net) == ((4000, 0), 26000)
+    assert total_up([deposit], 2, Discount(percent=parse_price("10"))).discount == 0
+
+
+def test_nothing_comes_to_nothing() -> None:
+    assert total_up([], 2, Discount(percent=parse_price("10"))) == Totals((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("total", "percents", "parts"),
+    [(10_001, ("50", "50"), [5001, 5000]), (100, ("33.3333", "33.3333", "33.3334"), [33, 34, 33])],
+)
+def test_parts_of_a_total_add_up_to_it(total: int, percents: tuple[str, ...], parts: list[int]) -> None:
+    assert by_parts(total, [parse_price(percent) for percent in percents]) == parts
+
+
+RATES = [rate("20"), rate("19"), rate("5.5"), rate("0"), rate("5", "9.975"), rate("2.1")]
+LINES = st.lists(
+    st.builds(
+        Charge,
+        st.integers(-(10**7), 10**7),
+        st.integers(-(10**9), 10**9),
+        st.sampled_from(RATES),
+        st.integers(0, WHOLE),
+        st.booleans(),
+    ),
+    max_size=30,
+)
+DISCOUNTS = st.one_of(
+    st.builds(Discount, percent=st.integers(0, WHOLE)), st.builds(Discount, amount=st.integers(0, 10**9))
+)
+DECIMALS = st.sampled_from([0, 2, 3])
+
+
+@given(charges=LINES, discount=DISCOUNTS, decimals=DECIMALS, inclusive=st.booleans())
+def test_a_credit_note_mirrors_its_invoice(
+    charges: list[Charge], discount: Discount, decimals: int, *, inclusive: bool
+) -> None:
+    issued = total_up(charges, decimals, discount, inclusive=inclusive)
+    turned = [replace(charge, quantity=-charge.quantity) for charge in charges]
+    credited = total_up(turned, decimals, replace(discount, amount=-discount.amount), inclusive=inclusive)
+    assert [-amount for amount in credited.amounts] == [*issued.amounts]
+    assert [-less for less in credited.discounts] == [*issued.discounts]
+    assert [(group.rate, -group.net, [-tax for tax in group.taxes]) for group in credited.groups] == [
+        (group.rate, group.net, [*group.taxes]) for group in issued.groups
+    ]
+
+
+@given(LINES, DISCOUNTS, DECIMALS)
+def test_a_total_with_tax_in_it_is_what_the_customer_was_told(
+    charges: list[Charge], discount: Discount, decimals: int
+) -> None:
+    found = total_up(charges, decimals, discount, inclusive=True)
+    assert found.total == sum(found.amounts) - found.discount
+
+
+@given(charges=LINES, discount=DISCOUNTS, decimals=DECIMALS, inclusive=st.booleans())
+def test_tax_is_the_percentage_of_the_net_to_the_cent(
+    charges: list[Charge], discount: Discount, decimals: int, *, inclusive: bool
+) -> None:
+    found = total_up(charges, decimals, discount, inclusive=inclusive)
+    assert found.net + found.tax == found.total
+    for group in found.groups:
+        exact = Fraction(group.net * group.rate.percent, WHOLE)
+        # Each part is rounded by itself; and from a gross amount the net is, of which the tax is a percentage.
+        assert abs(group.tax - exact) <= (1 if inclusive else Fraction(len(group.taxes), 2))
+
+
+@given(st.integers(-(10**12), 10**12), st.lists(st.integers(0, WHOLE), max_size=8))
+def test_parts_are_each_within_a_cent_of_their_share(total: int, percents: list[int]) -> None:
+    parts = by_parts(total, percents)
+    assert sum(parts) == by_parts(total, [sum(percents)])[0]
+    assert all(abs(part - Fraction(total * percent, WHOLE)) <= 1 for part, percent in zip(parts, percents, strict=True))
