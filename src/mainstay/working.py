@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from random import uniform
+from random import SystemRandom
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import EVERY, Unreachable
@@ -46,7 +46,7 @@ def open_worker(settings: Settings, stage: Stage) -> Worker:
 
 def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:
     """What sends the deliveries of a stage."""
-    queue = Queue(stage, chance=partial(uniform, -1, 1))
+    queue = Queue(stage, chance=partial(SystemRandom().uniform, -1, 1))
     return Dispatcher(queue, open_signer(settings), Web(open_guard(settings)), stage.clock)
 
 

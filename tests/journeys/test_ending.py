@@ -198,7 +198,8 @@ def test_when_its_parts_die_whatever_is_done_the_server_ends_with_a_reason(embed
         assert server.process.wait(60) == 1
         assert processes_of(server) == {}
         told = _told(server)
-        assert len([line for line in told if line["event"] == "server process ended"]) == MOST_DEATHS
+        # More than that where the machine is so slow that a minute passes between the first and the last.
+        assert len([line for line in told if line["event"] == "server process ended"]) >= MOST_DEATHS
         assert (told[-1]["event"], told[-1]["reason"]) == (
             "giving up",
             "A server process ended 8 times in 60 seconds.",
