@@ -20,7 +20,8 @@ def input_schema(operation: Operation) -> Schema:
 def _inlined(part: Any, definitions: Schema) -> Any:
     """A part of a schema without references, and without what would mislead.
 
-    Pydantic makes up titles from names. And what may be left out is no null by default: sent, null clears a field.
+    Pydantic makes up titles from names, and calls a bound by a name of its own where a validator comes before it. And
+    what may be left out is no null by default: sent, null clears a field.
     """
     if isinstance(part, list):
         return [_inlined(inner, definitions) for inner in part]
@@ -30,7 +31,10 @@ def _inlined(part: Any, definitions: Schema) -> Any:
         meant = definitions[part["$ref"].rpartition("/")[2]]
         return _inlined({**meant, **{name: inner for name, inner in part.items() if name != "$ref"}}, definitions)
     return {
-        name: _inlined(inner, definitions)
+        _BOUNDS.get(name, name): _inlined(inner, definitions)
         for name, inner in part.items()
         if not (name == "title" and type(inner) is str) and not (name == "default" and inner is None)
     }
+
+
+_BOUNDS = {"ge": "minimum", "le": "maximum"}

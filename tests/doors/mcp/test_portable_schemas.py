@@ -42,7 +42,6 @@ def test_an_answer_is_told_by_the_names_that_one_goes_on_by(operation: Operation
     schema = describe(operation)["outputSchema"]
     assert schema["properties"].keys() <= NAMED
     assert schema["properties"]
-    assert {*schema["required"]} == schema["properties"].keys()
     assert ("availableActions" in schema["properties"]) == (operation.tells_actions and not operation.is_irreversible)
 
 
@@ -86,7 +85,8 @@ def test_a_price_is_text_and_a_number_is_taken_by_its_digits(
 
 def test_the_schema_of_a_price_says_how_it_is_taken() -> None:
     update = next(operation for operation in OFFERED if operation.name == "update_person")
-    price, nothing = describe(update)["inputSchema"]["properties"]["costRate"]["anyOf"]
+    told = describe(update)["inputSchema"]["properties"]["costRate"]
+    price, nothing = told["anyOf"]
     assert price["type"] == "string"
-    assert "A JSON number is taken by its digits" in price["description"]
+    assert "a number is taken by its digits" in told["description"]
     assert nothing == {"type": "null"}

@@ -60,7 +60,6 @@ def test_every_tool_is_well_described() -> None:
         assert tool["title"]
         assert len(tool["description"]) > len(tool["title"])
         assert set(tool["annotations"]) == {
-            "title",
             "readOnlyHint",
             "destructiveHint",
             "idempotentHint",

@@ -18,7 +18,7 @@ class ListUnbilled(ListInput):
     """Of which jobs."""
 
     starting_after: Annotated[str | None, id_of("job")] = Field(
-        None, description="The id of the last job of the page before; the list goes on behind it."
+        None, description="Goes on behind this id, the last of the page before."
     )
     job_id: str | None = Field(None, title="Job", description="Only of this job: its id or number.")
 

@@ -16,7 +16,7 @@ class GetHistory(ListInput):
     """Whose history."""
 
     starting_after: Annotated[str | None, Field(pattern="^[0-9]{1,15}$")] = Field(
-        None, description="The id of the last entry of the page before; the list goes on behind it."
+        None, description="Goes on behind this id, the last of the page before."
     )
     record_id: str | None = Field(
         None,

@@ -133,10 +133,9 @@ def describe(operation: Operation) -> Schema:
         "name": operation.name,
         "title": operation.title,
         "description": f"{operation.title}. {operation.description}".strip(),
-        "inputSchema": _brief(input_schema(operation), nulls=operation.changes),
+        "inputSchema": {"properties": {}, **_brief(input_schema(operation), nulls=operation.on is not None)},
         "outputSchema": _output_schema(operation),
         "annotations": {
-            "title": operation.title,
             "readOnlyHint": reads,
             "destructiveHint": operation.changes and not operation.only_adds,
             "idempotentHint": reads or (operation.rest or "").startswith("PATCH "),
@@ -146,27 +145,43 @@ def describe(operation: Operation) -> Schema:
 
 
 def _brief(part: Any, *, nulls: bool) -> Any:
-    """A part of a schema without what no model needs to read.
+    """A part of a schema without what no model needs to read: it is told what is wrong when something is.
 
-    Examples; that text has no control characters; and, where null clears nothing, that it is taken as well.
+    Examples; how long a text may be, and of what; that null is taken as well, where it clears nothing; and the same
+    once more for each of several fields that are all alike.
     """
     if isinstance(part, list):
         return [_brief(inner, nulls=nulls) for inner in part]
     if not isinstance(part, dict):
         return part
-    options = part.get("anyOf", ())
-    if not nulls and {"type": "null"} in options:
-        (meant,) = [option for option in options if option != {"type": "null"}]
-        return _brief({**meant, **{name: inner for name, inner in part.items() if name != "anyOf"}}, nulls=nulls)
-    return {
-        name: _brief(inner, nulls=nulls)
-        for name, inner in part.items()
-        if name != "examples" and not (name == "pattern" and str(inner).startswith(_NO_CONTROL))
-    }
+    if _NULL in part.get("anyOf", ()):
+        (meant,) = [option for option in part["anyOf"] if option != _NULL]
+        words = {name: inner for name, inner in part.items() if name != "anyOf"}
+        if "properties" not in meant and meant.get("description", "") not in words.get("description", ""):
+            words["description"] += " " + meant["description"]
+        # What is replaced as a whole needs no null within it.
+        whole = _brief({**meant, **words}, nulls=False)
+        return _or_null(whole) if nulls else whole
+    brief = {name: inner for name, inner in part.items() if name not in _NOT_READ}
+    fields = list(brief.pop("properties", {}).items())
+    shown = {name: _brief(inner, nulls=nulls) for name, inner in brief.items()}
+    if not fields:
+        return shown
+    if len(fields) > _ALIKE and all(inner == fields[0][1] for _, inner in fields):
+        names = {"enum": [name for name, _ in fields]}
+        return shown | {"propertyNames": names, "additionalProperties": _brief(fields[0][1], nulls=nulls)}
+    return shown | {"properties": {name: _brief(inner, nulls=nulls) for name, inner in fields}}
 
 
-# How the patterns begin of text without control characters.
-_NO_CONTROL = r"^[^\x00"
+def _or_null(part: Schema) -> Schema:
+    words: Schema = {name: part.pop(name) for name in ("description", "default") if name in part}
+    return {"anyOf": [part, _NULL], **words}
+
+
+_NULL = {"type": "null"}
+_NOT_READ = {"examples", "minLength", "maxLength", "pattern"}
+# So many fields that are all alike are worth telling as one.
+_ALIKE = 2
 
 
 def _output_schema(operation: Operation) -> Schema:
@@ -180,7 +195,7 @@ def _output_schema(operation: Operation) -> Schema:
     properties: Schema = {name: {"type": "string"} for name in names}
     if operation.tells_actions and not operation.is_irreversible:
         properties["availableActions"] = {"type": "array", "items": {"type": "string"}}
-    return {"type": "object", "properties": properties, "required": list(properties)}
+    return {"type": "object", "properties": properties}
 
 
 # The names that a record has by itself, each a text.
