@@ -15,6 +15,8 @@ from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
+from mainstay.business.pricelist import operations as items
+from mainstay.business.pricelist import suppliers, taxes
 from mainstay.business.records import documents, history, notes, search
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
@@ -50,6 +52,9 @@ CATALOGUE = Catalogue(
         *timers.OPERATIONS,
         *review.OPERATIONS,
         *unbilled.OPERATIONS,
+        *items.OPERATIONS,
+        *taxes.OPERATIONS,
+        *suppliers.OPERATIONS,
         *costing.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,

@@ -2,6 +2,7 @@
 
 from cast import Cast
 from house.examples_hours import HOURS_EXAMPLES, furnish_hours
+from house.examples_prices import PRICE_EXAMPLES, furnish_prices
 from house.examples_records import document, furnish_documents, listed
 from house.examples_schedule import SCHEDULE_EXAMPLES, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, furnish_work
@@ -20,5 +21,7 @@ def example(cast: Cast, operation: Operation, role: Role = Role.OWNER) -> Given:
         return SCHEDULE_EXAMPLES[operation.name](furnish_schedule(cast, work.job), role)
     if operation.name in HOURS_EXAMPLES:
         return HOURS_EXAMPLES[operation.name](furnish_hours(cast, work.job), role)
+    if operation.name in PRICE_EXAMPLES:
+        return PRICE_EXAMPLES[operation.name](furnish_prices(cast))
     furnish_documents(cast, work.job)
     return {"get_document": document(cast, role), "list_documents": listed(cast)}.get(operation.name, {})

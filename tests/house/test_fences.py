@@ -37,6 +37,10 @@ FENCED = {
     "visit": "organisation_id",
     "time_off": "organisation_id",
     "time_entry": "organisation_id",
+    "tax_rate": "organisation_id",
+    "supplier": "organisation_id",
+    "price_item": "organisation_id",
+    "kit_part": "organisation_id",
 }
 # Fenced as well, and empty here: what is in them is made by other doors.
 EMPTY = {"import_run"}

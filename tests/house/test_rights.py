@@ -62,6 +62,8 @@ SUBCONTRACTOR = {
 }
 MEMBER = SUBCONTRACTOR | {
     "list_people",
+    "list_price_items",
+    "get_price_item",
     "list_customers",
     "get_customer",
     "change_job_status",
@@ -96,8 +98,15 @@ OFFICE = MEMBER | {
     "decide_time_off",
     "review_hours",
     "list_unbilled",
+    "save_price_item",
+    "list_tax_rates",
+    "get_tax_rate",
+    "list_suppliers",
+    "get_supplier",
+    "save_supplier",
 }
 ADMIN = OFFICE | {
+    "save_tax_rate",
     "update_organisation",
     "update_settings",
     "set_logo",

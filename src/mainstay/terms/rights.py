@@ -86,6 +86,11 @@ class Right(Word):
     ALL_HOURS_READ = "allHours:read"
     HOURS_LOG = "hours:log"
     HOURS_REVIEW = "hours:review"
+    PRICE_LIST_READ = "priceList:read"
+    PRICE_LIST_CHANGE = "priceList:change"
+    TAXES_CHANGE = "taxes:change"
+    PURCHASING_READ = "purchasing:read"
+    PURCHASING_CHANGE = "purchasing:change"
     SUBSCRIPTION_CHANGE = "subscription:change"
 
     @property
@@ -135,6 +140,11 @@ _LOWEST: dict[Right, Role] = {
     # Money
     Right.COSTS_READ: Role.OFFICE,
     Right.PRICES_READ: Role.OFFICE,
+    Right.PRICE_LIST_READ: Role.MEMBER,
+    Right.PRICE_LIST_CHANGE: Role.OFFICE,
+    Right.TAXES_CHANGE: Role.ADMIN,
+    Right.PURCHASING_READ: Role.OFFICE,
+    Right.PURCHASING_CHANGE: Role.OFFICE,
     # Customers
     Right.SITES_READ: Role.SUBCONTRACTOR,
     Right.CUSTOMERS_READ: Role.MEMBER,

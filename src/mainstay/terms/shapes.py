@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from mainstay.backing.database import Row
 from mainstay.terms.actor import Stamp
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.fields import LAST_SEEN, WholeNumber
 from mainstay.values.words import words_of
 
@@ -24,20 +25,27 @@ class Input(BaseModel):
         """The fields that were sent, by name, without these: what a change changes, null included."""
         return {name: getattr(self, name) for name in self.model_fields_set if name not in but}
 
+    def needs(self, *names: str) -> None:
+        """Refuse what lacks these, where they may be left out only because another record than a new one is meant."""
+        missing = [name for name in names if getattr(self, name) is None]
+        if missing:
+            fields = type(self).model_fields
+            raise Invalid([Fault(fields[name].alias or name, "is required for a new one") for name in missing])
+
 
 class Irrevocable(Input):
     """What an operation that cannot be undone is given: nothing happens until it is confirmed."""
 
     confirmed: bool = Field(
         default=False,
-        description="Without true, nothing happens and a preview is answered. True does it, and it cannot be undone.",
+        description="Only true does it, for good; otherwise a preview is answered.",
     )
 
 
 class ListInput(Input):
     """What every list is given."""
 
-    limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many records at most.")
+    limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many at most.")
     starting_after: str | None = LAST_SEEN
 
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from mainstay.values.ids import is_id
 from mainstay.values.mailbox import LONGEST, check_address
 from mainstay.values.moments import is_time_zone, moment_text, parse_moment
-from mainstay.values.money import CURRENCIES, parse_price
+from mainstay.values.money import CURRENCIES, LARGEST, UNIT, parse_price
 from mainstay.values.places import COUNTRIES
 
 # Line and paragraph separators stand in patterns as themselves: there is no escape for them that every engine reads.
@@ -123,23 +123,41 @@ WebAddress = Annotated[
 ]
 
 
-def _price(given: object) -> int:
-    # A JSON number within the bounds of a price comes back from `repr` with the digits it was written with.
-    text = repr(given) if type(given) in {int, float} else given
-    try:
-        stored = parse_price(str(text))
-    except ValueError:
-        stored = -1
-    if stored < 0:
-        raise ValueError("is not a decimal such as 85.50, from 0 and with at most four decimals")
-    return stored
+def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
+    """A decimal with at most four decimals, within bounds; kept as a whole number of ten-thousandths."""
+
+    def read(given: object) -> int:
+        # A JSON number within the bounds of a price comes back from `repr` with the digits it was written with.
+        text = repr(given) if type(given) in {int, float} else given
+        try:
+            stored = parse_price(str(text))
+        except ValueError:
+            raise ValueError(problem) from None
+        if not lowest <= stored <= highest:
+            raise ValueError(problem)
+        return stored
+
+    return BeforeValidator(read, json_schema_input_type=str)
 
 
-# An amount per unit, up to four decimals; kept as a whole number of ten-thousandths.
+# An amount per unit.
 Price = Annotated[
     int,
-    BeforeValidator(_price, json_schema_input_type=str),
+    _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, LARGEST),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
+    As("decimal"),
+]
+Percent = Annotated[
+    int,
+    _decimal("is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT),
+    Field(description='Text such as "5.5".'),
+    As("decimal"),
+]
+# How many there are of something.
+Quantity = Annotated[
+    int,
+    _decimal("is not a quantity such as 2 or 0.5, above 0 and with at most four decimals", 1, 10**7 * UNIT),
+    Field(description='Text such as "2" or "0.5".'),
     As("decimal"),
 ]
 

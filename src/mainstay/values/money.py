@@ -17,6 +17,9 @@ _TWO_DECIMALS = """
 """
 _THREE_DECIMALS = "BHD IQD JOD KWD LYD OMR TND"
 
+LARGEST = 2**53 - 1  # what every JSON reader holds exactly, and far inside a database's 64 bits
+UNIT = 10_000  # prices, quantities and percentages are counts of such parts
+
 CURRENCIES: Mapping[str, int] = MappingProxyType(
     dict.fromkeys(_NO_DECIMALS.split(), 0)
     | dict.fromkeys(_TWO_DECIMALS.split(), 2)
@@ -33,7 +36,7 @@ class Money:
 
     def __post_init__(self) -> None:
         _decimals(self.currency)
-        if not -_LARGEST <= self.minor <= _LARGEST:
+        if not -LARGEST <= self.minor <= LARGEST:
             raise ValueError("The amount is too large.")
 
     @classmethod
@@ -108,7 +111,7 @@ def spread(total: int, weights: Sequence[int]) -> list[int]:
 def parse_price(text: str) -> int:
     """Read a price or quantity with at most 4 decimals as a count of 1/10,000."""
     stored = _parse(text, _PRICE_DIGITS)
-    if not -_LARGEST <= stored <= _LARGEST:
+    if not -LARGEST <= stored <= LARGEST:
         raise ValueError("The number is too large.")
     return stored
 
@@ -146,7 +149,6 @@ def _text(stored: int, digits: int) -> str:
 
 
 _PRICE_DIGITS = 4
-_LARGEST = 2**53 - 1  # what every JSON reader holds exactly, and far inside a database's 64 bits
 _LONGEST = 40  # far beyond the largest number; spares reading thousands of digits
 _DECIMAL = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP, traps=[InvalidOperation])  # the usual 28 digits would round twice

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mainstay.values.money import spread
+from mainstay.values.money import UNIT, spread
 
-_UNIT = 10_000
-WHOLE = 100 * _UNIT  # a hundred percent
+WHOLE = 100 * UNIT  # a hundred percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Charge:
     def amount(self, decimals: int) -> int:
         """What the line comes to, in a currency with so many decimals."""
         exact = self.quantity * self.unit_price * (WHOLE - self.discount_percent) * 10**decimals
-        return rounded(exact, _UNIT * _UNIT * WHOLE)
+        return rounded(exact, UNIT * UNIT * WHOLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
     values = given.sent("site_id")
     check_reference(ctx, SITES, given.external_ref, site)
     if site is None:
-        _check_needed(given, "customer_id", "address")
+        given.needs("customer_id", "address")
         refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
         values["name"] = site_name(given.name, given.address)
         _check_contact(ctx, given.contact_id, given.customer_id)
@@ -179,7 +179,7 @@ def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> C
     values = given.sent("contact_id")
     check_reference(ctx, CONTACTS, given.external_ref, contact)
     if contact is None:
-        _check_needed(given, "customer_id", "name")
+        given.needs("customer_id", "name")
         refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
         return CONTACTS.insert(ctx, {"status": "active", "receives": Receives()} | values)
     _check_same(contact.customer_id, values, "contact")
@@ -187,13 +187,6 @@ def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> C
 
 
 OPERATIONS = (list_sites, get_site, save_site, list_contacts, get_contact, save_contact)
-
-
-def _check_needed(given: Input, *names: str) -> None:
-    missing = [name for name in names if getattr(given, name) is None]
-    if missing:
-        fields = type(given).model_fields
-        raise Invalid([Fault(fields[name].alias or name, "is required for a new one") for name in missing])
 
 
 def _check_same(customer: str, values: dict[str, object], what: str) -> None:

@@ -1,0 +1,1 @@
+"""The price list: what is sold, at which tax, and from whom it comes."""

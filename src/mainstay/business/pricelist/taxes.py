@@ -1,0 +1,132 @@
+"""What can be done with tax rates."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mainstay.business.pricelist.model import Category, Status, TaxPart, TaxRate, TaxRateOut, check_taxes
+from mainstay.business.pricelist.store import TAX_RATES, columns_of, make_usual
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, Line, Usual, id_of, omittable
+from mainstay.values.money import parse_price
+
+_MOST_PARTS = 4
+# Whoever lists them has seen all there is to see.
+_BY_ID = frozenset({Door.API, Door.OFFICE})
+
+
+class ListTaxRates(ListInput):
+    """Which rates to list."""
+
+    starting_after: Annotated[str | None, id_of("tax", "a tax rate")] = LAST_SEEN
+    status: Status | None = Field(None, description="Only these. Without it, those in use.")
+
+
+class GetTaxRate(Input):
+    """Which rate."""
+
+    tax_rate_id: str = Field(description="The rate's id.")
+
+
+class SaveTaxRate(Input):
+    """A new rate or, with its id, what to change of one; null clears."""
+
+    tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(
+        None, description="To change a rate. Without it, a new one."
+    )
+    name: Line = omittable(description="What it is called, such as VAT 20 %. A new one needs it.")
+    category: Annotated[Category, Usual("standard")] = omittable(
+        description="`standard` charges tax; `zero`, `exempt`, `reverseCharge` and `outside` charge none."
+    )
+    components: list[TaxPart] = omittable(
+        title="Taxes",
+        min_length=1,
+        max_length=_MOST_PARTS,
+        description="The taxes it is made of, each on the net amount. A new one needs them.",
+    )
+    note: Line | None = Field(None, description="Printed beside it, such as why something is exempt.")
+    is_default: bool = omittable(title="Usual", description="Take it where nothing else is said.")
+    status: Annotated[Status, Usual("active")] = omittable(description="`archived` takes it out of the lists.")
+
+
+@operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /tax-rates")
+def list_tax_rates(ctx: Context, given: ListTaxRates) -> Page[TaxRateOut]:
+    """List tax rates.
+
+    What can be charged on quotes and invoices, and which is the usual one.
+    """
+    return TAX_RATES.page(ctx, given)
+
+
+@operation(
+    right=Right.SETTINGS_READ,
+    effect=Effect.READ,
+    rest="GET /tax-rates/{tax_rate_id}",
+    glances=True,
+    on=TAX_RATES,
+    offered=_BY_ID,
+)
+def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
+    """Get a tax rate.
+
+    The taxes it is made of, and what it is for the tax office.
+    """
+    return rate
+
+
+@operation(
+    right=Right.TAXES_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /tax-rates",
+    on=TAX_RATES,
+    makes=True,
+    done="The tax rate is saved.",
+)
+def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:
+    """Save a tax rate.
+
+    Without taxRateId it makes one, with it it changes one. Once a document names a rate, its percentages stay.
+    """
+    values = columns_of(given.sent("tax_rate_id", "is_default"))
+    if rate is None:
+        given.needs("name", "components")
+    percents = [part.percent for part in given.components] if given.components else rate.rate.percents if rate else ()
+    check_taxes(given.category or (rate.category if rate else "standard"), [*percents])
+    values["percent"] = sum(percents)
+    _check_usual(given, rate)
+    if rate is None:
+        after = TAX_RATES.insert(ctx, {"category": "standard", "status": "active"} | values)
+    else:
+        _check_unused(rate, values)
+        after = TAX_RATES.save(ctx, rate, values)
+    if given.is_default is None or given.is_default == after.is_default:
+        return after
+    make_usual(ctx, after.id if given.is_default else None)
+    return TAX_RATES.fetch(ctx, after.id)
+
+
+OPERATIONS = (list_tax_rates, get_tax_rate, save_tax_rate)
+
+
+def _check_usual(given: SaveTaxRate, rate: TaxRate | None) -> None:
+    usual = given.is_default if given.is_default is not None else bool(rate and rate.is_default)
+    if usual and (given.status or (rate.status if rate else "active")) == "archived":
+        raise Invalid(
+            [Fault("status", "is archived, and so cannot be the usual one: make another the usual one first")]
+        )
+
+
+def _check_unused(rate: TaxRate, values: dict[str, object]) -> None:
+    """What was charged stays what it is called: documents that name the rate do not change with it."""
+    kept = [parse_price(part["percent"]) for part in rate.components]
+    sent = values.get("components")
+    changed = isinstance(sent, list) and [parse_price(part["percent"]) for part in sent] != kept
+    if rate.used and (changed or values.get("category", rate.category) != rate.category):
+        raise Conflict(
+            f"{rate.name} stands on documents, so its percentages stay. Make a new rate and archive this one."
+        )
