@@ -26,6 +26,7 @@ class PagesDoor:
     """Answers with pages, and calmly where there is none."""
 
     def __init__(self, routes: Sequence[Route], nowhere: View) -> None:
+        self.routes = tuple(routes)
         self._nowhere = nowhere
         self._paths: Paths[View] = Paths()
         for route in routes:

@@ -1,0 +1,188 @@
+"""Members and subcontractors see their own alone, through every door that opens to them.
+
+Every page is opened from the office's own table of routes, and every tool called from its own list. The HTTP API knows
+them not: a key acts for an owner or admin.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+from urllib.parse import unquote_plus, urlencode
+
+import pytest
+
+from agents import ask, call_tool
+from apps import hidden as in_form
+from apps import register, signed_in
+from cast import Cast, assemble
+from filing import PDF
+from house.examples_hours import furnish_hours
+from house.examples_records import furnish_documents
+from house.examples_schedule import furnish_schedule
+from house.examples_work import furnish_work
+from house.hidden import BEGINNING, DAY, Hidden, Viewer, hide
+from inside import Inside
+from mainstay.backing.files import Files
+from mainstay.backing.folder import DataFolder
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.office.arrangement import verb_of
+from mainstay.doors.pages.door import PagesDoor
+from mainstay.kernel.listing import Listing
+from mainstay.kernel.perform import Stage
+from telling import set_columns
+from visiting import Visit, visit_as
+
+# The office shows a member whose team's schedule is closed to them no other pages than one to whom it is open.
+VIEWER = pytest.mark.parametrize("viewer", [Viewer.MEMBER, Viewer.SUBCONTRACTOR], ids=lambda viewer: viewer.name)
+NOT_THERE = {403, 404}
+
+
+@dataclass(frozen=True)
+class Office:
+    """The office of an organisation in which there is much to hide, and what of its records the field sees."""
+
+    server: Inside
+    cast: Cast
+    hidden: Hidden
+    own: dict[Viewer, list[str]]
+
+    def paths(self, method: str) -> list[str]:
+        """Where its pages are."""
+        door = self.server.front.nowhere
+        assert isinstance(door, PagesDoor)
+        return sorted({route.path for route in door.routes if route.method == method})
+
+
+@pytest.fixture(scope="module")
+def office(server: Inside, stage: Stage) -> Office:
+    cast = assemble(stage)
+    work = furnish_work(cast)
+    schedule, hours = furnish_schedule(cast, work.job), furnish_hours(cast, work.job)
+    furnish_documents(cast, work.job)
+    hidden = hide(cast, work, schedule, hours)
+    kept = Files(DataFolder(server.settings.data).files).keep(PDF + hidden.word("content").encode())
+    for document in [one for one in hidden.records if one.startswith("document_")]:
+        set_columns(cast, "document", document, content=kept, thumbnail=kept)
+    shared = [work.job, work.site, work.contact]
+    own = {
+        viewer: [*shared, *(of[viewer.role] for of in (schedule.visits, hours.drafts, cast.people))]
+        for viewer in Viewer
+    }
+    return Office(server, cast, hidden, own)
+
+
+PLACES = {one.shown.place: one for one, _ in CATALOGUE.listings.values() if one.shown.place}
+
+
+def kind_at(path: str) -> Listing[Any] | None:
+    """The records that have their pages at a path, where it is known."""
+    places = [place for place in PLACES if path == place or path.startswith(f"{place}/")]
+    return PLACES[max(places, key=len)] if places else None
+
+
+def filled(path: str, ids: list[str]) -> Iterator[str]:
+    """The addresses of a page for these records: for those that it is about, or for each where that is not known."""
+    if "{id}" not in path:
+        return
+    kind = kind_at(path)
+    about = [one for one in ids if kind is None or one.startswith(f"{kind.prefix}_")]
+    verbs = [verb_of(one) for one in CATALOGUE.on(kind.shown)] if kind and "{verb}" in path else [""]
+    for one, verb in product(about, dict.fromkeys(verbs)):
+        yield path.replace("{id}", one).replace("{verb}", verb)
+
+
+def questions(office: Office, viewer: Viewer) -> list[str]:
+    """What could be asked of a page in its address, so as to see more than one should."""
+    hidden = office.hidden
+    names = {field.alias or name for one in CATALOGUE.operations for name, field in one.input.model_fields.items()}
+    asked: list[dict[str, str]] = [{"text": BEGINNING}, {"text": hidden.number}, {"text": hidden.phone(21)}]
+    for name in sorted(name for name in names if name.endswith("Id") and name != "clientId"):
+        kind = re.sub(r"^(lead|into)?(\w+)Id$", r"\2", name).lower().replace("record", "job")
+        asked += [{name: one} for one in hidden.ids(viewer, kind)[:1]]
+    asked += [{"from": DAY, "until": DAY, "on": DAY, "week": DAY, "view": view} for view in ("day", "week", "list")]
+    asked += [{"onLeave": "yes"}, {"unassigned": "yes"}, {"dueBefore": DAY}, {"order": "due"}]
+    return [urlencode(one) for one in asked]
+
+
+def opened(office: Office, viewer: Viewer, visiting: Visit, address: str) -> int:
+    """Open a page, which tells nothing that it must not; its status."""
+    answer = visiting.get(address)
+    assert (address, office.hidden.told(viewer, answer.text, unquote_plus(address))) == (address, [])
+    assert (address, answer.status_code < 500) == (address, True)
+    return answer.status_code
+
+
+@VIEWER
+def test_no_page_shows_what_is_not_theirs(office: Office, viewer: Viewer) -> None:
+    visiting = visit_as(office.server, office.cast, viewer.role)
+    pages = [path for path in office.paths("GET") if "{" not in path and not path.endswith("everything.zip")]
+    shown = [path for path in pages if opened(office, viewer, visiting, path) == 200]
+    assert len(shown) >= 15
+    for path, question in product(shown, questions(office, viewer)):
+        opened(office, viewer, visiting, f"{path}?{question}")
+
+
+@VIEWER
+def test_their_own_records_have_pages_that_tell_no_more(office: Office, viewer: Viewer) -> None:
+    visiting = visit_as(office.server, office.cast, viewer.role)
+    addresses = [one for path in office.paths("GET") for one in filled(path, office.own[viewer])]
+    assert sum(opened(office, viewer, visiting, one) == 200 for one in addresses) >= 10
+
+
+@VIEWER
+def test_the_page_of_a_record_that_is_not_theirs_is_not_there(office: Office, viewer: Viewer) -> None:
+    visiting = visit_as(office.server, office.cast, viewer.role)
+    addresses = [one for path in office.paths("GET") for one in filled(path, office.hidden.ids(viewer))]
+    assert len(addresses) >= 80
+    for address in addresses:
+        assert (address, opened(office, viewer, visiting, address) in NOT_THERE) == (address, True)
+
+
+@VIEWER
+def test_no_form_is_answered_with_what_is_not_theirs(office: Office, viewer: Viewer) -> None:
+    visiting = visit_as(office.server, office.cast, viewer.role)
+    known = {"csrf": in_form(visiting.get("/").text, "csrf"), "on": "2026-11-02", "minutes": "5", "text": "x"}
+    hidden, statuses = office.hidden, set()
+    for path in office.paths("POST"):
+        if re.search("sign|password|session", path):
+            continue
+        ids = [*hidden.ids(viewer), *office.own[viewer]]
+        for address in [path] if "{" not in path else filled(path, ids):
+            for named in (hidden.ids(viewer, "job")[0], hidden.number, BEGINNING):
+                sent = {**known, "jobId": named, "recordId": named, "timeEntryId": hidden.ids(viewer, "entry")[0]}
+                answer = visiting.post(address, sent)
+                assert (address, hidden.told(viewer, answer.text, f"{address} {sent}")) == (address, [])
+                statuses.add(answer.status_code)
+    # Each was read, and refused for what it named or left out.
+    assert {404, 422} <= statuses
+    assert max(statuses) < 500
+
+
+@VIEWER
+def test_the_calendar_is_their_own(office: Office, viewer: Viewer) -> None:
+    visiting = visit_as(office.server, office.cast, viewer.role)
+    page = visiting.follow(visiting.submit("/schedule/calendar", "/schedule/calendar/new"))
+    link = re.search(r"/calendar/svc_cl_[\w-]{43}\.ics", page.text)
+    assert link
+    feed = office.server.request("GET", link[0])
+    # A long line of a calendar goes on in the next one.
+    lines = feed.text.replace("\r\n ", "")
+    assert "Replace the boiler" in lines
+    assert office.hidden.told(viewer, lines) == []
+
+
+def test_an_app_of_a_member_is_told_of_their_own(office: Office) -> None:
+    server, hidden, viewer = office.server, office.hidden, Viewer.MEMBER
+    app = register(server)
+    token = app.connect(signed_in(server, office.cast, viewer.role), office.cast.organisation)["access_token"]
+    tools = ask(server, token, "tools/list")["tools"]
+    assert len(tools) >= 15
+    for tool in tools:
+        names = tool["inputSchema"]["properties"]
+        given: list[dict[str, str]] = [{}, {"text": BEGINNING}] if "text" in names else [{}]
+        given += [{name: one} for name in names if name.endswith("Id") for one in hidden.ids(viewer)]
+        for arguments in given:
+            told = call_tool(server, token, tool["name"], **arguments)["content"]
+            assert (tool["name"], hidden.told(viewer, str(told), str(arguments))) == (tool["name"], [])

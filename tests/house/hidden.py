@@ -1,0 +1,283 @@
+"""What a member or a subcontractor must never be told, each piece in words of its own that nothing else contains.
+
+Beside the work that is theirs there is a stranger's: a customer with sites, a job, visits, hours, notes, files. And on
+their own work there is what only the office knows. Wherever such a word comes up, someone was shown too much.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from cast import Cast, open_accounts
+from filing import add
+from house.examples_hours import Hours
+from house.examples_schedule import Schedule
+from house.examples_work import Work
+from mainstay.business.customers.operations import create_customer, update_customer
+from mainstay.business.customers.places import save_contact, save_site
+from mainstay.business.hours.operations import log_hours
+from mainstay.business.jobs.operations import create_job, update_job
+from mainstay.business.people.joining import add_person
+from mainstay.business.people.operations import update_person
+from mainstay.business.records.notes import add_note
+from mainstay.business.schedule.leave import request_time_off
+from mainstay.business.schedule.operations import move_visit, plan_visit
+from mainstay.kernel.operation import Operation
+from mainstay.terms.actor import Actor, Door, operator
+from mainstay.terms.rights import Right, Role
+from mainstay.values.ids import new_id
+from telling import set_columns
+
+# Words that stand in no page, no document and no other record.
+BEGINNING = "Zqx"
+# Of a price, digits that none has by chance; shown without a separator of thousands.
+PRICES = {"budget": "617.83", "cost": "618.47", "bill": "619.57"}
+STRANGER_S_BUDGET = "613.19"
+DAY = "2027-01-11"
+
+
+class Viewer(Enum):
+    """Someone who sees no more than their own: a role, and whether the team's schedule is open to them."""
+
+    MEMBER = (Role.MEMBER, True)
+    APART = (Role.MEMBER, False)
+    SUBCONTRACTOR = (Role.SUBCONTRACTOR, False)
+
+    @property
+    def role(self) -> Role:
+        """Their role."""
+        return self.value[0]
+
+    def actor(self, cast: Cast, door: Door = Door.OFFICE) -> Actor:
+        """Such a person of the cast."""
+        actor = cast.actor(self.role, door=door)
+        return actor._replace(rights=actor.rights - {Right.ALL_SCHEDULE_READ}) if self is Viewer.APART else actor
+
+
+Viewers = frozenset[Viewer]
+_NOBODY: Viewers = frozenset()
+_MEMBERS: Viewers = frozenset({Viewer.MEMBER, Viewer.APART})
+_TEAM: Viewers = frozenset({Viewer.MEMBER})
+
+
+@dataclass
+class Hidden:
+    """The words, and the ids of the records in which they stand; each with those who may be told nevertheless."""
+
+    words: dict[str, Viewers] = field(default_factory=dict)
+    records: dict[str, Viewers] = field(default_factory=dict)
+    # Those of which someone who may not see them is told the id: whose the job is.
+    named: set[str] = field(default_factory=set)
+    number: str = ""
+
+    def word(self, what: str, seen_by: Viewers = _NOBODY) -> str:
+        """A new word for something."""
+        made = f"{BEGINNING}{what}"
+        assert made not in self.words
+        self.words[made] = seen_by
+        return made
+
+    def phone(self, number: int, seen_by: Viewers = _NOBODY) -> str:
+        """A new phone number, likewise."""
+        made = f"+44 1632 9609{number}"
+        self.words[made] = seen_by
+        return made
+
+    def keep(self, record: dict[str, Any], seen_by: Viewers = _NOBODY) -> str:
+        """Note a record as one of them; its id."""
+        self.records[record["id"]] = seen_by
+        return str(record["id"])
+
+    def ids(self, viewer: Viewer, kind: str = "") -> list[str]:
+        """The ids of the records, perhaps of one kind, that someone does not see."""
+        return [one for one, seen_by in self.records.items() if viewer not in seen_by and one.startswith(kind)]
+
+    def from_(self, viewer: Viewer) -> list[str]:
+        """All that someone must not be told."""
+        everything = {**self.words, **self.records}
+        return [one for one, seen_by in everything.items() if viewer not in seen_by and one not in self.named]
+
+    def told(self, viewer: Viewer, answer: str, sent: str = "") -> list[str]:
+        """What an answer tells that someone must not be told, and has not said themselves."""
+        told, said = _plain(answer), _plain(sent)
+        return [one for one in self.from_(viewer) if _plain(one) in told and _plain(one) not in said]
+
+
+def _plain(text: str) -> str:
+    """Without what a door may add to a number or a name on its way: case, and the spaces in a phone number."""
+    return text.lower().replace(" ", "")
+
+
+def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
+    """Put it there, beside work that members and subcontractors see."""
+    hidden = Hidden()
+    colleague = _colleague(cast, hidden)
+    customer = _customer(cast, hidden)
+    _work(cast, hidden, customer, colleague)
+    _on_what_they_see(cast, hidden, work)
+    _of_colleagues(cast, hidden, schedule, hours)
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        set_columns(cast, "person", cast.people[role], cost_rate=6_184_700, bill_rate=6_195_700)
+        set_columns(cast, "time_entry", hours.drafts[role], cost_rate=6_184_700, bill_rate=6_195_700)
+        overlap = {"allowOverlap": True, "overlapReason": hidden.word(f"overlap{role}")}
+        cast.perform(move_visit, visitId=schedule.visits[role], **overlap)
+    hidden.words |= dict.fromkeys([*PRICES.values(), STRANGER_S_BUDGET], _NOBODY)
+    return hidden
+
+
+def everything(cast: Cast, operation: Operation, **given: object) -> dict[str, Any]:
+    """Perform it with every field that it has: one that is added to it later has to be hidden here as well."""
+    fields = {field.alias or name for name, field in operation.input.model_fields.items()}
+    assert fields - given.keys() <= {"status", "repeat", "endsAt", "visitId", "siteId", "contactId", "on", "timeZone"}
+    return cast.perform(operation, **given)
+
+
+def _colleague(cast: Cast, hidden: Hidden) -> str:
+    """Someone who works for the stranger alone; members know their colleagues, but not what they earn."""
+    email = f"{hidden.word('mail', _MEMBERS)}{new_id('x')}@colleague.example".lower()
+    open_accounts(cast.stage, email)
+    person = cast.perform(
+        add_person,
+        operator(cast.organisation),
+        name=f"Cara {hidden.word('colleague', _MEMBERS)}",
+        email=email,
+        role="member",
+        password="a password for the cast",
+    )
+    cast.perform(
+        update_person,
+        personId=person["id"],
+        phone=hidden.phone(11, _MEMBERS),
+        companyName=hidden.word("company", _MEMBERS),
+        costRate=PRICES["cost"],
+        billRate=PRICES["bill"],
+    )
+    return hidden.keep(person, _MEMBERS)
+
+
+def _place(hidden: Hidden, what: str, seen_by: Viewers = _NOBODY) -> dict[str, str]:
+    code = hidden.word(f"{what}code", seen_by)
+    return {"postalCode": code} | {
+        name: hidden.word(f"{what}{name}", seen_by) for name in ("line1", "line2", "city", "region")
+    }
+
+
+def _customer(cast: Cast, hidden: Hidden) -> str:
+    made = everything(
+        cast,
+        create_customer,
+        name=f"Mrs {hidden.word('customer')}",
+        kind="individual",
+        email=f"{hidden.word('billing').lower()}@stranger.example",
+        phone=hidden.phone(21),
+        billingAddress=_place(hidden, "billing") | {"country": "GB"},
+        taxNumber=hidden.word("tax"),
+        registrationNumber=hidden.word("register"),
+        eInvoiceAddress={"scheme": "0088", "id": hidden.word("peppol")},
+        reference=hidden.word("reference"),
+        paymentTermsDays=17,
+        language="nl",
+        notes=hidden.word("knows"),
+        externalRef=hidden.word("customerelsewhere"),
+    )
+    return hidden.keep(made)
+
+
+def _work(cast: Cast, hidden: Hidden, customer: str, colleague: str) -> None:
+    contact = everything(
+        cast,
+        save_contact,
+        customerId=customer,
+        name=hidden.word("contact"),
+        role=hidden.word("caretaker"),
+        email=f"{hidden.word('met').lower()}@stranger.example",
+        phone=hidden.phone(31),
+        receives={"quotes": True, "invoices": True},
+        externalRef=hidden.word("contactelsewhere"),
+    )
+    site = cast.perform(
+        save_site,
+        customerId=customer,
+        name=hidden.word("site"),
+        address=_place(hidden, "site"),
+        accessNotes=hidden.word("access"),
+        contactId=hidden.keep(contact),
+        externalRef=hidden.word("siteelsewhere"),
+    )
+    job = everything(
+        cast,
+        create_job,
+        customerId=customer,
+        siteId=hidden.keep(site),
+        title=hidden.word("job"),
+        description=hidden.word("description"),
+        priority="urgent",
+        billing="timeAndMaterials",
+        customerOrderNumber=hidden.word("order"),
+        budget=STRANGER_S_BUDGET,
+        dueOn="2026-01-02",
+        leadPersonId=colleague,
+        assigned=[colleague],
+        tags=[hidden.word("tag")],
+        externalRef=hidden.word("jobelsewhere"),
+    )
+    identity = hidden.keep(job)
+    # Whoever sees the team's schedule reads there to which number a colleague goes.
+    hidden.number = job["number"]
+    hidden.words[hidden.number] = _TEAM
+    times = {"startsAt": f"{DAY}T10:00", "durationMinutes": 60}
+    notes = hidden.word("visit")
+    hidden.keep(cast.perform(plan_visit, jobId=identity, personIds=[colleague], notes=notes, **times), _TEAM)
+    talk = cast.perform(plan_visit, title=hidden.word("talk"), personIds=[colleague], on=DAY)
+    hidden.keep(talk, _TEAM)
+    # Nobody goes yet, so it is in nobody's day; the team is told that it is there.
+    hidden.keep(cast.perform(plan_visit, jobId=identity, on=DAY, notes=hidden.word("unassigned")), _TEAM)
+    off = {"personId": colleague, "from": "2027-02-02", "note": hidden.word("leave")}
+    hidden.keep(cast.perform(request_time_off, **off))
+    logged = {"jobId": identity, "on": "2026-11-02", "minutes": 77, "personId": colleague}
+    hidden.keep(cast.perform(log_hours, **logged, note=hidden.word("hours")))
+    for record in (identity, customer, site["id"]):
+        kind = record.partition("_")[0]
+        cast.perform(add_note, recordId=record, text=hidden.word(f"noteof{kind}"))
+        hidden.keep(add(cast, record, name=f"{hidden.word(f'fileof{kind}')}.pdf"))
+
+
+def _on_what_they_see(cast: Cast, hidden: Hidden, work: Work) -> None:
+    """What only the office knows of their own job, and what of its customer is not at its site."""
+    cast.perform(
+        update_customer,
+        customerId=work.customer,
+        email=f"{hidden.word('ownmail', _MEMBERS).lower()}@calder.example",
+        phone=hidden.phone(41, _MEMBERS),
+        billingAddress=_place(hidden, "own", _MEMBERS),
+        taxNumber=hidden.word("owntax"),
+        registrationNumber=hidden.word("ownregister"),
+        eInvoiceAddress={"scheme": "0088", "id": hidden.word("ownpeppol")},
+        reference=hidden.word("ownreference"),
+        notes=hidden.word("ownknows"),
+        externalRef=hidden.word("ownelsewhere"),
+    )
+    order = hidden.word("ownorder")
+    cast.perform(update_job, jobId=work.job, budget=PRICES["budget"], customerOrderNumber=order)
+    cast.perform(add_note, recordId=work.job, text=hidden.word("officenote"), visibility="office")
+    hidden.keep(add(cast, work.job, name=f"{hidden.word('officefile')}.pdf", visibility="office"))
+    about = {"customerId": work.customer}
+    other = cast.perform(
+        save_contact, **about, name=hidden.word("accounts", _MEMBERS), phone=hidden.phone(51, _MEMBERS)
+    )
+    hidden.keep(other, _MEMBERS)
+    elsewhere = cast.perform(save_site, **about, address=_place(hidden, "else", _MEMBERS))
+    hidden.keep(elsewhere, _MEMBERS)
+    hidden.records |= {work.other: _NOBODY, work.archived: _NOBODY, work.customer: _MEMBERS}
+    hidden.named.add(work.customer)
+
+
+def _of_colleagues(cast: Cast, hidden: Hidden, schedule: Schedule, hours: Hours) -> None:
+    """Their colleagues' part in the same job: members see when they are there, and nothing of leave and hours."""
+    for role in Role:
+        mine: Viewers = frozenset(viewer for viewer in Viewer if viewer.role is role)
+        hidden.records[schedule.visits[role]] = mine | _TEAM
+        hidden.records[schedule.leave[role]] = mine
+        hidden.records[hours.drafts[role]] = mine
+    hidden.records[hours.submitted] = _MEMBERS
+    set_columns(cast, "time_entry", hours.submitted, note=hidden.word("submitted", _MEMBERS))
