@@ -5,6 +5,7 @@ from evidence import as_told, last_event
 from mainstay.business.jobs import store
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.records.notes import list_notes
 from mainstay.kernel.context import Context, Envelope
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
@@ -55,6 +56,22 @@ def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:
         cast.perform(change_job_status, jobId=job, status="closed")
     with pytest.raises(Invalid, match=r"^status: is not one of"):
         cast.perform(change_job_status, jobId=job, status="cancelled")
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
+def test_why_it_was_moved_stands_beside_it(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)["id"]
+    cast.perform(change_job_status, role, jobId=job, status="onHold", reason="The tank is late.")
+    [note] = cast.perform(list_notes, Role.MEMBER, recordId=job)["data"]
+    assert (note["body"], note["visibility"]) == ("The tank is late.", "field")
+    assert note["createdBy"]["person"]["id"] == cast.people[role]
+
+
+def test_no_note_is_left_by_a_move_that_is_refused(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    with pytest.raises(Blocked):
+        cast.perform(change_job_status, jobId=job, status="open", reason="Again.")
+    assert cast.perform(list_notes, recordId=job)["data"] == []
 
 
 def test_a_running_timer_is_stopped_first(cast: Cast) -> None:

@@ -12,6 +12,7 @@ from mainstay.business.jobs.model import Billing, Job, JobOut, Move, Priority, S
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation import numbering
 from mainstay.business.people.store import check_here
+from mainstay.business.records.store import write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, refuse
@@ -130,6 +131,7 @@ class ChangeJobStatus(Input):
 
     job_id: _JobId
     status: Move = Field(description="What it becomes. `open` also reopens a job that is closed or cancelled.")
+    reason: Paragraph | None = Field(None, title="Why", description="Why, for all to read: a note beside the job.")
 
 
 @operation(right=Right.JOBS_READ, effect=Effect.READ, rest="GET /jobs")
@@ -202,6 +204,8 @@ def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     done.
     """
     refuse(job.not_movable(ctx.actor, given.status))
+    if given.reason:
+        write_note(ctx, job.id, given.reason)
     return move(ctx, job, given.status)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mainstay.business.records.model import Note, NoteOut, Visibility
-from mainstay.business.records.store import NOTES
+from mainstay.business.records.store import NOTES, write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid
@@ -63,8 +63,7 @@ def add_note(ctx: Context, given: AddNote) -> Note:
     record = ctx.fetch_any(given.record_id)
     # Whoever does not read what only the office reads writes nothing there either.
     visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"
-    ctx.pen.touch(record.id)
-    return NOTES.insert(ctx, {"record_id": record.id, "body": given.text, "visibility": visibility})
+    return write_note(ctx, record.id, given.text, visibility)
 
 
 OPERATIONS = (list_notes, add_note)

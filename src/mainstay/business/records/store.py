@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mainstay.business.records.model import Document, Note
+from mainstay.business.records.model import Document, Note, Visibility
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.refusal import NotFound
@@ -16,6 +16,12 @@ NOTES = Listing(
     id_field="note_id",
     filters={"record_id": "note.record_id = :record_id", "visibility": "note.visibility = :visibility"},
 )
+
+
+def write_note(ctx: Context, record: str, text: str, visibility: Visibility = "field") -> Note:
+    """Write a note beside a record."""
+    ctx.pen.touch(record)
+    return NOTES.insert(ctx, {"record_id": record, "body": text, "visibility": visibility})
 
 
 @dataclass(frozen=True)
