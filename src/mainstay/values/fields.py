@@ -218,12 +218,16 @@ class IdOf(AfterValidator):
     prefix: str = ""
 
 
+# How the words begin for what is no id: a name, perhaps, by which one is found.
+NO_ID = "is not the id of"
+
+
 def id_of(prefix: str, what: str | None = None) -> IdOf:
     """Refuse text that cannot be the id of such a record, whose prefix is what people call it if nothing else is."""
 
     def check(text: str | None) -> str | None:
         if text is not None and not is_id(text, prefix):
-            raise ValueError(f"is not the id of {what or f'a {prefix}'}")
+            raise ValueError(f"{NO_ID} {what or f'a {prefix}'}")
         return text
 
     return IdOf(check, prefix)

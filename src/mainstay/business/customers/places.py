@@ -197,4 +197,4 @@ def _check_same(customer: str, values: dict[str, object], what: str) -> None:
 
 def _check_contact(ctx: Context, contact: str | None, customer: str) -> None:
     if contact and CONTACTS.fetch(ctx, contact).customer_id != customer:
-        raise Invalid([Fault("contactId", "is a contact of another customer")])
+        raise Invalid([Fault("contactId", "is a contact of another customer; list_contacts tells this one's")])

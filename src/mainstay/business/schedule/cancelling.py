@@ -44,7 +44,8 @@ def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     ctx.summary = f"{job.called} is cancelled: {given.reason}"
     visits = VISITS.some(ctx, "visit.job_id = :job AND visit.status = 'planned'", _MOST, job=job.id)
     if len(visits) == _MOST:
-        raise Conflict(f"{job.number} has too many planned visits to cancel at once. Cancel its series first.")
+        text = f"{job.number} has too many planned visits to cancel at once."
+        raise Conflict(f"{text} Cancel its series first, with cancel_visit and the scope `all`.")
     ctx.effects += [
         f"The visit of {one.person_name or 'nobody yet'} is cancelled:"
         f" {told(one.starts_at, one.ends_at, one.on, one.time_zone)}."

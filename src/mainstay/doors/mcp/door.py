@@ -111,7 +111,8 @@ class McpDoor:
         except Unauthenticated:
             raise
         except Invalid as invalid:
-            result = ToolResult((naming_known(invalid.faults, operation.input).text,), None, is_error=True)
+            text = naming_known(invalid.faults, operation.input).text
+            result = ToolResult((text + self.tools.way_out(operation, invalid, actor),), None, is_error=True)
         except Refusal as refusal:
             result = ToolResult((refusal.text + self.tools.way_out(operation, refusal, actor),), None, is_error=True)
         return call.result(result.wire() | (self._modern() if call.modern else {}), changed=operation.changes)

@@ -9,9 +9,10 @@ from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.ledger.replay import Answer
 from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, NotFound, Refusal
+from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from mainstay.terms.rights import Access, Rights
 from mainstay.terms.shapes import Shown
+from mainstay.values.fields import NO_ID
 
 
 class ToolResult(NamedTuple):
@@ -49,6 +50,7 @@ class Tools:
             for operation in operations
             if operation.on and not operation.changes
         }
+        self._found = {operation.on.what for operation in operations if operation.on and operation.on.found_by}
         # By what decides it: a handful of sets of rights are in use, and each offer is made once.
         self._offers: dict[tuple[Rights, Access], orjson.Fragment] = {}
 
@@ -64,15 +66,11 @@ class Tools:
         if isinstance(refusal, NotFound):
             name = self._shown.get(refusal.what) or "search"
             return _look(offered, name, "finds those there are" if name == "search" else "shows those there are")
-        if not isinstance(refusal, Conflict):
-            return ""
-        reasons = refusal.reasons if isinstance(refusal, Blocked) else ()
-        helping = [reason.unblock for reason in reasons if reason.unblock in offered]
-        if helping:
-            return f" Call {' or '.join(helping)} first."
-        if operation.on is None:
-            return _look(offered, self._listers.get(_about(operation)), "shows those there are")
-        return _look(offered, self._getters.get(_about(operation)), "shows it as it is now")
+        if isinstance(refusal, Invalid):
+            finding = [self._finder(fault) for fault in refusal.faults if fault.problem.startswith(NO_ID)]
+            known = [name for name in dict.fromkeys(finding) if name in offered]
+            return f"; {' or '.join(known)} finds it" if known else ""
+        return self._way_past(operation, refusal, offered) if isinstance(refusal, Conflict) else ""
 
     def offer(self, actor: Actor) -> orjson.Fragment:
         """The descriptions of the tools that this actor may use."""
@@ -86,6 +84,22 @@ class Tools:
     def names(self, rights: Rights, access: Access) -> list[str]:
         """The names of the tools that such an actor may use."""
         return [operation.name for operation in self._offered(rights, access)]
+
+    def _way_past(self, operation: Operation, refusal: Conflict, offered: list[str]) -> str:
+        """What clears a state out of the way or, where nothing does, what shows it."""
+        reasons = refusal.reasons if isinstance(refusal, Blocked) else ()
+        helping = [reason.unblock for reason in reasons if reason.unblock in offered]
+        if helping:
+            return f" Call {' or '.join(dict.fromkeys(helping))} first."
+        about = _about(operation)
+        if operation.on and (gets := self._getters.get(about)):
+            return _look(offered, gets, "shows it as it is now")
+        return _look(offered, self._listers.get(about), "shows those there are")
+
+    def _finder(self, fault: Fault) -> str | None:
+        """What finds the id that was wanted; whoever sends a name instead may not know it yet."""
+        what = fault.problem.removeprefix(NO_ID).strip().removeprefix("a ")
+        return "search" if what in self._found else self._shown.get(what)
 
     def _offered(self, rights: Rights, access: Access) -> list[Operation]:
         return [

@@ -1,0 +1,180 @@
+"""An agent that is refused is told what to call next: refusals of customers, jobs, schedule and hours."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agents import call_tool
+from cast import Cast
+from labour import logged
+from mainstay.business.customers.operations import archive_customer, create_customer
+from mainstay.business.customers.places import save_contact
+from mainstay.business.hours.timers import start_timer
+from mainstay.business.jobs.operations import change_job_status
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.business.schedule.operations import cancel_visit, set_visit_status
+from mainstay.catalogue import CATALOGUE
+from mainstay.terms.actor import Door
+from mainstay.terms.rights import Role
+from running import RunningServer
+from scheduling import DAY, make_job, plan
+
+Asked = tuple[str, dict[str, Any]]
+
+TOOLS = [operation.name for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+
+
+def named(text: str) -> set[str]:
+    """The tools that a refusal names."""
+    return {name for name in TOOLS if re.search(rf"\b{name}\b", text)}
+
+
+def archived_customer(cast: Cast) -> Asked:
+    customer = cast.perform(create_customer, name="Calder")["id"]
+    cast.perform(archive_customer, customerId=customer)
+    return "create_job", {"customerId": customer, "title": "Mend the roof"}
+
+
+def busy_customer(cast: Cast) -> Asked:
+    return "archive_customer", {"customerId": make_job(cast)["customerId"]}
+
+
+def contact_of_another(cast: Cast) -> Asked:
+    mine, theirs = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
+    contact = cast.perform(save_contact, customerId=theirs, name="Ann")["id"]
+    return "save_site", {"customerId": mine, "address": {"line1": "1 Weir Lane"}, "contactId": contact}
+
+
+def closed_job(cast: Cast) -> Asked:
+    job = make_job(cast)["number"]
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=job, status=status)
+    return "plan_visit", {"jobId": job, "on": DAY}
+
+
+def timed_job(cast: Cast) -> Asked:
+    job = make_job(cast)["number"]
+    cast.perform(start_timer, jobId=job)
+    return "change_job_status", {"jobId": job, "status": "done"}
+
+
+def taken_time(cast: Cast) -> Asked:
+    plan(cast)
+    given = {"personIds": [cast.people[Role.MEMBER]], "startsAt": f"{DAY}T10:30", "durationMinutes": 60}
+    return "plan_visit", {"jobId": make_job(cast)["number"], **given}
+
+
+def leave_then(cast: Cast) -> Asked:
+    off = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})["id"]
+    cast.perform(decide_time_off, timeOffId=off, decision="approve")
+    return "plan_visit", {"title": "Talk", "personIds": [cast.people[Role.MEMBER]], "startsAt": f"{DAY}T10:00"} | {
+        "durationMinutes": 60
+    }
+
+
+def leave_twice(cast: Cast) -> Asked:
+    cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})
+    return "request_time_off", {"personId": cast.people[Role.MEMBER], "from": DAY}
+
+
+def leave_declined(cast: Cast) -> Asked:
+    off = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})["id"]
+    cast.perform(decide_time_off, timeOffId=off, decision="decline")
+    return "cancel_time_off", {"timeOffId": off}
+
+
+def visit_done(cast: Cast) -> Asked:
+    visit = plan(cast)["id"]
+    cast.perform(set_visit_status, visitId=visit, status="done")
+    return "move_visit", {"visitId": visit, "on": DAY}
+
+
+def visit_cancelled(cast: Cast) -> Asked:
+    visit = plan(cast)["id"]
+    cast.perform(cancel_visit, visitId=visit)
+    return "set_visit_status", {"visitId": visit, "status": "done"}
+
+
+def draft_hours(cast: Cast) -> Asked:
+    return "review_hours", {"timeEntryIds": [logged(cast)["id"]], "decision": "approve"}
+
+
+def approved_hours(cast: Cast) -> Asked:
+    return "update_hours", {"timeEntryId": logged(cast, status="approved")["id"], "note": "x"}
+
+
+def overlapping_hours(cast: Cast) -> Asked:
+    times = {"startedAt": "2026-11-12T08:00", "endedAt": "2026-11-12T10:00"}
+    logged(cast, Role.OWNER, **times)
+    return "log_hours", times
+
+
+def no_timer(_cast: Cast) -> Asked:
+    return "stop_timer", {}
+
+
+def no_drafts(_cast: Cast) -> Asked:
+    return "submit_hours", {"from": DAY, "until": DAY}
+
+
+def name_of_person(_cast: Cast) -> Asked:
+    return "list_visits", {"personId": "Mia"}
+
+
+def name_of_customer(_cast: Cast) -> Asked:
+    return "create_job", {"customerId": "Calder", "title": "Mend the roof", "siteId": "2 Weir Lane"}
+
+
+def number_of_hours(_cast: Cast) -> Asked:
+    return "submit_hours", {"timeEntryIds": ["J-0001"]}
+
+
+def nobody(cast: Cast) -> Asked:
+    return "find_free_time", {"skill": "plumbing", "jobId": make_job(cast)["number"]}
+
+
+def no_job(_cast: Cast) -> Asked:
+    return "log_hours", {"jobId": "J-9999", "on": "2026-11-12", "minutes": 5}
+
+
+REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
+    (archived_customer, {"restore_customer"}),
+    (busy_customer, {"list_jobs"}),
+    (contact_of_another, {"list_contacts"}),
+    (closed_job, {"change_job_status"}),
+    (timed_job, {"stop_timer"}),
+    (taken_time, {"find_free_time"}),
+    (leave_then, {"find_free_time"}),
+    (leave_twice, {"cancel_time_off", "list_time_off"}),
+    (leave_declined, {"list_time_off"}),
+    (visit_done, {"set_visit_status"}),
+    (visit_cancelled, {"move_visit"}),
+    (draft_hours, {"submit_hours"}),
+    (approved_hours, {"review_hours"}),
+    (overlapping_hours, {"update_hours"}),
+    (no_timer, {"start_timer", "log_hours"}),
+    (no_drafts, {"log_hours"}),
+    (name_of_person, {"search"}),
+    (name_of_customer, {"search"}),
+    (number_of_hours, {"list_hours"}),
+    (nobody, {"list_people"}),
+    (no_job, {"list_jobs"}),
+]
+
+
+@pytest.mark.parametrize(("asks", "next_tools"), REFUSALS, ids=lambda one: getattr(one, "__name__", None))
+def test_a_refusal_names_what_to_call_next(
+    server: RunningServer, cast: Cast, asks: Callable[[Cast], Asked], next_tools: set[str]
+) -> None:
+    tool, arguments = asks(cast)
+    result = call_tool(server, cast.key(), tool, **arguments)
+    assert result["isError"] is True
+    assert named(result["content"][0]["text"]) == next_tools, result["content"][0]["text"]
+
+
+def test_what_helps_against_several_reasons_is_named_once(server: RunningServer, cast: Cast) -> None:
+    drafts = [logged(cast)["id"] for _ in range(2)]
+    told = call_tool(server, cast.key(), "review_hours", timeEntryIds=drafts, decision="approve")["content"][0]["text"]
+    assert told.endswith(" Call submit_hours first.")
