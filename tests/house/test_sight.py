@@ -60,7 +60,8 @@ class Sight:
         except Refusal as refusal:
             text = refusal.text + TOOLS.way_out(operation, refusal, actor)
             return Heard(self.hidden.told(viewer, text, raw.decode()), refused=True)
-        found = orjson.loads(answer.body)["data"] if operation.lists else None
+        body = orjson.loads(answer.body)
+        found = body["data"] if operation.lists else body.get("hits")
         return Heard(self.hidden.told(viewer, answer.body.decode(), raw.decode()), found=found)
 
 
@@ -71,7 +72,7 @@ class Heard:
     # What should not have been told.
     told: list[str]
     refused: bool = False
-    # What a list held.
+    # What a list or a search held.
     found: list[Any] | None = None
 
 
@@ -113,7 +114,7 @@ def values(operation: Operation, name: str, hidden: Hidden) -> Iterator[Any]:
 @pytest.mark.parametrize(("viewer", "operation"), CASES)
 def test_nobody_is_told_of_what_is_not_theirs(sight: Sight, viewer: Viewer, operation: Operation) -> None:
     usual, hidden = sight.exhibit.input(operation, viewer.role), sight.hidden
-    unseen = {*hidden.ids(viewer), hidden.number}
+    unseen, unknown = {*hidden.ids(viewer), hidden.number}, hidden.from_(viewer)
     heard = sight.ask(viewer, operation, usual)
     assert heard.told == []
     assert heard.refused == (operation.name in REFUSED_LATER)
@@ -123,6 +124,8 @@ def test_nobody_is_told_of_what_is_not_theirs(sight: Sight, viewer: Viewer, oper
         for value in values(operation, name, hidden):
             heard = sight.ask(viewer, operation, {**usual, name: value})
             assert (name, value, heard.told) == (name, value, [])
+            # Nor is anything found by what they are not told of it.
+            assert (value, bool(heard.found) and name == "text" and value in unknown) == (value, False)
             if names_record(name) and unseen.intersection([value] if isinstance(value, str) else value):
                 # There is no such record, and so nothing to be done to it and nothing beside it.
                 narrows = operation.lists and name != "recordId" and value in hidden.named

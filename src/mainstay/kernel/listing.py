@@ -11,15 +11,14 @@ from typing import Any, Generic, TypeVar
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
-from mainstay.ledger import search as words
-from mainstay.ledger.search import Narrowed, Span
+from mainstay.ledger.search import Span
+from mainstay.terms.finding import Finding
 from mainstay.terms.keeping import keeper, stored
 from mainstay.terms.listed import COUNTED, LOOKED_UP, NEWEST, FoundBy, Order, Own, Selection, Statements
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names
 from mainstay.values.ids import is_id, new_id
-from mainstay.values.search import looked_for
 
 K = TypeVar("K", bound=Kept)
 
@@ -91,7 +90,7 @@ class Listing(Generic[K]):
         if self.found_by and (text := getattr(given, "text", None)):
             plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
             span = Span(given.limit + 1 if plain else None, after if order == NEWEST else None)
-            found, driven = self._found(ctx, text, own, span)
+            found, driven = self._finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
             where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
             walks = walks and not driven
         key = (narrowed, order, after is not None, own, with_facts, where)
@@ -120,7 +119,8 @@ class Listing(Generic[K]):
         if not self.found_by:
             return []
         own = self._sight_of_many(ctx)
-        found, driven = self._found(ctx, text, own, Span(None if own else most, None))
+        span = Span(None if own else most, None)
+        found, driven = self._finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
         key = ("search", own, found.condition)
         known = self._pages.get(key)
         if known is None:
@@ -134,8 +134,7 @@ class Listing(Generic[K]):
         """A new record."""
         row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
         record = self.keep(row)
-        for by in self.found_by:
-            words.write(ctx.rows, self.prefix, record.id, self._words(by, record))
+        self._finding.insert(ctx.rows, record)
         return record
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
@@ -144,9 +143,7 @@ class Listing(Generic[K]):
         if row is None:
             return record
         after = self.keep(row)
-        for by in self.found_by:
-            if not changes.keys().isdisjoint(by.columns):
-                words.rewrite(ctx.rows, self.prefix, after.id, self._words(by, record), self._words(by, after))
+        self._finding.save(ctx.rows, record, after, changes)
         if self.own and (copied := [name for name in self.own.copies if name in changes]):
             copies = ", ".join(f"{name} = :{name}" for name in copied)
             sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
@@ -157,8 +154,7 @@ class Listing(Generic[K]):
         """Let a record be found by what is known of it now; what it is called after may have changed elsewhere."""
         record = self.find(ctx, f"{self.table}.id = :id", id=identity)
         if record:
-            found_by = [self._words(by, record) for by in self.found_by]
-            words.renew(ctx.rows, self.prefix, identity, frozenset().union(*found_by))
+            self._finding.renew(ctx.rows, record)
 
     @cached_property
     def keep(self) -> Callable[[Row], K]:
@@ -169,6 +165,10 @@ class Listing(Generic[K]):
     def table(self) -> str:
         """The table in which the records are."""
         return self.source.split()[0]
+
+    @cached_property
+    def _finding(self) -> Finding:
+        return Finding(self.shown, self.prefix, self.table, self.found_by)
 
     @cached_property
     def _from(self) -> Selection:
@@ -204,25 +204,6 @@ class Listing(Generic[K]):
         known = f"SELECT 1 FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
         if ctx.rows.one(known, after=after) is None:
             raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
-
-    def _found(self, ctx: Context, text: str, own: Own | None, span: Span) -> tuple[Narrowed, bool]:
-        """What narrows a page to the records with such words; and whether the words say which are looked at at all."""
-        sought, identity = looked_for(text), f"{self.table}.id"
-        if sought is None:
-            return Narrowed("1 = 0", {}), False
-        # What few records have says which; where many have it, some of one's own do, and each is asked for its words.
-        driver = words.driver(ctx.rows, self.prefix, sought, weigh=own is not None)
-        if own is None or driver.complete:
-            return words.driven(identity, self.prefix, driver, span), True
-        found = words.having(identity, self.prefix, sought)
-        if not own.granted:
-            return found, False
-        reach = own.reach(self.table, " AND id < :after" if span.after else "")
-        return found._replace(condition=f"{found.condition} AND {reach}"), False
-
-    def _words(self, by: FoundBy, record: K) -> frozenset[str]:
-        names = column_names(self.shown)
-        return by.words(*(record.row[names.index(column)] for column in by.columns))
 
     def _sight(self, ctx: Context) -> Own | None:
         """What limits the one who asks; None where nothing does."""

@@ -19,7 +19,7 @@ _SCANNED = 400
 
 _WORDS = "FROM search_word WHERE organisation_id = :organisation"
 _OF_KIND = f"{_WORDS} AND kind = :of_kind"
-_OF_RECORD = f"SELECT word {_WORDS} AND record_id = :record"
+_OF_RECORD = f"SELECT word {_OF_KIND} AND record_id = :record"
 # One step along the index for each word that there is, however many records have it.
 _BEGINNING = f"""
 WITH RECURSIVE found (word, step) AS (
@@ -62,13 +62,13 @@ _NAMES = tuple(f"word_{chr(97 + number // 26)}{chr(97 + number % 26)}" for numbe
 def rewrite(rows: Handle, kind: str, record: str, before: frozenset[str], after: frozenset[str]) -> None:
     """Let a record be found by other words than before; only what is different is written."""
     if gone := before - after:
-        rows.run(_removing(len(gone)), record=record, **_bound(gone))
+        rows.run(_removing(len(gone)), of_kind=kind, record=record, **_bound(gone))
     write(rows, kind, record, after - before)
 
 
 def renew(rows: Handle, kind: str, record: str, words: frozenset[str]) -> None:
     """Let a record be found by these words, whatever it was found by before."""
-    before = frozenset(str(word) for (word,) in rows.all(_OF_RECORD, record=record))
+    before = frozenset(str(word) for (word,) in rows.all(_OF_RECORD, of_kind=kind, record=record))
     rewrite(rows, kind, record, before, words)
 
 
@@ -78,14 +78,25 @@ def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
         rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(words))
 
 
-def having(identity: str, kind: str, sought: Sought) -> Narrowed:
-    """The condition that the record of this column has such words, asked of each record."""
-    bound: dict[str, Value] = {"of_kind": kind}
-    either = " OR ".join(
-        _has(identity, f"first_{name}", str(prefix), bound) for name, prefix in _bound(sought.first).items()
-    )
-    others = [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(sought.others).items()]
-    return Narrowed(" AND ".join([f"({either})", *others]), bound)
+def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Narrowed:
+    """The condition that the record of this column has such words, asked of each record; or has them openly."""
+    mark, but = ("open_", _NOT_HIDDEN) if openly else ("", "")
+    bound: dict[str, Value] = {"hidden_kind": hidden(kind)} if openly else {"of_kind": kind}
+    first, others = _bound(sought.first).items(), _bound(sought.others).items()
+    either = [_has(identity, f"{mark}first_{name}", str(prefix), bound, but) for name, prefix in first]
+    each = [_has(identity, f"{mark}other_{name}", str(prefix), bound, but) for name, prefix in others]
+    return Narrowed(" AND ".join([f"({' OR '.join(either)})", *each]), bound)
+
+
+def hidden(kind: str) -> str:
+    """The kind under which those words of a record stand once more that it has nowhere in what everyone sees of it."""
+    return f"{kind} hidden"
+
+
+_NOT_HIDDEN = (
+    " AND NOT EXISTS (SELECT 1 FROM search_word AS hidden WHERE hidden.organisation_id = :organisation"
+    " AND hidden.kind = :hidden_kind AND hidden.word = search_word.word AND hidden.record_id = search_word.record_id)"
+)
 
 
 def driver(rows: Handle, kind: str, sought: Sought, *, weigh: bool) -> Driver:
@@ -137,9 +148,9 @@ def _beginning(rows: Handle, kind: str, prefix: str) -> list[str]:
     return [str(word) for (word,) in rows.all(_BEGINNING, of_kind=kind, prefix=prefix, end=end_of(prefix))]
 
 
-def _has(identity: str, name: str, prefix: str, bound: dict[str, Value]) -> str:
+def _has(identity: str, name: str, prefix: str, bound: dict[str, Value], but: str = "") -> str:
     bound |= {name: prefix, f"{name}_end": end_of(prefix)}
-    return f"EXISTS (SELECT 1 {_WORDS} AND record_id = {identity} AND word >= :{name} AND word < :{name}_end)"
+    return f"EXISTS (SELECT 1 {_WORDS} AND record_id = {identity} AND word >= :{name} AND word < :{name}_end{but})"
 
 
 def _bound(words: Collection[str]) -> dict[str, Value]:
@@ -150,7 +161,7 @@ def _bound(words: Collection[str]) -> dict[str, Value]:
 @cache
 def _removing(count: int) -> str:
     names = ", ".join(f":{name}" for name in _NAMES[:count])
-    return f"DELETE {_WORDS} AND record_id = :record AND word IN ({names})"
+    return f"DELETE {_OF_KIND} AND record_id = :record AND word IN ({names})"
 
 
 @cache

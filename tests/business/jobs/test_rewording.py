@@ -10,11 +10,12 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.jobs.rewording import CHORES
 from mainstay.kernel.operation import Operation
 from mainstay.ledger.outbox import Work
+from mainstay.terms.rights import Role
 from trade import a_contact, a_customer, a_job, a_site, work_off
 
 
-def found(cast: Cast, operation: Operation, text: str) -> list[str]:
-    return [record["id"] for record in cast.perform(operation, text=text)["data"]]
+def found(cast: Cast, operation: Operation, text: str, role: Role = Role.OWNER) -> list[str]:
+    return [record["id"] for record in cast.perform(operation, role, text=text)["data"]]
 
 
 def test_after_another_name_everything_of_the_customer_is_found_by_it(alone: Cast) -> None:
@@ -41,6 +42,16 @@ def test_after_a_site_has_another_name_or_address_its_jobs_are_found_by_it(
     alone.perform(save_site, siteId=site, **change)
     work_off(alone)
     assert found(alone, list_jobs, "dale boiler") == [job]
+
+
+def test_what_the_field_is_not_shown_finds_nothing_for_it_afterwards_either(alone: Cast) -> None:
+    customer = a_customer(alone)
+    job = a_job(alone, customer, Role.MEMBER, customerOrderNumber="Ryburn 4711")["id"]
+    assert found(alone, list_jobs, "ryburn", Role.MEMBER) == []
+    alone.perform(update_customer, customerId=customer, name="Ryburn Estates")
+    work_off(alone)
+    assert found(alone, list_jobs, "ryburn", Role.MEMBER) == [job]
+    assert (found(alone, list_jobs, "4711", Role.MEMBER), found(alone, list_jobs, "4711")) == ([], [job])
 
 
 def test_of_another_customer_nothing_is_reworded_and_of_many_everything_is(alone: Cast) -> None:

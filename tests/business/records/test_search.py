@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 
 from cast import Cast
-from mainstay.business.customers.operations import archive_customer
+from mainstay.business.customers.operations import archive_customer, update_customer
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.records.search import search
 from mainstay.terms.refusal import Invalid
@@ -118,6 +118,23 @@ def test_of_what_is_not_the_field_finds_nothing(cast: Cast, role: Role, text: st
     a_job(cast, a_customer(cast, "Ryburn"), role, title="Roof")
     assert kinds(cast, text, role) == []
     assert kinds(cast, "roof", role) == ["job"]
+
+
+def test_the_field_finds_nothing_by_what_it_is_not_shown(cast: Cast) -> None:
+    customer = a_customer(cast, "Calder Property", reference="Ledger 17")
+    order = {"customerOrderNumber": "PO 4711 Boiler"}
+    job = a_job(cast, customer, Role.MEMBER, title="Replace the boiler", **order)["id"]
+    assert (kinds(cast, "4711"), kinds(cast, "ledger")) == (["job"], ["customer"])
+    for text in ("4711", "471", "PO 4711", "boiler 4711", "ledger", "calder ledger"):
+        assert kinds(cast, text, Role.MEMBER) == []
+    # What stands in what they see finds it, also where it stands elsewhere as well.
+    assert kinds(cast, "calder boiler", Role.MEMBER) == ["job"]
+    cast.perform(update_job, jobId=job, title="Replace the tank")
+    assert (kinds(cast, "boiler"), kinds(cast, "boiler", Role.MEMBER)) == (["job"], [])
+    cast.perform(update_job, jobId=job, title="Boiler 4711", customerOrderNumber="4712")
+    assert (kinds(cast, "4711", Role.MEMBER), kinds(cast, "4712", Role.MEMBER)) == (["job"], [])
+    cast.perform(update_customer, customerId=customer, name="Ledger and Sons", reference=None)
+    assert kinds(cast, "ledger", Role.MEMBER) == ["customer"]
 
 
 def test_with_the_job_goes_the_finding(cast: Cast) -> None:
