@@ -24,7 +24,7 @@ _PATIENCE = 10.0  # seconds without any answer
 
 
 class BadAnswer(Exception):
-    """The server did not answer 200 with a whole body: what was measured would mean nothing."""
+    """The server did not answer 200 or 201 with a whole body: what was measured would mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def _drive(connections: list[_Connection], requests: Iterator[bytes], seconds: f
 
 
 def _is_whole(received: bytes) -> bool:
-    """Whether this is all of an answer; anything but a 200 with a length is an error."""
-    if not received.startswith(b"HTTP/1.1 200 "):
+    """Whether this is all of an answer; anything but a 200 or 201 with a length is an error."""
+    if not received.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 201 ")):
         raise BadAnswer(received[:500].decode("latin-1") or "the connection was closed")
     head = received.find(b"\r\n\r\n")
     if head < 0:
@@ -140,7 +140,7 @@ def _request(given: argparse.Namespace, key: str, number: int) -> bytes:
     head = [
         f"{given.method} {given.path} HTTP/1.1",
         f"Host: 127.0.0.1:{given.port}",
-        f"Authorization: Bearer {key}",
+        f"Cookie: {given.cookie}={key}" if given.cookie else f"Authorization: Bearer {key}",
     ]
     if body:
         # What every client of a tool server sends.
@@ -151,7 +151,7 @@ def _request(given: argparse.Namespace, key: str, number: int) -> bytes:
             f"Content-Length: {len(body)}",
         ]
     else:
-        head += ["Accept: application/json"]
+        head += ["Accept: text/html" if given.cookie else "Accept: application/json"]
     return "\r\n".join((*head, "", body)).encode()
 
 
@@ -167,6 +167,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--method", default="GET")
     parser.add_argument("--body", default="", help=f"what to send, in ASCII; {NUMBER} in it is the number of the key")
     parser.add_argument("--keys", type=Path, required=True, help="file of API keys, one a line; they take turns")
+    parser.add_argument("--cookie", default="", help="for pages: the cookie that is sent, with a key as its value")
     parser.add_argument("--first", type=int, default=0, help="the key to begin with")
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=2.0)

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from bench.bulk import Bulk
-from bench.stock import perform
+from bench.performing import perform
 
 from mainstay.business.customers.model import Receives
 from mainstay.business.customers.store import CONTACTS, CUSTOMERS, SITES

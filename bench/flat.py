@@ -107,6 +107,17 @@ class Flatness:
         return self.large / max(self.small, FLOOR_MICROSECONDS)
 
 
+def measure_growth(jobs: int, wanted: str = "") -> list[Flatness]:
+    """Every reading in a firm of 1,000 jobs and in one of so many."""
+    with TemporaryDirectory(prefix="mainstay-flat-") as folder:
+        small, large = (_open_place(Path(folder) / str(size), size) for size in (SMALL, jobs))
+        try:
+            return measure_flatness(small, large, wanted)
+        finally:
+            for place in (small, large):
+                place.stage.database.close()
+
+
 def measure_flatness(small: Place, large: Place, wanted: str = "") -> list[Flatness]:
     """Every reading, side by side, the one that grows most first; what seems to grow is looked at again."""
     measured = []
@@ -261,13 +272,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=LARGE, help="how many jobs the large firm has")
     parser.add_argument("--only", default="", help="what the name of a reading has in it")
     given = parser.parse_args()
-    with TemporaryDirectory(prefix="mainstay-flat-") as folder:
-        small, large = (open_place(Path(folder) / str(jobs), jobs) for jobs in (SMALL, given.jobs))
-        for one in measure_flatness(small, large, given.only):
-            print(f"{one.name:60}{one.small:10.0f}{one.large:10.0f}{one.growth:8.2f}")
+    for one in measure_growth(given.jobs, given.only):
+        print(f"{one.name:60}{one.small:10.0f}{one.large:10.0f}{one.growth:8.2f}")
 
 
-def open_place(data: Path, jobs: int) -> Place:
+def _open_place(data: Path, jobs: int) -> Place:
     """A new firm with so many jobs, in a data folder of its own."""
     stage = open_stage(replace(read_settings({}), data=data))
     return Place(stage, make_firm(stage, data, jobs))

@@ -10,7 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from bench.goals import RATIOS, Verdict, judge_memory, judge_sending
+from bench.flat import LARGE, MOST, SMALL, Flatness
+from bench.goals import RATIOS, Verdict, judge_flatness, judge_memory, judge_pages, judge_sending
 from bench.processes import Memory
 from bench.rounds import CONNECTIONS, Measure, Round
 from bench.webhooks import Sending
@@ -29,12 +30,15 @@ class Outcome:
     # The part of the machine's processor time that other programs took meanwhile.
     taken_by_others: float
     sendings: Sequence[Sending]
+    # Every reading in a small firm and in a large one, the one that grows most first; none in a quick look.
+    flatness: Sequence[Flatness]
 
     def verdicts(self) -> list[Verdict]:
         """Every goal."""
         resident = [memory.resident for memory in self.memory if memory.works]
         ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
-        return [*ratios, *judge_sending(self.sendings), judge_memory(resident)]
+        readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
+        return [*ratios, *readings, *judge_sending(self.sendings), judge_memory(resident)]
 
 
 def show(outcome: Outcome) -> None:
@@ -53,6 +57,7 @@ def show(outcome: Outcome) -> None:
     print(f"\n{'memory after the load':38}{'RSS MB':>11}{'own MB':>9}")
     for memory in outcome.memory:
         print(f"{memory.process:38}{memory.resident:11.1f}{memory.own:9.1f}")
+    _show_flatness(outcome.flatness)
     print(f"\n{'goals, by ratios within a round':38}{'measured':>11}{'middle half':>18}{'by CPU':>9}{'goal':>9}")
     for verdict in outcome.verdicts():
         spread = f"{verdict.low:.2f} to {verdict.high:.2f}"
@@ -60,11 +65,24 @@ def show(outcome: Outcome) -> None:
         mark = "" if verdict.met else "   MISSED"
         print(f"{verdict.goal:38}{verdict.measured:11.2f}{spread:>18}{by_cpu:>9}{verdict.bound:>9}{mark}")
     print(
-        f"\n{len(outcome.rounds)} rounds of {outcome.seconds:g} s each, {CONNECTIONS} connections, every answer 200;"
-        f" other programs took {outcome.taken_by_others:.0%} of the machine."
+        f"\n{len(outcome.rounds)} rounds of {outcome.seconds:g} s each, {CONNECTIONS} connections, no answer but 200 or"
+        f" 201; other programs took {outcome.taken_by_others:.0%} of the machine."
     )
 
 
+def _show_flatness(readings: Sequence[Flatness]) -> None:
+    if not readings:
+        print("\nWhether readings stay flat is not measured in a quick look: `make bench-flat` does only that.")
+        return
+    title = f"what grows most, {SMALL:,} to {LARGE:,} jobs"
+    print(f"\n{title:58}{'CPU µs':>9}{'then':>9}{'times':>9}")
+    for reading in readings[:_WORST]:
+        print(f"{reading.name:58}{reading.small:9.0f}{reading.large:9.0f}{reading.growth:9.2f}")
+    above = sum(reading.growth > MOST for reading in readings)
+    print(f"{above} of {len(readings)} readings grow to more than {MOST:g} times.")
+
+
+_WORST = 8
 _SENT = (
     ("Mainstay, one worker process", "worker", "worker_cpu"),
     ("the HTTP client alone", "client", "client_cpu"),
@@ -86,6 +104,7 @@ def write(outcome: Outcome, path: Path) -> None:
         "goals": [asdict(verdict) for verdict in outcome.verdicts()],
         "medians": {name: _middle([measured[name] for measured in outcome.rounds]) for name in names},
         "memory": [asdict(memory) for memory in outcome.memory],
+        "flatness": [asdict(reading) | {"growth": reading.growth} for reading in outcome.flatness],
         "sendings": [asdict(sending) for sending in outcome.sendings],
         "rounds": [{name: asdict(measure) for name, measure in measured.items()} for measured in outcome.rounds],
     }

@@ -31,6 +31,8 @@ class Aim:
     # What is sent; nothing where the address is read.
     body: str = ""
     connections: int = CONNECTIONS
+    # Where it is a page: the cookie of which the keys are the values.
+    cookie: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Field:
             "--path": [aim.path],
             "--method": [aim.method],
             "--body": [aim.body],
+            "--cookie": [aim.cookie],
             "--keys": [aim.keys],
             "--first": [self._next_keys[aim.keys]],
             "--connections": [aim.connections],

@@ -22,8 +22,8 @@ from time import monotonic, sleep
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.contenders.running import ROOT
+from bench.performing import perform
 from bench.processes import cpu_seconds
-from bench.stock import perform
 
 from mainstay.business.people.joining import create_organisation
 from mainstay.kernel.perform import Stage

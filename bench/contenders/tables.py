@@ -51,6 +51,7 @@ class Organisation(Stamped, Table):
     currency: Mapped[str]
     time_zone: Mapped[str]
     subscription_status: Mapped[str] = mapped_column("subscription")
+    event_sequence: Mapped[int]
 
     @property
     def subscription(self) -> dict[str, str]:
@@ -88,6 +89,7 @@ class ApiKey(Table):
     organisation_id: Mapped[str] = mapped_column(primary_key=True)
     id: Mapped[str] = mapped_column(primary_key=True)
     person_id: Mapped[str]
+    name: Mapped[str]
     hash: Mapped[str] = mapped_column(unique=True)
     access: Mapped[str]
     revoked_at: Mapped[str | None]
