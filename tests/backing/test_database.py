@@ -221,6 +221,16 @@ def test_sqlite_keeps_what_it_acknowledged_and_watches_its_keys(sqlite_path: Pat
     database.close()
 
 
+def test_sqlite_opens_no_file_for_what_a_statement_would_take_back(sqlite_path: Path) -> None:
+    database = SqliteDatabase(sqlite_path)
+    with database.migrating() as rows:
+        rows.script("CREATE TABLE a (x text UNIQUE); INSERT INTO a SELECT key FROM json_each('[1,2,3]')")
+        rows.run("UPDATE a SET x = x || hex(zeroblob(100000))")
+        opened = len([*Path("/proc/self/fd").iterdir()])
+        rows.run("UPDATE a SET x = x || 'y'")
+        assert len([*Path("/proc/self/fd").iterdir()]) == opened
+
+
 def test_sqlite_tells_when_another_holds_the_lock_for_too_long(sqlite_path: Path) -> None:
     first, second = SqliteDatabase(sqlite_path), SqliteDatabase(sqlite_path)
     with first.changing(EVERY):

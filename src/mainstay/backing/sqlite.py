@@ -84,6 +84,8 @@ class SqliteDatabase:
         self._opened: WeakSet[apsw.Connection] = WeakSet()
         self._writing = threading.Lock()
         self._writer = self._open()
+        # What a statement would take back if it failed half-way is noted in memory, not in a file opened for each.
+        self._writer.execute("PRAGMA temp_store = MEMORY")
 
     def reading(self, organisation: str) -> "_Reading":
         """See one consistent state; change nothing."""
