@@ -22,6 +22,8 @@ from aiosmtpd.handlers import Message as Received
 from cast import Cast, assemble
 from dispatching import Clock, put_deliveries
 from installations import Installations
+from mainstay.backing.folder import DataFolder
+from mainstay.backing.wakeups import Wakeups
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
@@ -268,6 +270,31 @@ def test_the_events_of_several_organisations_are_dealt_with_together(desk: Desk)
     assert desk.waiting() == []
     for cast, webhook in zip(casts, webhooks, strict=True):
         assert len(deliveries(cast, webhook)) == 20
+
+
+def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> None:
+    work_off(desk.worker())
+    left: list[int] = []
+
+    class Stopping(threading.Event):
+        """Whoever waits for it sees a change come in meanwhile."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            desk.cast.perform(update_person, personId=desk.cast.people[Role.MEMBER], phone="01422 555010")
+            return super().wait(timeout)
+
+    stopping = Stopping()
+
+    def tell() -> None:
+        left.append(len(desk.waiting()))
+        if left[-1] == 0:
+            stopping.set()
+
+    with Wakeups.listen(DataFolder(desk.settings.data).bell) as bell:
+        desk.stage.ring()
+        desk.worker().run(bell, stopping, tell)
+    # When it had rung, and when the work was done.
+    assert left == [1, 0]
 
 
 def test_two_workers_do_each_piece_of_work_once(desk: Desk, port: int) -> None:
