@@ -31,6 +31,7 @@ FENCED = {
     "contact": "organisation_id",
     "site": "organisation_id",
     "job": "organisation_id",
+    "own_customer": "organisation_id",
     "own_job": "organisation_id",
     "note": "organisation_id",
     "document": "organisation_id",

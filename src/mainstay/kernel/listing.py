@@ -139,15 +139,16 @@ class Listing(Generic[K]):
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
         """Write the changed fields; the record as it is then, or the very same one where nothing is different."""
-        row = ctx.pen.save(self.table, record.id, self._columns(changes), self._selected, self.tenant)
+        columns = self._columns(changes)
+        row = ctx.pen.save(self.table, record.id, columns, self._selected, self.tenant)
         if row is None:
             return record
         after = self.keep(row)
         self._finding.save(ctx.rows, record, after, changes)
-        if self.own and (copied := [name for name in self.own.copies if name in changes]):
+        if self.own and (copied := {name: columns[name] for name in self.own.copies if name in columns}):
             copies = ", ".join(f"{name} = :{name}" for name in copied)
             sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
-            ctx.rows.run(sql, id=after.id, **{name: stored(changes[name]) for name in copied})
+            ctx.rows.run(sql, id=after.id, **copied)
         return after
 
     def reword(self, ctx: Context, identity: str) -> None:

@@ -1,4 +1,7 @@
-"""What is kept beside a job follows every change of it: its stage, and the copies by which its own people list it."""
+"""What is kept beside a job follows every change of it: its stage, and the copies by which its own people list it.
+
+So does what is kept of its customer for them.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +10,7 @@ import pytest
 
 from cast import Cast
 from mainstay.business.customers.merging import merge_customers
+from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.jobs import store
 from mainstay.business.jobs.model import Standing, stage_of
 from mainstay.business.jobs.operations import change_job_status, list_jobs, update_job
@@ -15,6 +19,7 @@ from mainstay.kernel.context import Context, Envelope
 from mainstay.terms.rights import Role
 from trade import a_customer, a_job, a_site
 
+HERE = "WHERE organisation_id = :organisation"
 COPIES = "status, stage, priority, customer_id, site_id, lead_person_id, due_on"
 
 
@@ -33,16 +38,22 @@ def plan(cast: Cast, job: str, role: Role, *, planned: bool) -> None:
 
 
 def check(cast: Cast) -> None:
-    """Every stage that is kept is the one that follows, and every copy is as the job is."""
+    """Every stage that is kept is the one that follows, every copy is as the job is, and so are those of customers."""
     with cast.stage.database.reading(cast.organisation) as rows:
         jobs = rows.all(
-            "SELECT stage, next_action, status, billing, planned_visits, quoting, invoiced, owed FROM job"
-            " WHERE organisation_id = :organisation"
+            f"SELECT stage, next_action, status, billing, planned_visits, quoting, invoiced, owed FROM job {HERE}"
         )
-        copies = rows.all(f"SELECT id, {COPIES} FROM own_job WHERE organisation_id = :organisation")
-        originals = {
-            row[0]: row for row in rows.all(f"SELECT id, {COPIES} FROM job WHERE organisation_id = :organisation")
+        copies = rows.all(f"SELECT id, {COPIES} FROM own_job {HERE}")
+        originals = {row[0]: row for row in rows.all(f"SELECT id, {COPIES} FROM job {HERE}")}
+        customers = {*rows.all(f"SELECT person_id, id, status, name_folded FROM own_customer {HERE}")}
+        of_their_jobs = {
+            *rows.all(
+                "SELECT own_job.person_id, customer.id, customer.status, customer.name_folded"
+                " FROM own_job JOIN customer ON customer.organisation_id = own_job.organisation_id"
+                " AND customer.id = own_job.customer_id WHERE own_job.organisation_id = :organisation"
+            )
         }
+    assert customers == of_their_jobs
     assert jobs
     for stage, next_action, *standing in jobs:
         known: list[Any] = standing
@@ -61,6 +72,10 @@ CHANGES: dict[str, Change] = {
     "lead": lambda cast, job, _: cast.perform(update_job, jobId=job, leadPersonId=cast.people[Role.SUBCONTRACTOR]),
     "assigned": lambda cast, job, _: cast.perform(
         update_job, jobId=job, priority="low", assigned=[cast.people[Role.MEMBER], cast.people[Role.ADMIN]]
+    ),
+    "nobody assigned": lambda cast, job, _: cast.perform(update_job, jobId=job, assigned=[]),
+    "the customer's name": lambda cast, _, customer: cast.perform(
+        update_customer, customerId=customer, name="Älder Property"
     ),
     "begun": lambda cast, job, _: cast.perform(change_job_status, jobId=job, status="inProgress"),
     "done": lambda cast, job, _: cast.perform(change_job_status, jobId=job, status="done"),
@@ -92,6 +107,19 @@ def test_after_all_of_it_in_a_row_too(cast: Cast) -> None:
         if name not in {"done by a member", "done"}:
             change(cast, job, customer)
             check(cast)
+
+
+def test_a_customer_is_seen_for_one_job_as_for_two_and_as_it_is(cast: Cast) -> None:
+    customer = a_customer(cast)
+    first, second = (a_job(cast, customer, Role.MEMBER)["id"] for _ in range(2))
+    for job in (first, second):
+        cast.perform(change_job_status, jobId=job, status="done")
+    cast.perform(archive_customer, customerId=customer)
+    check(cast)
+    for job, others in ((first, [customer]), (second, [])):
+        cast.perform(update_job, jobId=job, assigned=[])
+        listed = cast.perform(list_customers, Role.MEMBER, status="archived")["data"]
+        assert [found["id"] for found in listed] == others
 
 
 def seen(cast: Cast, role: Role) -> list[str]:

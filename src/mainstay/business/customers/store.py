@@ -17,12 +17,12 @@ from mainstay.values.words import folded
 # The chore that lets everything of a customer be found by its words again.
 REWORD = "reword_records_of_customer"
 
-# Whoever does not see every customer sees those of the jobs they see; of these, a subcontractor sees only the sites,
-# and whom one meets there.
+# Whoever does not see every customer sees those of the jobs they see, with their contacts and sites; a subcontractor
+# sees only the sites of their jobs, and whom one meets there.
 _MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
 _FROM_MINE = f"FROM own_job AS mine WHERE {_MINE}"
-_OF_MY_JOBS = f"SELECT mine.customer_id {_FROM_MINE}"
 _MY_SITES = f"SELECT mine.site_id {_FROM_MINE} AND mine.site_id IS NOT NULL"
+_IS_MY_SITE = f"EXISTS (SELECT 1 {_FROM_MINE} AND mine.site_id = site.id)"
 _MET_THERE = (
     "SELECT met.contact_id FROM own_job AS mine JOIN site AS met ON met.organisation_id = mine.organisation_id"
     f" AND met.id = mine.site_id WHERE {_MINE} AND met.contact_id IS NOT NULL"
@@ -36,13 +36,13 @@ _IS_MET_THERE = (
 
 def _known_by_customer(table: str) -> str:
     return (
-        f"SELECT known.id FROM own_job AS mine JOIN {table} AS known ON known.organisation_id = mine.organisation_id"
-        f" AND known.customer_id = mine.customer_id WHERE {_MINE}"
+        f"SELECT known.id FROM own_customer AS mine JOIN {table} AS known"
+        f" ON known.organisation_id = mine.organisation_id AND known.customer_id = mine.id WHERE {_MINE}"
     )
 
 
-def _is_mine(column: str, mine: str) -> str:
-    return f"EXISTS (SELECT 1 {_FROM_MINE} AND mine.{mine} = {column})"
+def _is_of_my_customer(table: str) -> str:
+    return f"EXISTS (SELECT 1 FROM own_customer AS mine WHERE {_MINE} AND mine.id = {table}.customer_id)"
 
 
 def _named(values: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ CUSTOMERS = Listing(
         "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
         " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END"
     },
-    own=Own(within=_OF_MY_JOBS, each=_is_mine("customer.id", "customer_id"), unless=Right.ALL_CUSTOMERS_READ),
+    own=Own(granted="own_customer", copies=("status", "name_folded"), unless=Right.ALL_CUSTOMERS_READ),
     filters={"status": "customer.status = :status"},
     otherwise={"status": "customer.status = 'active'"},
     orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
@@ -103,7 +103,7 @@ CONTACTS = Listing(
     columns={"customer_name": _CUSTOMER_S_NAME.format("contact")},
     own=Own(
         within=_known_by_customer("contact"),
-        each=_is_mine("contact.customer_id", "customer_id"),
+        each=_is_of_my_customer("contact"),
         unless=Right.ALL_CUSTOMERS_READ,
         narrower=Own(within=_MET_THERE, each=_IS_MET_THERE, unless=Right.CUSTOMERS_READ),
     ),
@@ -125,9 +125,9 @@ SITES = Listing(
     },
     own=Own(
         within=_known_by_customer("site"),
-        each=_is_mine("site.customer_id", "customer_id"),
+        each=_is_of_my_customer("site"),
         unless=Right.ALL_CUSTOMERS_READ,
-        narrower=Own(within=_MY_SITES, each=_is_mine("site.id", "site_id"), unless=Right.CUSTOMERS_READ),
+        narrower=Own(within=_MY_SITES, each=_IS_MY_SITE, unless=Right.CUSTOMERS_READ),
     ),
     filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
     otherwise={"status": "site.status = 'active'"},
