@@ -162,6 +162,23 @@ def test_a_prepared_list_walks_an_index_too(trial: Trial, operation: Operation, 
         assert not [step for step in steps if re.search(unwanted, step)], "\n".join([statement.sql, *steps])
 
 
+@pytest.mark.only_on("postgresql")
+def test_names_are_in_the_order_of_the_embedded_database_whatever_the_language_of_the_server(trial: Trial) -> None:
+    # Moments, dates and ids are in the same order by the rules of any language; names are not.
+    orders = [
+        (table, order.column)
+        for listing, _ in CATALOGUE.listings.values()
+        for table in (listing.table, *([listing.own.granted] if listing.own and listing.own.granted else []))
+        for order in listing.orders.values()
+        if not re.search("^id$|_at$|_on$|_date$", order.column)
+    ]
+    assert {("person", "name_folded"), ("customer", "name_folded"), ("own_customer", "name_folded")} <= {*orders}
+    with trial.database.inner.reading(EVERY) as rows:
+        known = rows.all("SELECT table_name, column_name, collation_name FROM information_schema.columns")
+    collations = {(table, column): collation for table, column, collation in known}
+    assert {order: collations[order] for order in orders} == dict.fromkeys(orders, "C")
+
+
 @pytest.mark.only_on("sqlite")
 def test_an_order_walks_the_index_of_its_own(trial: Trial) -> None:
     found = {

@@ -1,3 +1,6 @@
+-- By name, customers come in the order in which the embedded database has them, whatever the language of this one is.
+ALTER TABLE customer ALTER COLUMN name_folded TYPE text COLLATE "C";
+
 -- Who sees a customer without seeing all of them: whoever sees a job of it. The other columns are copies of the
 -- customer's, so that a page of one's own customers starts here, however few of all they are.
 CREATE TABLE own_customer (
