@@ -10,7 +10,7 @@ from multiprocessing import parent_process
 
 from mainstay.backing.callers import Callers, open_bounds
 from mainstay.backing.exposition import Meters, meter_names
-from mainstay.backing.files import Files, PassingFiles
+from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import Limits, MachineLimits
 from mainstay.backing.migrations.apply import is_current
@@ -45,7 +45,7 @@ from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
 from mainstay.late import late
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_key_maker, open_link_maker, open_sealer, open_signer, open_stage
+from mainstay.staging import open_files, open_key_maker, open_link_maker, open_sealer, open_signer, open_stage
 
 THREADS = 8
 LONG_THREADS = 2
@@ -84,7 +84,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     tools = Tools(operations)
     # Made when it is first asked for: most server processes never are.
     described = cache(lambda: describe(CATALOGUE, settings.base_url))
-    files, passing = Files(folder.files), PassingFiles(folder.passing)
+    files, passing = open_files(settings), PassingFiles(folder.passing)
     sealer = open_sealer(settings)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing)
     callers = Callers(settings.port, addresses.holder, open_bounds())

@@ -19,7 +19,7 @@ from granian.server import MPServer
 
 from mainstay.backing.callers import open_bounds
 from mainstay.backing.exposition import meter_names
-from mainstay.backing.files import Files, PassingFiles
+from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
@@ -29,7 +29,7 @@ from mainstay.doors.metering import METERED
 from mainstay.doors.pages.render import read_templates
 from mainstay.main import process_rows
 from mainstay.settings import Settings, WrongSetting, environment_of
-from mainstay.staging import open_stage
+from mainstay.staging import open_files, open_stage
 
 HEADER_SECONDS = 10
 # A request may wait this long to be finished when the server is asked to end.
@@ -121,7 +121,7 @@ def prepare(settings: Settings) -> None:
     """Make what the server processes share."""
     folder = DataFolder(settings.data)
     open_stage(settings).database.close()
-    Files(folder.files).tidy()
+    open_files(settings).tidy()
     PassingFiles(folder.passing).prepare()
     MachineLimits.create(folder.limits)
     Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))

@@ -4,6 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from mainstay.backing.database import Handle, WholeDatabase
+from mainstay.backing.files import Files
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.guard import Guard
 from mainstay.backing.migrations.apply import migrate
@@ -66,6 +67,11 @@ def open_key_maker(settings: Settings) -> "KeyMaker":
     """What derives the keys that forms make."""
     maker: KeyMaker = late("mainstay.identity.keys").KeyMaker(_secret(settings))
     return maker
+
+
+def open_files(settings: Settings) -> Files:
+    """Where what people hand in is kept."""
+    return Files(DataFolder(settings.data).files)
 
 
 def open_guard(settings: Settings) -> Guard:

@@ -9,6 +9,7 @@ import pytest
 
 from house.examples import Trial
 from mainstay.backing.database import EVERY
+from mainstay.backing.files import Files
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.authenticate import actor_of_key
@@ -152,7 +153,7 @@ def test_the_dispatcher_looks_across_organisations_and_touches_one_at_a_time(tri
 
 
 def operator_of(trial: Trial) -> Operator:
-    return Operator(trial.stage, lambda: Signer(b"secret"), "http://127.0.0.1:8000")
+    return Operator(trial.stage, lambda: Signer(b"secret"), "http://127.0.0.1:8000", Files(Path("nowhere")))
 
 
 def test_the_operator_looks_up_organisations_keys_and_webhooks_across_them(trial: Trial) -> None:

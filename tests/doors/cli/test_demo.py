@@ -1,11 +1,15 @@
 """`demo`: the same each time, with fresh keys, and only where no stranger can reach it."""
 
+from hashlib import sha256
+
 from commanding import command
 from mainstay.identity.passwords import is_password
 from mainstay.kernel.perform import Stage
 from mainstay.terms.rights import Role
+from pictures import opened
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+from visiting import Visit
 
 
 def test_the_demo_is_the_same_each_time_with_new_keys(server: RunningServer, stage: Stage) -> None:
@@ -57,3 +61,22 @@ def test_the_demo_tells_people_how_to_begin_where_no_stranger_can_come(server: R
             # The address is looked at before the database: one engine is enough for the others.
             break
     assert server.request("GET", ORGANISATION, key).status_code == 200
+
+
+def test_the_demo_has_photos_and_papers_that_are_opened_as_if_they_had_been_handed_in(server: RunningServer) -> None:
+    made = command(server.settings, "demo", "--json").outcome
+    office, key = made["people"][2], made["keys"]["readOnly"]
+    listed = server.request("GET", "/api/v1/documents?limit=100", key).json()["data"]
+    kinds = {document["mediaType"]: document for document in listed}
+    assert set(kinds) == {"image/jpeg", "application/pdf", "text/plain"}
+    assert len({document["sha256"] for document in listed if document["kind"] == "photo"}) > 4
+
+    visiting = Visit(server)
+    visiting.submit("/sign-in", email=office["email"], password=office["password"])
+    for document in kinds.values():
+        content = visiting.get(f"/documents/{document['id']}/file").content
+        assert (len(content), sha256(content).hexdigest()) == (document["bytes"], document["sha256"])
+    photo = kinds["image/jpeg"]
+    assert opened(visiting.get(f"/documents/{photo['id']}/thumbnail").content).size == (320, 240)
+    page = visiting.get(f"/jobs/{photo['recordId']}").text
+    assert f'src="/documents/{photo["id"]}/thumbnail"' in page

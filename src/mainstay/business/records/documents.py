@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.backing.contents import TAKEN
+from mainstay.backing.contents import TAKEN, Content, clean_name
+from mainstay.backing.files import Files
 from mainstay.business.records.model import Document, DocumentOut, Visibility
 from mainstay.business.records.store import DOCUMENTS
 from mainstay.kernel.context import Context
@@ -121,6 +122,17 @@ def remove_document(ctx: Context, _given: RemoveDocument, document: Document) ->
     ctx.effects.append(f"{document.name} is no longer on the record's page, for anyone.")
     ctx.pen.touch(document.record_id)
     return DOCUMENTS.remove(ctx, document)
+
+
+def keep(files: Files, content: Content, called: str) -> dict[str, object]:
+    """Keep what is in a file that someone calls so; what add_document is told of it."""
+    return {
+        "name": clean_name(called, content.media_type),
+        "mediaType": content.media_type,
+        "bytes": len(content.content),
+        "content": files.keep(content.content),
+        "thumbnail": files.keep(content.small) if content.small else None,
+    }
 
 
 OPERATIONS = (list_documents, get_document, add_document, remove_document)

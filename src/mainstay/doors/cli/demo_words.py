@@ -70,6 +70,20 @@ NOTES = (
     "Needs a 28 mm fitting that was not on the van.",
     "Asked whether we also do the flat above.",
 )
+# What is left behind after work with these titles, and what is said on it.
+CERTIFIED = {"Landlord gas safety check": "Gas safety record", "Unvented cylinder service": "Cylinder service record"}
+CHECKS = (
+    "Tightness test: passed",
+    "Flue and ventilation: safe",
+    "Safety devices: work as they should",
+    "Nothing was found that needs attention within the next twelve months.",
+    "Hartley & Daughters Ltd, Unit 4, Canal Yard, Sowerby Bridge HX6 2AG",
+)
+PARTS = {
+    "Replace the boiler": ("1 boiler, 30 kW, with flue", "1 magnetic filter, 22 mm", "3 m copper pipe, 22 mm"),
+    "Fit a new bathroom": ("1 bath, 1700 mm", "1 basin with pedestal", "12 m2 tiles, white, 200 x 250"),
+    "Install a heat pump": ("1 heat pump, 8 kW", "1 buffer, 50 l", "2 flexible hoses, 28 mm"),
+}
 REASONS = ("The customer has decided otherwise.", "Found a leak in the roof instead; not ours.", "The house is sold.")
 
 

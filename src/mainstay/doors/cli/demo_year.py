@@ -13,11 +13,13 @@ from mainstay.business.hours.operations import log_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import change_job_status, create_job
+from mainstay.business.records.documents import add_document
 from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.cancelling import cancel_job
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import plan_visit, set_visit_status
 from mainstay.doors.cli import demo_words as words
+from mainstay.doors.cli.demo_files import Album
 from mainstay.doors.cli.operator import Operator, Outcome
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
@@ -46,6 +48,8 @@ class Job:
     """A job as the year goes on."""
 
     id: str
+    number: str
+    title: str
     begun: date
     # How many visits it still takes, and on which day its work was done.
     left: int
@@ -67,6 +71,10 @@ class Year:
     customers: list[dict[str, Any]] = field(default_factory=list)
     waiting: list[Job] = field(default_factory=list)
     finished: list[Job] = field(default_factory=list)
+    album: Album = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.album = Album(self.operator.files)
 
     def live(self) -> None:
         """From a year ago to some weeks ahead."""
@@ -130,7 +138,8 @@ class Year:
         elif number % _HELD == _NOTED:
             self._move(day, made["id"], "onHold")
         elif not asked:
-            self.waiting.append(Job(str(made["id"]), day, self.chance.choice((2, 2, 3, 4, 6))))
+            visits = self.chance.choice((2, 2, 3, 4, 6))
+            self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits))
 
     def _move(self, day: date, job: str, status: str) -> None:
         self._do(self.people[DESK], day, time(17), change_job_status, jobId=job, status=status)
@@ -167,10 +176,19 @@ class Year:
                 given = {"startedAt": _wall(day, begin), "endedAt": _wall(day, end)}
                 self._do(person, day, end, set_visit_status, visitId=visit["id"], status="done")
                 self._do(person, day, end, log_hours, jobId=job.id, visitId=visit["id"], **given)
+                if not job.in_progress:
+                    self._add_file(day, person, job, self.album.photo(job.title))
+                    self._add_file(day, person, job, self.album.parts(job.title))
                 job.left -= 1
                 job.in_progress = True
                 if not job.left:
                     self._finish(day, job)
+                    certificate = self.album.certificate(job.number, job.title, day.isoformat())
+                    self._add_file(day, self.people[DESK], job, certificate)
+
+    def _add_file(self, day: date, who: Actor, job: Job, file: dict[str, object] | None) -> None:
+        if file:
+            self._do(who, day, time(16, 30), add_document, recordId=job.id, **file)
 
     def _plan(self, day: date, job: str, people: list[Actor], begin: time, end: time, **more: object) -> Outcome:
         planned = min(day, self.today) - timedelta(days=2)

@@ -65,7 +65,7 @@ def _command(house: House, settings: Settings, words: argparse.Namespace) -> dic
     stage = staging.open_stage(settings)
     try:
         operator = late("mainstay.doors.cli.operator").Operator(
-            stage, partial(staging.open_signer, settings), settings.base_url
+            stage, partial(staging.open_signer, settings), settings.base_url, staging.open_files(settings)
         )
         outcome: dict[str, Any] = getattr(late(words.module), words.command)(operator, words)
         return outcome

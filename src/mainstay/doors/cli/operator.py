@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from mainstay.backing.database import EVERY, Handle
+from mainstay.backing.files import Files
 from mainstay.business.organisation import store as organisations
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
@@ -29,6 +30,7 @@ class Operator:
     stage: Stage
     open_signer: Callable[[], Signer]
     base_url: str
+    files: Files
 
     def perform(self, operation: Operation, actor: Actor, **given: object) -> Outcome:
         """Perform an operation; what it answered."""

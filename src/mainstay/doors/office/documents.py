@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from mainstay.backing.contents import NotTaken, clean_name, examined, plain_name
-from mainstay.business.records.documents import MOST_BYTES, add_document, get_document
+from mainstay.backing.contents import NotTaken, examined, plain_name
+from mainstay.business.records.documents import MOST_BYTES, add_document, get_document, keep
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
@@ -124,16 +124,11 @@ class Documents:
                 faults.append(Fault(plain_name(file.called), str(fault)))
         if faults:
             raise Invalid(faults)
-        files, given = self.desk.visitors.files, []
-        for file, content in zip(received, looked_at, strict=True):
-            known = {
-                "name": clean_name(file.called, content.media_type),
-                "mediaType": content.media_type,
-                "bytes": len(content.content),
-                "content": files.keep(content.content),
-                "thumbnail": files.keep(content.small) if content.small else None,
-            }
-            given.append(orjson.dumps({**about, **known}))
+        files = self.desk.visitors.files
+        given = [
+            orjson.dumps({**about, **keep(files, content, file.called)})
+            for file, content in zip(received, looked_at, strict=True)
+        ]
         with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
             for number, raw in enumerate(given):
                 stage.perform(add_document, guest.actor, raw, guest.envelope(f"{add_document.name} {number}"))
