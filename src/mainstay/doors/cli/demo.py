@@ -1,8 +1,10 @@
 """A demo organisation: believable, the same each time, with fresh keys."""
 
+import sys
 from argparse import Namespace
 from dataclasses import replace
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import EVERY
@@ -10,7 +12,8 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
-from mainstay.doors.cli.demo_year import DESK, HEAD, ZONE, Year
+from mainstay.doors.cli.demo_words import crew
+from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
 from mainstay.doors.cli.keys import all_keys
 from mainstay.doors.cli.operator import Operator, Outcome
 from mainstay.identity.keys import create_key, revoke_key
@@ -19,7 +22,26 @@ from mainstay.terms.refusal import Forbidden
 from mainstay.values.ids import new_id
 from mainstay.values.moments import local_date
 
-ORGANISATION = "Hartley & Daughters Plumbing and Heating"
+
+class Firm(NamedTuple):
+    """A firm of the demo: those who are told how to sign in, others who work there, and how much there is."""
+
+    name: str
+    crew: int
+    size: Size
+    # What is made in one change; all that there is, where it is made in a moment.
+    at_once: bool
+
+
+SMALL = Firm("Hartley & Daughters Plumbing and Heating", 0, A_YEAR, at_once=True)
+# For trying how everything is with very much of it.
+LARGE = Firm(
+    "Hartley & Daughters Group",
+    18,
+    Size(4_000, 20_000, 1_400, timedelta(days=3 * 365), timedelta(days=3 * 365), (1, 1, 1, 2), 20),
+    at_once=False,
+)
+_TOLD_EVERY = 1_000
 # Known to everyone: the demo is refused for an address that others could reach.
 PASSWORD = "mainstay-demo"
 KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}
@@ -63,14 +85,24 @@ _PEOPLE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 )
 
 
-def demo(operator: Operator, _words: Namespace) -> Outcome:
+_OFFICE = {HEAD: "ruth@hartley.example", DESK: "priya@hartley.example"}
+_WORKER = {"skills": ["gas", "heating"], "costRate": "23.00", "billRate": "58.00"}
+_UNFINISHED = "not finished"
+
+
+def demo(operator: Operator, words: Namespace) -> Outcome:
     """The demo organisation, made if it is not there, with its keys replaced."""
+    return make(operator, LARGE if words.large else SMALL)
+
+
+def make(operator: Operator, firm: Firm) -> Outcome:
+    """One of the firms of the demo."""
     if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
-    acting = _found(operator) or _made(operator)
+    acting = _found(operator, firm.name) or _made(operator, firm)
     people = [_present(operator, acting, name, email, role) for name, email, role, _ in _PEOPLE]
     return {
-        "organisation": {"id": acting.organisation, "name": ORGANISATION},
+        "organisation": {"id": acting.organisation, "name": firm.name},
         "people": [
             {**{name: person[name] for name in ("id", "name", "email", "role")}, "password": PASSWORD}
             for person in people
@@ -79,36 +111,49 @@ def demo(operator: Operator, _words: Namespace) -> Outcome:
     }
 
 
-def _found(operator: Operator) -> actor.Actor | None:
+def _found(operator: Operator, name: str) -> actor.Actor | None:
     with operator.stage.database.reading(EVERY) as rows:
-        found = organisations.find_called(rows, ORGANISATION)
+        found = organisations.find_called(rows, name)
     return actor.operator(found[0]) if found else None
 
 
-def _made(operator: Operator) -> actor.Actor:
+def _made(operator: Operator, firm: Firm) -> actor.Actor:
     acting = actor.operator(new_id("org"))
     owner_name, owner_email, _, owner_details = _PEOPLE[0]
-    owner = operator.perform(
-        create_organisation, acting, name=ORGANISATION, ownerName=owner_name, ownerEmail=owner_email, password=PASSWORD
-    )
-    operator.perform(update_organisation, acting, **_DETAILS)
+    # It is called what it is called only when all of it is there: what was broken off is not taken for it.
+    given = {"name": f"{firm.name} ({_UNFINISHED})", "ownerName": owner_name, "ownerEmail": owner_email}
+    owner = operator.perform(create_organisation, acting, **given, password=PASSWORD)
     operator.perform(update_person, acting, personId=owner["id"], **owner_details)
-    for name, email, role, details in _PEOPLE[1:]:
+    others = [*_PEOPLE[1:], *((name, email, "member", _WORKER) for name, email in crew(firm.crew))]
+    for name, email, role, details in others:
         person = operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
         operator.perform(update_person, acting, personId=person["id"], **details)
-    _live(operator, acting.organisation)
+    office = {word: operator.as_person(acting.organisation, email) for word, email in _OFFICE.items()}
+    field = [
+        operator.as_person(acting.organisation, email)
+        for among in ("member", "subcontractor")
+        for _, email, role, _ in others
+        if role == among
+    ]
+    _live(operator, firm, Year(operator, office, field, local_date(operator.stage.clock(), ZONE), firm.size))
+    operator.perform(update_organisation, acting, name=firm.name, **_DETAILS)
     return acting
 
 
-def _live(operator: Operator, organisation: str) -> None:
-    """Fill the organisation with a year of work, as one change."""
-    with operator.stage.together(organisation) as stage:
-        within = replace(operator, stage=stage)
-        people = {email: within.as_person(organisation, email) for _, email, _, _ in _PEOPLE}
-        office = {HEAD: people["ruth@hartley.example"], DESK: people["priya@hartley.example"]}
-        names = ("tom", "grace", "ben")
-        field = [*(people[f"{name}@hartley.example"] for name in names), people["marek@zielinski.example"]]
-        Year(within, office, field, local_date(operator.stage.clock(), ZONE)).live()
+def _live(operator: Operator, firm: Firm, year: Year) -> None:
+    """Fill the organisation with work: as one change, or day by day, so that others are not kept waiting."""
+    organisation, told, steps = year.people[HEAD].organisation, _TOLD_EVERY, year.live()
+    going_on = True
+    while going_on:
+        with operator.stage.together(organisation) as stage:
+            year.operator = replace(operator, stage=stage)
+            made = next(steps, None)
+            while firm.at_once and made is not None:
+                made = next(steps, None)
+        going_on = made is not None
+        if made and made >= told:
+            sys.stderr.write(f"{made:,} of {firm.size.jobs:,} jobs\n")
+            told += _TOLD_EVERY
 
 
 def _present(operator: Operator, acting: actor.Actor, name: str, email: str, role: str) -> Outcome:

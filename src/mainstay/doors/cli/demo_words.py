@@ -115,6 +115,12 @@ def customer(chance: Random, number: int) -> dict[str, Any]:
     }
 
 
+def crew(count: int) -> list[tuple[str, str]]:
+    """The names and addresses of so many who work in the field."""
+    names = [f"{_FORENAMES[number % len(_FORENAMES)]} {_SURNAMES[-1 - number]}" for number in range(count)]
+    return [(name, f"{name.lower().replace(' ', '.')}@hartley.example") for name in names]
+
+
 def job(chance: Random) -> dict[str, Any]:
     """What a job is about."""
     title, tags, budget = chance.choice(_JOBS)

@@ -1,4 +1,4 @@
-"""A believable year of a small firm, around today: the same each time, but for the dates."""
+"""The believable past of a firm and its next weeks, around today: the same each time, but for the dates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -26,11 +26,8 @@ from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Refusal
 
 ZONE = "Europe/London"
-CUSTOMERS, JOBS = 60, 300
-# Business grows: so many of the jobs come in the last weeks.
-_LATELY, _OF_LATE = timedelta(weeks=10), 150
-# So many weeks back and ahead there are visits; before that, jobs only come and go.
-_BACK, _AHEAD = timedelta(weeks=8), timedelta(weeks=3)
+# What came in the last weeks came lately, and for so many weeks ahead there are visits.
+_LATELY, _AHEAD = timedelta(weeks=10), timedelta(weeks=3)
 _MORNING, _AFTERNOON = (time(8, 30), time(11, 45)), (time(12, 45), time(16, 0))
 # What is new is not begun yet, and every so many of it not agreed.
 _NEW, _ASKED = timedelta(days=12), 4
@@ -43,6 +40,28 @@ _SATURDAY = 5
 _INVOICED_AFTER, _NOT_FORGOTTEN, _IDLE = 15, 0.95, 0.2
 
 
+@dataclass(frozen=True)
+class Size:
+    """How much there is of everything."""
+
+    customers: int
+    jobs: int
+    # Business grows: so many of the jobs came lately.
+    of_late: int
+    # How far back it begins; and how far back there are visits, before which jobs only come and go.
+    past: timedelta
+    visited: timedelta
+    # How many visits a job takes, each as likely.
+    visits: tuple[int, ...]
+    # Of so many jobs, one has photos and papers.
+    pictured: int
+
+
+A_YEAR = Size(60, 300, 150, timedelta(days=365), timedelta(weeks=8), (2, 2, 3, 4, 6), 1)
+# So many are met before they are kept.
+_MET = 100
+
+
 @dataclass
 class Job:
     """A job as the year goes on."""
@@ -53,6 +72,7 @@ class Job:
     begun: date
     # How many visits it still takes, and on which day its work was done.
     left: int
+    pictured: bool
     done: date | None = None
     in_progress: bool = False
 
@@ -66,6 +86,7 @@ class Year:
     people: dict[str, Actor]
     field_people: list[Actor]
     today: date
+    size: Size = A_YEAR
     # The same each time: it decides nothing that anyone should not guess.
     chance: Random = field(default_factory=lambda: Random(2026))
     customers: list[dict[str, Any]] = field(default_factory=list)
@@ -76,24 +97,26 @@ class Year:
     def __post_init__(self) -> None:
         self.album = Album(self.operator.files)
 
-    def live(self) -> None:
-        """From a year ago to some weeks ahead."""
-        first = self.today - timedelta(days=365)
-        self._meet_customers(first)
+    def live(self) -> Iterator[int]:
+        """From its beginning to some weeks ahead; now and then, how many jobs there are."""
+        first = self.today - self.size.past
+        yield from self._meet_customers(first)
         last = self.today - timedelta(days=1)
         early = list(_working_days(first, last - _LATELY))
         late = list(_working_days(last - _LATELY + timedelta(days=1), last))
         made = 0
-        for days, jobs in ((early, JOBS - _OF_LATE), (late, _OF_LATE)):
+        for days, jobs in ((early, self.size.jobs - self.size.of_late), (late, self.size.of_late)):
             before = made
             for number, day in enumerate(days, start=1):
                 while made - before < jobs * number // len(days):
                     self._make_job(day, made)
                     made += 1
                 self._work(day)
+                yield made
         self._today()
         self._plan_ahead()
         self._take_leave()
+        yield made
 
     def _do(self, who: Actor, day: date, at: time, operation: Operation, **given: object) -> Outcome:
         """Let someone do something then."""
@@ -101,19 +124,17 @@ class Year:
         stage = replace(self.operator.stage, clock=lambda: moment)
         return replace(self.operator, stage=stage).perform(operation, who, **given)
 
-    def _meet_customers(self, day: date) -> None:
+    def _meet_customers(self, day: date) -> Iterator[int]:
         office = self.people[DESK]
-        for number in range(CUSTOMERS):
-            known = words.customer(self.chance, number)
-            made = self._do(office, day, time(9, number), create_customer, **known["customer"])
-            contact = self._do(office, day, time(9, number), save_contact, customerId=made["id"], **known["contact"])
-            sites = [
-                self._do(
-                    office, day, time(9, number), save_site, customerId=made["id"], contactId=contact["id"], **site
-                )
-                for site in known["sites"]
-            ]
+        for number in range(self.size.customers):
+            known, at = words.customer(self.chance, number), time(9, number % 60)
+            made = self._do(office, day, at, create_customer, **known["customer"])
+            contact = self._do(office, day, at, save_contact, customerId=made["id"], **known["contact"])
+            of_customer = {"customerId": made["id"], "contactId": contact["id"]}
+            sites = [self._do(office, day, at, save_site, **of_customer, **site) for site in known["sites"]]
             self.customers.append({"id": made["id"], "sites": [site["id"] for site in sites]})
+            if number % _MET == _MET - 1:
+                yield 0
         last = self.customers.pop()
         self._do(office, day, time(17), archive_customer, customerId=last["id"])
 
@@ -138,15 +159,15 @@ class Year:
         elif number % _HELD == _NOTED:
             self._move(day, made["id"], "onHold")
         elif not asked:
-            visits = self.chance.choice((2, 2, 3, 4, 6))
-            self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits))
+            visits, pictured = self.chance.choice(self.size.visits), number % self.size.pictured == 0
+            self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits, pictured))
 
     def _move(self, day: date, job: str, status: str) -> None:
         self._do(self.people[DESK], day, time(17), change_job_status, jobId=job, status=status)
 
     def _work(self, day: date) -> None:
         """What was done on a working day that is over."""
-        if self.today - day <= _BACK:
+        if self.today - day <= self.size.visited:
             self._visits(day)
             self._week(day)
         else:
@@ -187,7 +208,7 @@ class Year:
                     self._add_file(day, self.people[DESK], job, certificate)
 
     def _add_file(self, day: date, who: Actor, job: Job, file: dict[str, object] | None) -> None:
-        if file:
+        if file and job.pictured:
             self._do(who, day, time(16, 30), add_document, recordId=job.id, **file)
 
     def _plan(self, day: date, job: str, people: list[Actor], begin: time, end: time, **more: object) -> Outcome:

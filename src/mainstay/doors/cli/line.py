@@ -91,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     for name in MEANINGS:
         if name not in {"data", "database"}:
             _add_setting(serve, name)
-    adding.command("demo", "make a demo organisation, or its keys anew", "demo")
+    demo = adding.command("demo", "make a demo organisation, or its keys anew", "demo")
+    demo.add_argument("--large", action="store_true", help="one with 20,000 jobs, in some minutes")
     adding.whole("migrate", "bring the database to the newest schema")
     worker = adding.whole("worker", "empty the outbox, without serving")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
