@@ -6,6 +6,7 @@ import orjson
 
 from cast import Cast
 from mainstay.backing.database import EVERY, Database, Row
+from mainstay.business.organisation.messages import list_messages
 from mainstay.identity.authenticate import actor_of_key
 from mainstay.terms.actor import Actor, Door
 
@@ -87,3 +88,18 @@ def holder(cast: Cast, key: str) -> Actor:
     """Who comes in with this key now; refused when nobody does."""
     with cast.stage.database.reading(EVERY) as rows:
         return actor_of_key(rows, key, Door.API)
+
+
+def mails(cast: Cast) -> list[dict[str, str]]:
+    """The mails of an organisation that wait in the outbox, in order."""
+    with cast.stage.database.reading(cast.organisation) as rows:
+        found = rows.all(
+            "SELECT payload FROM outbox WHERE organisation_id = :organisation AND kind = 'mail' ORDER BY id"
+        )
+    return [orjson.loads(str(payload)) for (payload,) in found]
+
+
+def mailed_about(cast: Cast, record: str) -> list[tuple[str, str, str]]:
+    """To whom mails about a record went, with what subject, and what became of them."""
+    found = cast.perform(list_messages, about=record)["data"]
+    return [(one["recipient"], one["subject"], one["status"]) for one in found]

@@ -21,6 +21,7 @@ from mainstay.business.records import documents, history, notes, search
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
 from mainstay.business.schedule import reactions as schedule_reactions
+from mainstay.business.schedule import telling as schedule_telling
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.ledger import replay
@@ -72,7 +73,7 @@ CATALOGUE = Catalogue(
     events=(*people_events.EVENTS, *job_events.EVENTS),
     reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS),
     timers=retention.TIMERS,
-    chores=rewording.CHORES,
+    chores=(*rewording.CHORES, *schedule_telling.CHORES),
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.

@@ -7,7 +7,7 @@ from mainstay.backing.database import EVERY, Handle
 from mainstay.backing.migrations.apply import migrate
 from mainstay.settings import Settings
 
-STEP = 23
+STEP = 25
 HERE, THERE = "org_01M7000000000000000000000A", "org_01M7000000000000000000000B"
 STAMP = "created_at, created_by, updated_at, updated_by, version"
 STAMPED = "'', '{}', '', '{}', 1"
@@ -49,7 +49,7 @@ def test_whoever_saw_a_job_before_sees_its_customer(fresh_settings: Settings, mo
         with database.changing(EVERY) as rows:
             for place in (HERE, THERE):
                 furnish(rows, place)
-        assert "0023_own_customers" in migrate(database)
+        assert "0025_own_customers" in migrate(database)
         with database.reading(EVERY) as rows:
             kept = rows.all("SELECT organisation_id, person_id, id, status, name_folded FROM own_customer ORDER BY 1")
     assert kept == [(place, "tom", "calder", "active", "calder") for place in (HERE, THERE)]

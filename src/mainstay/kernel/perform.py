@@ -23,7 +23,7 @@ from mainstay.terms.faults import Raw, accept
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.terms.wire import Result, encoder, to_answer, to_json
-from mainstay.values.moments import Clock
+from mainstay.values.moments import Clock, moment_text
 
 # Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
 Standing = Callable[[Handle, Actor], Actor]
@@ -210,7 +210,7 @@ def _write_down(ctx: Context, operation: str, given: str) -> None:
     """Keep the events of an act, the letters it leaves, and the act itself."""
     told = [events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp) for event in ctx.events]
     for letter in ctx.letters:
-        outbox.put(ctx.rows, letter, ctx.at)
+        outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
     entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, list(ctx.pen.touched))
     audit.write(ctx.rows, entry, ctx.actor.id)
 

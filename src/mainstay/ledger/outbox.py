@@ -33,6 +33,8 @@ class Letter:
     # What it is, for those who look at what could not be done.
     about: str | None = None
     message: "Message | None" = None
+    # How long it can wait, so that what comes in between is done with it.
+    wait: timedelta = timedelta()
 
 
 @dataclass(frozen=True, slots=True)

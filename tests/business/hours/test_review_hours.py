@@ -1,7 +1,7 @@
 import pytest
 
-from cast import Cast
-from evidence import history
+from cast import EMAILS, Cast
+from evidence import history, mailed_about, mails
 from labour import at, bill, decide, logged
 from mainstay.business.hours.operations import get_time_entry
 from mainstay.business.hours.review import review_hours
@@ -84,3 +84,32 @@ def test_what_is_another_organisation_s_is_not_found(cast: Cast, stranger: Cast)
         stranger.perform(review_hours, timeEntryIds=[entry["id"]], decision="approve")
     with pytest.raises(Invalid, match="timeEntryIds"):
         cast.perform(review_hours, timeEntryIds=[], decision="approve")
+
+
+def test_each_whose_hours_are_rejected_is_told_once_why_and_where_to_go_on(cast: Cast) -> None:
+    own, other = (
+        [logged(at(cast), status="submitted", minutes=minutes) for minutes in (60, 90)],
+        logged(at(cast), Role.SUBCONTRACTOR, status="submitted"),
+    )
+    reviewed = [entry["id"] for entry in (*own, other)]
+    cast.perform(review_hours, Role.OFFICE, timeEntryIds=reviewed, decision="reject", reason="Which job?")
+    told = {mail["to"]: mail for mail in mails(cast)}
+    assert len(mails(cast)) == 2
+    mine = told[EMAILS[Role.MEMBER]]
+    assert mine["subject"] == "Some of your hours were not approved"
+    assert mine["text"].startswith(
+        "Hello Mia Member,\n\nOrla Office did not approve some of your hours:\n\nWhich job?\n"
+    )
+    for entry, length in zip(own, ("1:00", "1:30"), strict=True):
+        assert f"2026-11-16, {length}, no job\n  {cast.stage.base_url}/hours/{entry['id']}" in mine["text"]
+    assert other["id"] not in mine["text"]
+    assert other["id"] in told[EMAILS[Role.SUBCONTRACTOR]]["text"]
+    assert mailed_about(cast, cast.people[Role.MEMBER]) == [(mine["to"], mine["subject"], "queued")]
+
+
+def test_nobody_is_told_of_an_approval_nor_of_what_they_reject_themselves(cast: Cast) -> None:
+    entry = logged(at(cast), status="submitted")
+    cast.perform(review_hours, timeEntryIds=[entry["id"]], decision="approve")
+    own = logged(at(cast), Role.OFFICE, status="submitted")
+    cast.perform(review_hours, Role.OFFICE, timeEntryIds=[own["id"]], decision="reject", reason="Mine.")
+    assert mails(cast) == []

@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
+from cast import EMAILS, Cast
+from evidence import mailed_about, mails
 from mainstay.business.schedule.leave import (
     cancel_time_off,
     decide_time_off,
@@ -115,3 +116,29 @@ def test_what_is_no_period_is_refused(cast: Cast, given: dict[str, Any], fault: 
     with pytest.raises(Invalid) as refusal:
         ask(cast, **given)
     assert refusal.value.text.startswith(fault)
+
+
+def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
+    leave = ask(cast)
+    cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="decline", note="We are three short.")
+    (mail,) = mails(cast)
+    assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is declined")
+    assert mail["text"] == (
+        "Hello Mia Member,\n\nOrla Office declined your time off (holiday): 2027-01-11 to 2027-01-12.\n\n"
+        "We are three short.\n\n"
+        f"It is here: {cast.stage.base_url}/time-off/{leave['id']}\nFor other days, ask for time off again there.\n"
+    )
+    assert mailed_about(cast, leave["id"]) == [(mail["to"], mail["subject"], "queued")]
+    # The same once more is nothing new.
+    cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="decline", note="We are three short.")
+    assert len(mails(cast)) == 1
+    cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
+    cast.perform(cancel_time_off, Role.OFFICE, timeOffId=leave["id"])
+    assert [mail["subject"] for mail in mails(cast)[1:]] == ["Your time off is approved", "Your time off is cancelled"]
+
+
+def test_nobody_is_told_what_they_decide_themselves(cast: Cast) -> None:
+    leave = ask(cast, Role.OFFICE)
+    cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
+    cast.perform(cancel_time_off, Role.OFFICE, timeOffId=leave["id"])
+    assert mails(cast) == []

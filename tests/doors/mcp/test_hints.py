@@ -61,7 +61,19 @@ DESTRUCTIVE = {
 }
 # Numbers are counted up; how far is no record.
 COUNTED = {"number_series"}
-MAILING = {"invite_person", "update_person", "invite_again"}
+MAILING = {
+    "invite_person",
+    "update_person",
+    "invite_again",
+    "cancel_job",
+    "plan_visit",
+    "move_visit",
+    "cancel_visit",
+    "plan_schedule",
+    "cancel_time_off",
+    "decide_time_off",
+    "review_hours",
+}
 
 
 @pytest.fixture
@@ -137,8 +149,9 @@ def test_a_tool_that_says_nothing_of_the_world_outside_leads_to_no_mail(alone: C
     perform(alone, operation, given)
 
     happened = [str(row[3]) for row in kept(alone)["event"] if row not in before]
-    mailing = [one for kind in happened for one in CATALOGUE.reactions_to(kind) if one.name.startswith("mail_")]
-    assert hints(operation)["openWorldHint"] or not mailing
+    mailing = {one for kind in happened for one in CATALOGUE.reactions_to(kind) if one.name.startswith("mail_")}
+    letters = {str(row[2]) for row in kept(alone)["outbox"]} & {"mail", "tell_of_schedule"}
+    assert hints(operation)["openWorldHint"] or not mailing | letters
 
 
 def test_what_changes_or_ends_something_is_destructive_and_what_only_adds_is_not() -> None:

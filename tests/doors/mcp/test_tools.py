@@ -83,6 +83,14 @@ def test_only_what_mails_someone_is_open_to_the_world() -> None:
         "invite_person",
         "update_person",
         "invite_again",
+        "cancel_job",
+        "plan_visit",
+        "move_visit",
+        "cancel_visit",
+        "plan_schedule",
+        "cancel_time_off",
+        "decide_time_off",
+        "review_hours",
     ]
 
 

@@ -17,7 +17,7 @@ from waiting import wait_until
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
-UNSENT = "The invitation could not be sent: This is not the address of a mail: it has a dot too many before the @."
+UNSENT = "The last mail could not be sent: This is not the address of a mail: it has a dot too many before the @."
 
 
 def invited(cast: Cast) -> tuple[str, str]:
@@ -47,7 +47,7 @@ def test_one_that_can_never_be_sent_is_said_above_all_until_another_is(server: R
     cast.stage.ring()
     visiting = visit(server, cast)
     page = wait_until(lambda: _with(words(visiting.get(f"/people/{person}").text), "Failed"))
-    assert f"{UNSENT} Correct the address and invite again." in page
+    assert f"{UNSENT} Correct the address; if it was the invitation, invite again." in page
     assert page.index("Failed") < page.index("Sent"), "the newest comes first"
 
     cast.perform(invite_again, personId=person)

@@ -8,11 +8,13 @@ from pydantic import Field
 from mainstay.business.hours import store
 from mainstay.business.hours.asked import MOST_AT_ONCE, EntryIds, PersonId, whose
 from mainstay.business.hours.model import BriefEntry, Decision, HoursBatchOut, Status, TimeEntry
+from mainstay.business.people.telling import actor_s_name, tell, to_tell
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Conflict, Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
+from mainstay.values.durations import hours_text
 from mainstay.values.fields import Day, Paragraph
 
 _Several = Annotated[
@@ -59,6 +61,7 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     effect=Effect.CHANGE,
     rest="POST /hours/review",
     only_adds=False,
+    mails=True,
     done="The hours are reviewed.",
 )
 def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
@@ -71,12 +74,38 @@ def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     entries = store.fetch_all(ctx, given.time_entry_ids)
     refuse([reason for entry in entries for reason in entry.not_reviewable(given.decision)])
     note = given.reason if given.decision == "reject" else None
+    if note:
+        _tell(ctx, entries, note)
     return _change(ctx, entries, {"status": _BECOMES[given.decision], "review_note": note})
 
 
 OPERATIONS = (submit_hours, review_hours)
 
 _BECOMES: dict[Decision, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
+
+
+_REJECTED = """\
+{name} did not approve some of your hours:
+
+{reason}
+
+Correct these, and submit them again:
+
+{entries}
+"""
+
+
+def _tell(ctx: Context, entries: Sequence[TimeEntry], reason: str) -> None:
+    """Tell people that hours of theirs were rejected, and why: each in one mail."""
+    for person in to_tell(ctx, [entry.person_id for entry in entries]):
+        lines = [
+            f"{entry.on}, {hours_text(entry.minutes or 0)}, {entry.job_number or 'no job'}\n"
+            f"  {ctx.base_url}/hours/{entry.id}"
+            for entry in entries
+            if entry.person_id == person.id
+        ]
+        text = _REJECTED.format(name=actor_s_name(ctx), reason=reason, entries="\n".join(lines))
+        tell(ctx, person, "Some of your hours were not approved", text, person.id)
 
 
 def _drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:

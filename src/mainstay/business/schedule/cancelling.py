@@ -34,6 +34,7 @@ class CancelJob(Irrevocable):
     rest="POST /jobs/{job_id}/cancel",
     on=JOBS,
     unless=Job.not_cancellable,
+    mails=True,
     done="The job is cancelled.",
 )
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:

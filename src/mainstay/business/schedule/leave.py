@@ -9,6 +9,7 @@ from pydantic import Field
 
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.store import PEOPLE, check_here
+from mainstay.business.people.telling import actor_s_name, tell, to_tell
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.times import bounds, moment_of, told
@@ -152,6 +153,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     rest="POST /time-off/{time_off_id}/cancel",
     on=TIME_OFF,
     unless=TimeOff.not_cancellable,
+    mails=True,
     done="The time off is cancelled.",
 )
 def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> TimeOff:
@@ -159,7 +161,9 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
 
     One's own, asked for or approved; the office everyone's.
     """
-    return _with_collisions(ctx, TIME_OFF.save(ctx, time_off, {"status": "cancelled"}))
+    after = TIME_OFF.save(ctx, time_off, {"status": "cancelled"})
+    _tell(ctx, after, None)
+    return _with_collisions(ctx, after)
 
 
 @operation(
@@ -168,6 +172,7 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     rest="POST /time-off/{time_off_id}/decide",
     on=TIME_OFF,
     unless=TimeOff.not_decidable,
+    mails=True,
     done="The time off is decided.",
 )
 def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
@@ -176,11 +181,38 @@ def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> Ti
     From then on nothing is planned for the person in approved time off. Visits that fall into it stay until they are
     moved, with plan_schedule for example; the answer names them.
     """
-    status = "approved" if given.decision == "approve" else "declined"
-    return _with_collisions(ctx, TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note}))
+    status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
+    after = TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note})
+    if after is not time_off:
+        _tell(ctx, after, given.note)
+    return _with_collisions(ctx, after)
 
 
 OPERATIONS = (list_time_off, get_time_off, request_time_off, cancel_time_off, decide_time_off)
+
+
+_DECIDED = """\
+{name} {status} your time off ({kind}): {when}.
+{answer}
+It is here: {base_url}/time-off/{id}
+{next}"""
+
+
+def _tell(ctx: Context, time_off: TimeOff, answer: str | None) -> None:
+    """Tell whose it is what was decided."""
+    when = f"{time_off.from_} to {time_off.until}" if time_off.from_ else ""
+    for person in to_tell(ctx, [time_off.person_id]):
+        text = _DECIDED.format(
+            name=actor_s_name(ctx),
+            status=time_off.status,
+            kind=time_off.kind,
+            when=when or told(time_off.starts_at, time_off.ends_at, None, time_zone(ctx)),
+            answer=f"\n{answer}\n" if answer else "",
+            base_url=ctx.base_url,
+            id=time_off.id,
+            next="" if time_off.status == "approved" else "For other days, ask for time off again there.\n",
+        )
+        tell(ctx, person, f"Your time off is {time_off.status}", text, time_off.id)
 
 
 def _period(given: RequestTimeOff, zone: str) -> dict[str, str | None]:

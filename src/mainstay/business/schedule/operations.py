@@ -109,6 +109,7 @@ def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
     rest="POST /visits",
     # The job is further with it.
     only_adds=False,
+    mails=True,
     done="The visit is planned.",
 )
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
@@ -126,6 +127,7 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     rest="PATCH /visits/{visit_id}",
     on=VISITS,
     unless=Visit.not_movable,
+    mails=True,
     done="The visit is changed.",
 )
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
@@ -144,6 +146,7 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     rest="POST /visits/{visit_id}/cancel",
     on=VISITS,
     unless=Visit.not_cancellable,
+    mails=True,
     done="The visit is cancelled.",
 )
 def cancel_visit(ctx: Context, given: changes.CancelVisit, visit: Visit) -> Visit:

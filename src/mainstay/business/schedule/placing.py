@@ -8,7 +8,7 @@ from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.events import JobScheduled, JobUpdated
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.schedule import store
+from mainstay.business.schedule import store, telling
 from mainstay.business.schedule.clashes import Wanted, clashes
 from mainstay.business.schedule.model import Visit
 from mainstay.kernel.context import Context
@@ -59,7 +59,7 @@ def place(ctx: Context, placements: Sequence[Placement]) -> list[Visit]:
     """Write visits; whatever stands in the way of any of them is told at once, and then none is written."""
     placed, reasons = put(ctx, placements)
     refuse(reasons)
-    tell_jobs(ctx, placements, placed)
+    tell_all(ctx, placements, placed)
     return placed
 
 
@@ -80,11 +80,15 @@ def put(ctx: Context, placements: Sequence[Placement]) -> tuple[list[Visit], lis
     return placed, list(dict.fromkeys(reasons))
 
 
-def tell_jobs(ctx: Context, placements: Sequence[Placement], placed: Sequence[Visit]) -> None:
-    """Let the jobs of visits know what is planned for them, and those see a job who are planned on it."""
+def tell_all(ctx: Context, placements: Sequence[Placement], placed: Sequence[Visit]) -> None:
+    """Let the jobs of visits know what is planned for them, and those see a job who are planned on it.
+
+    People are told later what has changed for them.
+    """
     before = [placement.visit for placement in placements]
     seen = {(visit.about_job, visit.person_id) for visit in (*before, *placed) if visit}
     _let_see(ctx, seen)
+    telling.note(ctx, before, placed)
     for identity in sorted({job for job, _ in seen if job}):
         known = JOBS.find(ctx, "job.id = :id", id=identity)
         if known and (told := hand_down(ctx, known)) is not known:
@@ -94,8 +98,8 @@ def tell_jobs(ctx: Context, placements: Sequence[Placement], placed: Sequence[Vi
 
 def withdraw(ctx: Context, placements: Sequence[Placement]) -> None:
     """Write visits that take no time any more; their job is told by whoever calls."""
-    for placement in placements:
-        _write(ctx, placement, let={})
+    written = [_write(ctx, placement, let={}) for placement in placements]
+    telling.note(ctx, [placement.visit for placement in placements], written)
     _let_see(ctx, {(one.visit.about_job, one.visit.person_id) for one in placements if one.visit})
 
 

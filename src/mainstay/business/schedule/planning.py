@@ -26,7 +26,7 @@ from mainstay.business.schedule.changes import (
 )
 from mainstay.business.schedule.load import loads, warnings
 from mainstay.business.schedule.model import Visit, VisitKind, VisitStatus
-from mainstay.business.schedule.placing import Placement, put, tell_jobs
+from mainstay.business.schedule.placing import Placement, put, tell_all
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.times import told
 from mainstay.kernel.context import Context
@@ -108,6 +108,7 @@ class SchedulePlanOut(Shown):
     effect=Effect.IRREVERSIBLE,
     rest="POST /schedule/plan",
     only_adds=False,
+    mails=True,
     done="The schedule is changed.",
 )
 def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
@@ -124,7 +125,7 @@ def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
     ctx.effects += loads(ctx, placed)
     ctx.warnings += warnings(ctx, placed)
     refuse([*reasons, *clashing])
-    tell_jobs(ctx, placements, placed)
+    tell_all(ctx, placements, placed)
     return SchedulePlanOut(
         object=SchedulePlanOut.noun,
         summary=ctx.summary,

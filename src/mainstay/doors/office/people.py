@@ -19,6 +19,6 @@ PEOPLE = Arrangement(
     facts=("phone", "skills", "companyName", "colour", "costRate", "billRate"),
     tabs={"": "Current", "invited": "Invited", "left": "Left"},
     order="name",
-    unsent="The invitation could not be sent: {problem} Correct the address and invite again.",
+    unsent="The last mail could not be sent: {problem} Correct the address; if it was the invitation, invite again.",
     empty="Nobody here. Invite the people you work with: they get a mail with a link to join.",
 )
