@@ -93,6 +93,11 @@ def hidden(kind: str) -> str:
     return f"{kind} hidden"
 
 
+def is_hidden(rows: Handle, kind: str, sought: Sought) -> bool:
+    """Whether some record of a kind has any such word hidden, so that it matters whether others have theirs openly."""
+    return any(_counted(rows, hidden(kind), prefix) for prefix in (*sought.first, *sought.others))
+
+
 _NOT_HIDDEN = (
     " AND NOT EXISTS (SELECT 1 FROM search_word AS hidden WHERE hidden.organisation_id = :organisation"
     " AND hidden.kind = :hidden_kind AND hidden.word = search_word.word AND hidden.record_id = search_word.record_id)"

@@ -61,7 +61,7 @@ class Finding:
         conditions, bound = [found.condition], found.bound
         if own and own.granted and not driven:
             conditions.append(own.reach(self.table, " AND id < :after" if span.after else ""))
-        if not all(map(may, self._needed.values())):
+        if not all(map(may, self._needed.values())) and words.is_hidden(rows, self.prefix, sought):
             # What someone is not shown does not give itself away by what it is found by either.
             openly = words.having(identity, self.prefix, sought, openly=True)
             conditions, bound = [*conditions, openly.condition], bound | openly.bound
