@@ -215,8 +215,11 @@ class Listing(Generic[K]):
         own = self._sight(ctx)
         if own is None or not own.within:
             return own
-        row = ctx.rows.one(f"SELECT count(*) FROM ({own.within} LIMIT {LOOKED_UP}) AS found")
-        return own.asked_of_each if row and int(row[0] or 0) == LOOKED_UP else own
+        for counted in filter(None, (own.through, own.within)):
+            row = ctx.rows.one(f"SELECT count(*) FROM ({counted} LIMIT {LOOKED_UP}) AS found")
+            if row and int(row[0] or 0) == LOOKED_UP:
+                return own.asked_of_each
+        return own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
         return {name: stored(value) for name, value in self.derived(dict(values)).items()}

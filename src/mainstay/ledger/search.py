@@ -113,6 +113,9 @@ def driver(rows: Handle, kind: str, sought: Sought, *, weigh: bool) -> Driver:
         prefixes, others, found = (rarest,), tuple(one for one in counted if one != rarest), counted[rarest]
     elif weigh:
         found = sum(_counted(rows, kind, prefix) for prefix in prefixes)
+    if weigh and found >= _SCANNED:
+        # Then each of one's own is asked for its words, and none is led to by them.
+        return Driver((), others, complete=False)
     words = [_beginning(rows, kind, prefix) for prefix in prefixes]
     complete = found < _SCANNED and max(map(len, words)) < _MOST_WORDS
     return Driver(tuple(chain.from_iterable(words)), others, complete)

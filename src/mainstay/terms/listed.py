@@ -36,6 +36,8 @@ class Own:
     # looked up and sorted; of many, nearly every row is one, and so each is asked.
     within: str = field(default="", kw_only=True)
     each: str = field(default="", kw_only=True)
+    # What is counted first, where that is cheaper: the rows through which the ids are theirs. Of many there are many.
+    through: str = field(default="", kw_only=True)
     # Or the rows that a table grants each person: one row for each who sees a record, with the record's id and copies
     # of what lists are narrowed and ordered by, under the same names. A page starts there, and so stays flat.
     granted: str = field(default="", kw_only=True)

@@ -21,6 +21,7 @@ REWORD = "reword_records_of_customer"
 # sees only the sites of their jobs, and whom one meets there.
 _MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
 _FROM_MINE = f"FROM own_job AS mine WHERE {_MINE}"
+_MY_CUSTOMERS = f"SELECT mine.id FROM own_customer AS mine WHERE {_MINE}"
 _MY_SITES = f"SELECT mine.site_id {_FROM_MINE} AND mine.site_id IS NOT NULL"
 _IS_MY_SITE = f"EXISTS (SELECT 1 {_FROM_MINE} AND mine.site_id = site.id)"
 _MET_THERE = (
@@ -103,9 +104,10 @@ CONTACTS = Listing(
     columns={"customer_name": _CUSTOMER_S_NAME.format("contact")},
     own=Own(
         within=_known_by_customer("contact"),
+        through=_MY_CUSTOMERS,
         each=_is_of_my_customer("contact"),
         unless=Right.ALL_CUSTOMERS_READ,
-        narrower=Own(within=_MET_THERE, each=_IS_MET_THERE, unless=Right.CUSTOMERS_READ),
+        narrower=Own(within=_MET_THERE, each=_IS_MET_THERE, through=_MY_SITES, unless=Right.CUSTOMERS_READ),
     ),
     filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
     otherwise={"status": "contact.status = 'active'"},
@@ -125,6 +127,7 @@ SITES = Listing(
     },
     own=Own(
         within=_known_by_customer("site"),
+        through=_MY_CUSTOMERS,
         each=_is_of_my_customer("site"),
         unless=Right.ALL_CUSTOMERS_READ,
         narrower=Own(within=_MY_SITES, each=_IS_MY_SITE, unless=Right.CUSTOMERS_READ),
