@@ -48,7 +48,7 @@ format: $(DEV) ## Format the code and mend what can be mended by itself
 bench: $(DEV) ## Measure speed against references in the same run
 	$(BIN)/python bench/run.py
 
-bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,000 jobs (takes a quarter of an hour)
+bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,000 jobs (takes a few minutes)
 	PYTHONPATH=. $(BIN)/python -m bench.flat
 
 documents: $(DEV) ## Write the generated documents anew

@@ -32,6 +32,7 @@ from mainstay.kernel.perform import Stage
 from mainstay.ledger import audit
 from mainstay.ledger.audit import Entry
 from mainstay.terms.actor import Actor, Door, operator
+from mainstay.terms.listed import COUNTED
 from mainstay.values.address import Address
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
@@ -44,6 +45,8 @@ CREW = 28
 FEW = 10
 # Of every five jobs so many are seen by the one with many.
 MANY, OF = 2, 5
+# Of each customer there are so few that those of the one with many are as many as a list counts in any firm.
+JOBS_OF_EACH = 4
 # This week and the next are as full in a small firm as in a large one.
 A_DAY_EACH = 2
 _WORKING_DAYS = 5
@@ -128,9 +131,12 @@ class _Making:
     def make(self) -> None:
         self.crew = [self._person(number) for number in range(CREW)]
         self.few, self.many = self._person(CREW), self._person(CREW + 1)
-        self.customers = [self._customer(number) for number in range(self.size // 10)]
+        self.customers = [self._customer(number) for number in range(self.size // JOBS_OF_EACH)]
         self.states = [state for state, count in _STATES.items() for _ in range(count)] * (self.size // 50)
         self.chance.shuffle(self.states)
+        # Something is planned for the job that is looked at.
+        first = self.states.index("open")
+        self.states[0], self.states[first] = self.states[first], self.states[0]
         visits = list(self._visits())
         self._jobs(visits)
         for job, values in visits:
@@ -142,6 +148,7 @@ class _Making:
     def finish(self, ctx: Context) -> None:
         """What is written one by one: who sees what they are planned on, the numbers, and the end of the trail."""
         ctx.rows.run(_GRANT_PLANNED)
+        ctx.rows.run(_GRANT_CUSTOMERS)
         numbering.save(ctx, "job", numbering.USUAL["job"]._replace(next=self.size + 1))
         for number in range(_ACTS):
             entry = Entry(ctx.at, ctx.stamp, f"req_{number}", "create_job", "{}", [], [self.jobs[number]])
@@ -283,10 +290,10 @@ class _Making:
             self.bulk.record(ENTRIES, values | about | state | _RATES)
 
     def _leave(self) -> None:
-        """A hundredth as much as jobs, long past but for two of each person."""
+        """A hundredth as much as jobs, long past but for two of each person; no less than a list counts of it."""
         everyone = [*self.crew, self.few, self.many]
         states = ("approved", "declined", "cancelled", "requested")
-        for number in range(self.size // 100):
+        for number in range(max(self.size // 100, 4 * COUNTED)):
             day = self.today - timedelta(days=10 + number * 7 % 3600)
             self._away(everyone[number % len(everyone)], day, states[number % len(states)])
         # A few are away on a day of next week; what is further ahead clashes with nothing.
@@ -315,6 +322,12 @@ class _Making:
 
 _RATES = {"cost_rate": 24_5000, "bill_rate": 62_0000}
 _COPIES = ("status", "stage", "priority", "customer_id", "site_id", "lead_person_id", "due_on")
+_GRANT_CUSTOMERS = (
+    "INSERT INTO own_customer (organisation_id, person_id, id, status, name_folded)"
+    " SELECT DISTINCT mine.organisation_id, mine.person_id, customer.id, customer.status, customer.name_folded"
+    " FROM own_job AS mine JOIN customer ON customer.organisation_id = mine.organisation_id"
+    " AND customer.id = mine.customer_id WHERE mine.organisation_id = :organisation ON CONFLICT DO NOTHING"
+)
 _GRANT_PLANNED = (
     f"INSERT INTO own_job (organisation_id, person_id, id, planned, {', '.join(_COPIES)})"
     f" SELECT DISTINCT job.organisation_id, visit.person_id, job.id, 1, {', '.join(f'job.{name}' for name in _COPIES)}"

@@ -67,8 +67,10 @@ _LISTS = (
 )
 # A number, a word of very many and one of as many in either firm, two words; beginnings; and what nobody has.
 _TEXTS = ("J-0042", "boiler", RARE, f"boiler {RARE}", "01422 000042", "boi", RARE[:5], "zzyzx", "zzy")
-# For pages, what is found is also counted and sorted: that takes longer the more there is, up to a bound.
-_NOT_ON_PAGES = {"text=boiler", "text=boi"}
+# No index has what is found by two words, or by a word of very many and something else: that someone sees it, or that
+# it is counted for a page. So many are looked at then, at most, and no more; it takes longer until there are so many.
+_OF_VERY_MANY = {"boiler", "boi"}
+_OF_TWO_WORDS = {text for text in _TEXTS if " " in text and text.replace(" ", "").isalpha()}
 _WARM, _TURNS, _MORE_TURNS = 1, 5, 31
 _PAGE = 25
 
@@ -91,6 +93,8 @@ class Asking:
     given: Callable[[Place], dict[str, object]]
     # Whether it is for a page of the office: counted, and each record with what can be done to it.
     shown: bool = False
+    # Whether it does not stay flat and is bounded instead.
+    bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ class Flatness:
     name: str
     small: float
     large: float
+    bounded: bool = False
 
     @property
     def growth(self) -> float:
@@ -129,14 +134,14 @@ def measure_flatness(small: Place, large: Place, wanted: str = "") -> list[Flatn
         except Refusal:
             # Not everyone may ask for everything.
             continue
-        found = _measure(asking.name, runs, _TURNS)
+        found = _measure(asking, runs, _TURNS)
         # What has grown beyond doubt need not be looked at again.
         unsure = MOST * 0.9 < found.growth < MOST * 2
-        measured.append(_measure(asking.name, runs, _MORE_TURNS) if unsure else found)
+        measured.append(_measure(asking, runs, _MORE_TURNS) if unsure else found)
     return sorted(measured, key=lambda one: -one.growth)
 
 
-def _measure(name: str, runs: Sequence[Callable[[], object]], turns: int) -> Flatness:
+def _measure(asking: Asking, runs: Sequence[Callable[[], object]], turns: int) -> Flatness:
     took: tuple[list[int], ...] = tuple([] for _ in runs)
     for turn in range(_WARM + turns):
         for times, run in zip(took, runs, strict=True):
@@ -144,7 +149,8 @@ def _measure(name: str, runs: Sequence[Callable[[], object]], turns: int) -> Fla
             run()
             if turn >= _WARM:
                 times.append(thread_time_ns() - began)
-    return Flatness(name, *(median(times) / 1000 for times in took))
+    small, large = (median(times) / 1000 for times in took)
+    return Flatness(asking.name, small, large, asking.bounded)
 
 
 def _runs(asking: Asking, places: Sequence[Place]) -> list[Callable[[], object]]:
@@ -178,16 +184,17 @@ def askings() -> Iterator[Asking]:
     for role, who in _WHO.items():
         for operation, given, told in single:
             name = f"{operation.name} {told}, {role}"
-            yield Asking(name, who, operation, partial(_asked, given))
+            yield Asking(name, who, operation, partial(_asked, given), bounded=told in _OF_TWO_WORDS)
         for operation in _LISTS:
             for told, narrowed in _narrowed(operation):
                 for behind in (False, True):
                     for shown in (False, True):
-                        if shown and told in _NOT_ON_PAGES:
-                            continue
+                        text = told.removeprefix("text=")
+                        narrower = text in _OF_VERY_MANY and (shown or who is not _WHO["owner"])
                         words = [operation.name, told, "behind" * behind, "shown" * shown]
                         name = f"{' '.join(filter(None, words))}, {role}"
-                        yield Asking(name, who, operation, _listed(operation, who, narrowed, behind=behind), shown)
+                        page = _listed(operation, who, narrowed, behind=behind)
+                        yield Asking(name, who, operation, page, shown, bounded=narrower or text in _OF_TWO_WORDS)
 
 
 def _asked(given: "_Given", place: Place) -> dict[str, object]:
@@ -273,7 +280,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="what the name of a reading has in it")
     given = parser.parse_args()
     for one in measure_growth(given.jobs, given.only):
-        print(f"{one.name:60}{one.small:10.0f}{one.large:10.0f}{one.growth:8.2f}")
+        bounded = "  bounded" if one.bounded else ""
+        print(f"{one.name:60}{one.small:10.0f}{one.large:10.0f}{one.growth:8.2f}{bounded}")
 
 
 def _open_place(data: Path, jobs: int) -> Place:
