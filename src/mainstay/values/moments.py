@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from functools import cache
+from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
 Clock = Callable[[], datetime]
@@ -24,6 +24,8 @@ def moment_text(moment: datetime) -> str:
     return _in(UTC, moment).isoformat("T", "milliseconds")[:23] + "Z"
 
 
+# A page and what it is made of read the same moments several times.
+@lru_cache(4096)
 def parse_moment(text: str) -> datetime:
     """Read an RFC 3339 moment, with Z or an offset, into UTC."""
     if _RFC_3339.fullmatch(text) is None:
