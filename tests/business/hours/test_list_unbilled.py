@@ -103,6 +103,24 @@ def test_the_newest_job_comes_first_and_the_list_goes_on(busy: Cast) -> None:
     assert only["id"] == jobs[0]["id"]
 
 
+def test_a_customer_s_jobs_are_listed_alone(busy: Cast) -> None:
+    one, other = new_job(busy), new_job(busy)
+    third = new_job(busy, customerId=one["customerId"])
+    for job in (one, other, third):
+        logged(busy, jobId=job["id"], status="approved")
+    of_customer = {"customerId": one["customerId"]}
+    found = busy.perform(list_unbilled, **of_customer)["data"]
+    assert [job["id"] for job in found] == [third["id"], one["id"]]
+    whole = {job["id"]: job for job in busy.perform(list_unbilled)["data"]}
+    assert found == [whole[third["id"]], whole[one["id"]]]
+    first = busy.perform(list_unbilled, **of_customer, limit=1)
+    assert (first["data"], first["hasMore"]) == (found[:1], True)
+    rest = busy.perform(list_unbilled, **of_customer, startingAfter=third["id"])
+    assert (rest["data"], rest["hasMore"]) == (found[1:], False)
+    assert busy.perform(list_unbilled, **of_customer, jobId=one["id"])["data"] == found[1:]
+    assert busy.perform(list_unbilled, **of_customer, jobId=other["id"])["data"] == []
+
+
 def test_many_jobs_take_no_more_statements_than_one(busy: Cast) -> None:
     counted = []
     for _ in range(2):

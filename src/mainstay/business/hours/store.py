@@ -184,31 +184,40 @@ _TO_BILL = "coalesce(billable_minutes, minutes)"
 ROUNDED = f"CASE WHEN :rounding = 0 THEN {_TO_BILL} ELSE ({_TO_BILL} + :rounding - 1) / :rounding * :rounding END"
 # In ten-thousandths, but each entry rounded to the minor unit of the currency, as on an invoice.
 AMOUNT = f"(bill_rate * ({ROUNDED}) + 30 * :unit) / (60 * :unit) * :unit"
-_JOB_S = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
+_JOB_S = "(SELECT worked.{} FROM job AS worked WHERE worked.organisation_id = :organisation AND worked.id = {{by}})"
 _CUSTOMER_S_NAME = (
-    "(SELECT customer.name FROM job JOIN customer ON customer.organisation_id = :organisation"
-    " AND customer.id = job.customer_id WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
+    "(SELECT customer.name FROM job AS worked JOIN customer ON customer.organisation_id = :organisation"
+    " AND customer.id = worked.customer_id WHERE worked.organisation_id = :organisation AND worked.id = {by})"
 )
 _UNBILLED = (
-    f"SELECT job_id, {_JOB_S.format('number')}, {_JOB_S.format('title')}, {_JOB_S.format('customer_id')},"
+    f"SELECT {{by}}, {_JOB_S.format('number')}, {_JOB_S.format('title')}, {_JOB_S.format('customer_id')},"
     f" {_CUSTOMER_S_NAME}, count(*), CAST(sum(minutes) AS bigint), CAST(sum({ROUNDED}) AS bigint),"
     f" CAST(coalesce(sum({AMOUNT}), 0) AS bigint), count(*) - count(bill_rate), min(on_date), max(on_date)"
-    " FROM time_entry WHERE organisation_id = :organisation AND status = 'approved' AND billable = 1 AND billed = 0"
-    " {} GROUP BY job_id ORDER BY job_id DESC LIMIT :limit"
+    " FROM {source} WHERE time_entry.organisation_id = :organisation AND time_entry.status = 'approved'"
+    " AND billable = 1 AND billed = 0 {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"
 )
+# Of one customer, their few jobs say which entries are looked at: each engine keeps to this order.
+_OF_CUSTOMER = "AND job.organisation_id = :organisation AND job.customer_id = :customer AND time_entry.job_id = job.id"
 
 
-def unbilled(ctx: Context, house: House, job: str | None, after: str | None, limit: int) -> Sequence[Row]:
+class Narrowed(NamedTuple):
+    """Of what it is told what is to be billed: of one job, of one customer's jobs, of those behind a job."""
+
+    job: str | None
+    customer: str | None
+    after: str | None
+
+
+def unbilled(ctx: Context, house: House, to: Narrowed, limit: int) -> Sequence[Row]:
     """What is to be billed of each job, the newest jobs first."""
-    narrowed = {"AND job_id = :job": job, "AND job_id < :after": after}
-    return ctx.rows.all(
-        _UNBILLED.format(" ".join(condition for condition, value in narrowed.items() if value)),
-        rounding=house.rounding,
-        unit=minor_unit(house),
-        limit=limit,
-        job=job,
-        after=after,
+    by = "job.id" if to.customer else "time_entry.job_id"
+    narrowed = {_OF_CUSTOMER: to.customer, f"AND {by} = :job": to.job, f"AND {by} < :after": to.after}
+    sql = _UNBILLED.format(
+        source="job CROSS JOIN time_entry" if to.customer else "time_entry",
+        narrowed=" ".join(condition for condition, value in narrowed.items() if value),
+        by=by,
     )
+    return ctx.rows.all(sql, rounding=house.rounding, unit=minor_unit(house), limit=limit, **to._asdict())
 
 
 def minor_unit(house: House) -> int:

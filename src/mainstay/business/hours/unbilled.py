@@ -21,6 +21,9 @@ class ListUnbilled(ListInput):
         None, description="Goes on behind this id, the last of the page before."
     )
     job_id: str | None = Field(None, title="Job", description="Only of this job: its id or number.")
+    customer_id: Annotated[str | None, id_of("customer")] = Field(
+        None, title="Customer", description="Only of this customer's jobs."
+    )
 
 
 @operation(right=Right.COSTS_READ, effect=Effect.READ, rest="GET /unbilled")
@@ -31,7 +34,8 @@ def list_unbilled(ctx: Context, given: ListUnbilled) -> Page[UnbilledOut]:
     say.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
-    rows = store.unbilled(ctx, store.house(ctx), job, given.starting_after, given.limit + 1)
+    narrowed = store.Narrowed(job, given.customer_id, given.starting_after)
+    rows = store.unbilled(ctx, store.house(ctx), narrowed, given.limit + 1)
     return Page.cut(UnbilledOut, rows, given.limit)
 
 
