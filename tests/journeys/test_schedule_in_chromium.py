@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from cast import Cast
 from chromium import NARROW, TINY, check_page, open_page, sign_in
@@ -84,6 +84,89 @@ def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
     )
     expect(page.locator("td[data-day='2027-01-13'] .booked")).to_be_visible()
     assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == "2027-01-13T10:00:00.000Z"
+
+
+def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page) -> None:
+    made, later = plan(cast, notes="Bring a ladder"), plan(cast, times=("12:00", "13:00"))
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    hour = pull(page, made, 0.5)
+    page.mouse.up()
+    expect(booked(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T10:00:00.000Z", f"{DAY}T11:30:00.000Z")
+    assert (after["personName"], after["notes"]) == ("Mia Member", "Bring a ladder")
+    # It was dragged, and not opened.
+    assert page.url.endswith(f"view=day&on={DAY}")
+
+    # What is in the way is shown while it is dragged, and refused when it is dropped there.
+    assert pull(page, made, 1) == hour
+    expect(page.locator("#dragged")).to_have_text(f"Overlaps {later['jobNumber']} Mend the roof.")
+    expect(page.locator(".track.clash")).to_have_count(1)
+    page.mouse.up()
+    expect(page.locator("#dragged")).to_contain_text(f"Mia Member is at {later['jobNumber']} Mend the roof")
+    expect(page.locator(".track.clash")).to_have_count(0)
+    assert cast.perform(get_visit, visitId=made["id"])["endsAt"] == f"{DAY}T11:30:00.000Z"
+    box = booked(page, made).bounding_box()
+    assert box
+    assert abs(box["width"] - 1.5 * hour) < hour / 8
+
+
+def test_a_clash_is_shown_while_a_visit_is_dragged_to_another_person(cast: Cast, page: Page) -> None:
+    made, there = plan(cast), plan(cast, Role.SUBCONTRACTOR, ("10:00", "12:00"))
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    booked(page, made).hover()
+    page.mouse.down()
+    box = booked(page, there).bounding_box()
+    assert box
+    # Whatever is entered is told so first, and only then of what moves over it.
+    for by in range(3):
+        page.mouse.move(box["x"] + box["width"] / 2 + by, box["y"] + 8)
+    expect(page.locator("#dragged")).to_have_text(f"Overlaps {there['jobNumber']} Mend the roof.")
+    page.mouse.up()
+    expect(page.locator("#dragged")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
+    assert cast.perform(get_visit, visitId=made["id"])["personName"] == "Mia Member"
+
+
+def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: Page) -> None:
+    made = plan(cast)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    booked(page, made).focus()
+    page.keyboard.down("Shift")
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(page.locator("#dragged")).to_have_text("30 minutes longer.")
+    page.keyboard.up("Shift")
+    expect(booked(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
+    # The page is there anew, and one goes on where one was.
+    expect(booked(page, made)).to_be_focused()
+    page.keyboard.down("Shift")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Escape")
+    page.keyboard.up("Shift")
+    expect(page.locator("#dragged")).to_be_hidden()
+    assert cast.perform(get_visit, visitId=made["id"])["endsAt"] == f"{DAY}T11:30:00.000Z"
+
+
+def booked(page: Page, visit: dict[str, object]) -> Locator:
+    """A visit on the board."""
+    return page.locator(f".booked[href='/schedule/visits/{visit['id']}']")
+
+
+def pull(page: Page, visit: dict[str, object], hours: float) -> float:
+    """Take the right edge of a visit and pull it by so many hours; how wide an hour is."""
+    box = booked(page, visit).bounding_box()
+    track = page.locator(".track").first.bounding_box()
+    assert box
+    assert track
+    hour = track["width"] / 9
+    x, y = box["x"] + box["width"] - 4, box["y"] + 8
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + hour * hours, y, steps=4)
+    return hour
 
 
 def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) -> None:

@@ -1,16 +1,29 @@
-// Dragging a visit to another time or person. It sends the very form by which everyone else moves a visit.
+// Dragging a visit to another time or person, and its edge to another length. Both send the very form by which everyone
+// else moves a visit; whether something is in the way is the server's to say, and shown before only as far as one sees.
 
 const told = document.getElementById("dragged");
+const hint = document.getElementById("resizing");
+// Which visit to come back to when the page is there again.
+const FOCUSED = "schedule-focused";
 let held = null;
+let resized = null;
 
 for (const booked of document.querySelectorAll(".booked[draggable]")) {
   booked.addEventListener("dragstart", (event) => {
+    if (resized) {
+      event.preventDefault();
+      return;
+    }
     held = { booked, grip: event.offsetX };
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", booked.textContent.trim());
     booked.classList.add("dragging");
   });
-  booked.addEventListener("dragend", () => booked.classList.remove("dragging"));
+  booked.addEventListener("dragend", () => {
+    booked.classList.remove("dragging");
+    held = null;
+  });
+  if (booked.dataset.for) letResize(booked);
 }
 
 for (const place of document.querySelectorAll("[data-person]")) {
@@ -18,47 +31,173 @@ for (const place of document.querySelectorAll("[data-person]")) {
     if (!held) return;
     event.preventDefault();
     place.classList.add("over");
+    if (place.dataset.quarters && held.booked.dataset.for) {
+      const at = quarter(place, event.clientX - held.grip);
+      warn(place, clashes(place, held.booked, at, Number(held.booked.dataset.for)));
+    }
   });
-  place.addEventListener("dragleave", () => place.classList.remove("over"));
+  place.addEventListener("dragleave", (event) => {
+    if (!place.contains(event.relatedTarget)) leave(place);
+  });
   place.addEventListener("drop", async (event) => {
     event.preventDefault();
-    place.classList.remove("over");
+    leave(place);
     if (held) await move(held.booked, place, event.clientX - held.grip);
     held = null;
   });
 }
 
-async function move(booked, place, left) {
-  told.hidden = false;
-  told.textContent = "Moving …";
+const again = sessionStorage.getItem(FOCUSED);
+if (again) {
+  sessionStorage.removeItem(FOCUSED);
+  document.querySelector(`.booked[href="${CSS.escape(again)}"]`)?.focus();
+}
+
+function leave(place) {
+  place.classList.remove("over");
+  warn(place, []);
+}
+
+function move(booked, place, left) {
+  return send(booked, (fields) => {
+    const by = minutes(booked, place, left);
+    fields.set("personId", place.dataset.person);
+    for (const name of ["startsAt", "endsAt", "on"]) {
+      if (fields.get(name)) fields.set(name, later(fields.get(name), by));
+    }
+  });
+}
+
+// Fill in the form that moves a visit, and send it.
+async function send(booked, change) {
+  tell("Moving …", false);
   try {
     const page = await fetch(booked.dataset.move);
     const form = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("main form[method=post]");
     if (!form) throw new Error("no form");
     const fields = new URLSearchParams(new FormData(form));
-    fields.set("personId", place.dataset.person);
-    for (const name of ["startsAt", "endsAt", "on"]) {
-      if (fields.get(name)) fields.set(name, later(fields.get(name), minutes(booked, place, left)));
-    }
+    change(fields);
     const answer = await fetch(booked.dataset.move, { method: "POST", body: fields, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
       location.reload();
-      return;
+      return true;
     }
     const refused = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice.bad, .fault");
-    told.textContent = refused ? refused.textContent.replace(/^[\s!]+/, "").trim() : "The visit was not moved.";
+    tell(refused ? refused.textContent.replace(/^[\s!]+/, "").trim() : "The visit was not moved.");
   } catch {
-    told.textContent = "The visit was not moved: the server cannot be reached. Try again.";
+    tell("The visit was not moved: the server cannot be reached. Try again.");
   }
+  return false;
+}
+
+// Let the end of a visit be dragged, or moved by the arrow keys while Shift is held; letting go sends it.
+function letResize(booked) {
+  hint.hidden = false;
+  booked.setAttribute("aria-keyshortcuts", "Shift+ArrowRight Shift+ArrowLeft");
+  const grip = document.createElement("span");
+  grip.className = "grip";
+  grip.setAttribute("aria-hidden", "true");
+  booked.append(grip);
+  grip.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    begin(booked);
+    grip.setPointerCapture(event.pointerId);
+  });
+  grip.addEventListener("pointermove", (event) => {
+    if (resized) lengthen(quarter(booked.closest(".track"), event.clientX) - Number(booked.dataset.at));
+  });
+  grip.addEventListener("pointerup", () => finish());
+  grip.addEventListener("pointercancel", () => giveUp());
+  grip.addEventListener("click", (event) => event.preventDefault());
+  booked.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (event.key === "Escape" && resized) giveUp();
+    if (!event.shiftKey || !by) return;
+    event.preventDefault();
+    if (!resized) begin(booked);
+    lengthen(resized.length + by);
+  });
+  booked.addEventListener("keyup", (event) => {
+    if (event.key === "Shift" && resized) finish();
+  });
+}
+
+function begin(booked) {
+  resized = { booked, item: booked.closest("li"), before: Number(booked.dataset.for), length: Number(booked.dataset.for) };
+  booked.classList.add("resizing");
+}
+
+function lengthen(wanted) {
+  const { booked, item, length } = resized;
+  const track = item.parentElement;
+  const at = Number(booked.dataset.at);
+  resized.length = Math.min(Math.max(wanted, 1), Number(track.dataset.quarters) - at);
+  item.classList.replace(`for-${length}`, `for-${resized.length}`);
+  const found = clashes(track, booked, at, resized.length);
+  warn(track, found);
+  const more = (resized.length - resized.before) * 15;
+  if (!found.length) tell(`${Math.abs(more)} minutes ${more < 0 ? "shorter" : "longer"}.`, false);
+}
+
+async function finish() {
+  const { booked, before, length } = resized;
+  if (length === before) {
+    giveUp();
+    return;
+  }
+  sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
+  const done = await send(booked, (fields) => fields.set("endsAt", later(fields.get("endsAt"), (length - before) * 15)));
+  if (!done) {
+    sessionStorage.removeItem(FOCUSED);
+    putBack();
+  }
+}
+
+function giveUp() {
+  warn(resized.item.parentElement, []);
+  putBack();
+}
+
+function putBack() {
+  const { booked, item, before, length } = resized;
+  item.classList.replace(`for-${length}`, `for-${before}`);
+  item.parentElement.classList.remove("clash");
+  booked.classList.remove("resizing");
+  resized = null;
+}
+
+// What else of the same person is at this time, as far as it is shown.
+function clashes(track, booked, at, length) {
+  return [...track.querySelectorAll(".booked[data-for]")].filter((other) => {
+    const begins = Number(other.dataset.at);
+    return other !== booked && begins < at + length && at < begins + Number(other.dataset.for);
+  });
+}
+
+function warn(track, found) {
+  if (!track.dataset.person) found = [];
+  track.classList.toggle("clash", found.length > 0);
+  if (found.length) tell(`Overlaps ${found.map((one) => one.querySelector("strong").textContent).join(", ")}.`);
+  else told.hidden = true;
+}
+
+function tell(text, bad = true) {
+  told.hidden = false;
+  told.classList.toggle("bad", bad);
+  told.textContent = text;
+}
+
+// The quarter of an hour at a place on the screen.
+function quarter(track, left) {
+  const box = track.getBoundingClientRect();
+  return Math.round(((left - box.left) / box.width) * Number(track.dataset.quarters));
 }
 
 // How far a visit was dragged: by days in a week, by quarters of an hour in a day.
 function minutes(booked, place, left) {
   const days = Math.round((Date.parse(place.dataset.day) - Date.parse(booked.dataset.day)) / 86400000);
   if (!place.dataset.quarters || booked.dataset.at === undefined) return days * 1440;
-  const box = place.getBoundingClientRect();
-  const quarter = Math.round(((left - box.left) / box.width) * Number(place.dataset.quarters));
-  return (quarter - Number(booked.dataset.at)) * 15;
+  return (quarter(place, left) - Number(booked.dataset.at)) * 15;
 }
 
 // The same wall time, so much later; what is only a date stays one.
