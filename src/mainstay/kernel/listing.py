@@ -215,11 +215,8 @@ class Listing(Generic[K]):
         own = self._sight(ctx)
         if own is None or not own.within:
             return own
-        for counted in filter(None, (own.through, own.within)):
-            row = ctx.rows.one(f"SELECT count(*) FROM ({counted} LIMIT {LOOKED_UP}) AS found")
-            if row and int(row[0] or 0) == LOOKED_UP:
-                return own.asked_of_each
-        return own
+        counts = (ctx.rows.one(f"SELECT count(*) FROM ({ids} LIMIT {LOOKED_UP}) AS found") for ids in own.counted)
+        return own.asked_of_each if (LOOKED_UP,) in counts else own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
         return {name: stored(value) for name, value in self.derived(dict(values)).items()}

@@ -61,6 +61,11 @@ class Own:
         return self.each or f"{self.column} = :me"
 
     @property
+    def counted(self) -> tuple[str, ...]:
+        """The statements by which it is found out whether they are many, the cheapest first."""
+        return (self.through, self.within) if self.through else (self.within,)
+
+    @property
     def asked_of_each(self) -> "Own":
         """The same, where each row is asked whether it is theirs."""
         return replace(self, within="") if self.within else self
