@@ -7,8 +7,8 @@ from mainstay.business.hours import operations as hours
 from mainstay.business.hours import review, timers, unbilled
 from mainstay.business.importing import store as imports
 from mainstay.business.jobs import events as job_events
+from mainstay.business.jobs import moved, rewording
 from mainstay.business.jobs import operations as jobs
-from mainstay.business.jobs import rewording
 from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.overview import operations as overview
@@ -73,7 +73,7 @@ CATALOGUE = Catalogue(
     events=(*people_events.EVENTS, *job_events.EVENTS),
     reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS),
     timers=retention.TIMERS,
-    chores=(*rewording.CHORES, *schedule_telling.CHORES),
+    chores=(*rewording.CHORES, *moved.CHORES, *schedule_telling.CHORES),
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.

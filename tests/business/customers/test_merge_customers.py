@@ -3,14 +3,15 @@ from typing import Any
 import pytest
 
 from cast import Cast
-from evidence import contents, history
+from evidence import contents, events, history
+from mainstay.business.customers import merging
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
-from trade import a_contact, a_customer, a_job, a_site, work_off
+from trade import a_contact, a_customer, a_job, a_site, left_to_do, work_off
 
 
 def merge(cast: Cast, ended: str, stays: str, *, confirmed: bool = True, role: Role = Role.ADMIN) -> dict[str, Any]:
@@ -81,6 +82,31 @@ def test_what_they_had_is_found_by_the_other_s_name_then(alone: Cast) -> None:
     for operation, record in ((list_contacts, contact), (list_sites, site), (list_jobs, job)):
         assert [one["id"] for one in alone.perform(operation, text="ryburn")["data"]] == [record]
         assert alone.perform(operation, text="calder")["data"] == []
+
+
+def test_each_job_that_went_over_is_told_of_once_with_the_customer_before(
+    alone: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "_TOLD", 2)
+    ended, stays = a_customer(alone), a_customer(alone, "Ryburn Estates")
+    jobs = [a_job(alone, ended)["id"] for _ in range(5)]
+    untouched = a_job(alone, stays)["id"]
+    work_off(alone)
+    before = len(events(alone))
+    merge(alone, ended, stays)
+    # Whoever merges does not wait for it, however many there are: some are told of at a time.
+    assert len(events(alone)) == before
+    assert left_to_do(alone).count("tell_of_moved_jobs") == 3
+    work_off(alone)
+    told = events(alone)[before:]
+    assert [event["type"] for event in told] == ["job.updated"] * 5
+    assert sorted(event["data"]["object"]["id"] for event in told) == sorted(jobs)
+    for event in told:
+        now = event["data"]["object"]
+        assert (now["customerId"], now["customerName"], now["version"]) == (stays, "Ryburn Estates", 2)
+        assert event["data"]["previous"] == {"customerId": ended, "customerName": "Calder Property"}
+    assert history(alone, jobs[0])[-1] == "tell_of_moved_jobs"
+    assert history(alone, untouched)[-1] == "create_job"
 
 
 def test_into_itself_is_refused(cast: Cast) -> None:

@@ -1,11 +1,12 @@
 """One customer out of two."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, REWORD
+from mainstay.business.customers.store import CUSTOMERS, JOBS_MOVED, REWORD
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
@@ -16,6 +17,8 @@ from mainstay.values.fields import id_of
 
 # What goes over to the other customer: whatever names one.
 _FOLLOWING = {"contact": "contacts", "site": "sites", "job": "jobs"}
+# Of so many jobs it is told at once.
+_TOLD = 200
 
 
 class MergeCustomers(Irrevocable):
@@ -49,7 +52,10 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
     for table, what in _FOLLOWING.items():
         moved = _move(ctx, table, customer.id, stays.id)
         if moved:
-            ctx.effects.append(f"{stays.name} takes over {moved} {what if moved > 1 else what.removesuffix('s')}.")
+            named = what if len(moved) > 1 else what.removesuffix("s")
+            ctx.effects.append(f"{stays.name} takes over {len(moved)} {named}.")
+        if table == "job":
+            _have_told(ctx, moved, customer)
     ctx.effects.append(f"{customer.name} is archived for good.")
     ctx.rows.run(_WHO_SEES, before=customer.id, after=stays.id)
     CUSTOMERS.save(ctx, customer, {"status": "archived", "merged_into_id": stays.id})
@@ -63,12 +69,20 @@ OPERATIONS = (merge_customers,)
 _WHO_SEES = "UPDATE own_job SET customer_id = :after WHERE organisation_id = :organisation AND customer_id = :before"
 
 
-def _move(ctx: Context, table: str, before: str, after: str) -> int:
-    return ctx.rows.run(
+def _have_told(ctx: Context, jobs: Sequence[str], customer: Customer) -> None:
+    """Have it told of each job, later: who listens must know, and the one who merges need not wait for it."""
+    for first in range(0, len(jobs), _TOLD):
+        some = " ".join(jobs[first : first + _TOLD])
+        ctx.post(Letter(JOBS_MOVED, {"jobs": some, "customer": customer.id, "name": customer.name}))
+
+
+def _move(ctx: Context, table: str, before: str, after: str) -> list[str]:
+    moved = ctx.rows.all(
         f"UPDATE {table} SET customer_id = :after, updated_at = :at, updated_by = :by, version = version + 1"
-        " WHERE organisation_id = :organisation AND customer_id = :before",
+        " WHERE organisation_id = :organisation AND customer_id = :before RETURNING id",
         before=before,
         after=after,
         at=ctx.at,
         by=ctx.stamp,
     )
+    return sorted(str(identity) for (identity,) in moved)
