@@ -13,13 +13,14 @@ from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Wakeups
 from mainstay.backing.web import Web
+from mainstay.business.records.forgetting import FORGET, forgetting
 from mainstay.catalogue import UPKEEP
 from mainstay.doors.metering import METERED
 from mainstay.identity.mails import MAIL
 from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
 from mainstay.settings import Settings
-from mainstay.staging import open_guard, open_link_maker, open_signer, open_stage
+from mainstay.staging import open_files, open_guard, open_link_maker, open_signer, open_stage
 from mainstay.webhooks.dispatcher import Dispatcher
 from mainstay.webhooks.queue import Queue
 from mainstay.worker import Worker, beside, mailing, stop_on_signal
@@ -41,7 +42,8 @@ def open_worker(settings: Settings, stage: Stage) -> Worker:
     """What empties the outbox of a stage."""
     sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
     post = open_post(settings.smtp, DataFolder(settings.data).mails, sender)
-    return Worker(stage, {MAIL: mailing(post, open_link_maker(settings))}, UPKEEP)
+    kinds = {MAIL: mailing(post, open_link_maker(settings)), FORGET: forgetting(stage, open_files(settings))}
+    return Worker(stage, kinds, UPKEEP)
 
 
 def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:

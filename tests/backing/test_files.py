@@ -28,7 +28,73 @@ def test_what_is_kept_already_is_not_written_again(tmp_path: Path) -> None:
     files = Files(tmp_path)
     first = files.path(files.keep(b"a logo")).stat()
     again = files.path(files.keep(b"a logo")).stat()
-    assert (again.st_ino, again.st_mtime_ns) == (first.st_ino, first.st_mtime_ns)
+    assert again.st_ino == first.st_ino
+
+
+def aged(files: Files, content: bytes) -> str:
+    """What was kept long ago."""
+    name = files.keep(content)
+    os.utime(files.path(name), (0, 0))
+    return name
+
+
+def test_what_nobody_needs_goes_once_it_was_not_kept_for_an_hour(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    name = files.keep(b"a photo")
+    assert not files.let_go(name, lambda: False)
+    assert files.path(name).read_bytes() == b"a photo"
+    aged(files, b"a photo")
+    assert files.let_go(name, lambda: False)
+    assert [found for found in tmp_path.rglob("*") if found.is_file()] == []
+    # As often as it is tried.
+    assert files.let_go(name, lambda: False)
+
+
+def test_what_is_kept_while_it_is_let_go_of_stays(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    name = aged(files, b"a photo")
+    # Someone keeps it when it is aside: it is written anew.
+    assert files.let_go(name, lambda: files.keep(b"a photo") == "")
+    assert files.path(name).read_bytes() == b"a photo"
+    # Someone has just said that they need it.
+    aged(files, b"a photo")
+    assert not files.let_go(name, lambda: True)
+    assert files.path(name).read_bytes() == b"a photo"
+
+
+def test_what_was_kept_between_the_look_and_the_putting_aside_is_brought_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = Files(tmp_path)
+    name = aged(files, b"a photo")
+    put_aside = Path.replace
+
+    def kept_just_before(path: Path, target: Path) -> Path:
+        if path == files.path(name):
+            files.keep(b"a photo")
+        return put_aside(path, target)
+
+    monkeypatch.setattr(Path, "replace", kept_just_before)
+    assert not files.let_go(name, lambda: False)
+    assert files.path(name).read_bytes() == b"a photo"
+
+
+def test_what_was_broken_off_is_ended_or_undone_by_doing_it_again(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    name = aged(files, b"a photo")
+
+    def power_cut() -> bool:
+        raise KeyboardInterrupt
+
+    for needed in (True, False):
+        with pytest.raises(KeyboardInterrupt):
+            files.let_go(name, power_cut)
+        assert not files.path(name).exists()
+        if needed:
+            files.bring_back(name)
+            assert files.path(name).read_bytes() == b"a photo"
+    assert files.let_go(name, lambda: False)
+    assert [found for found in tmp_path.rglob("*") if found.is_file()] == []
 
 
 def test_a_name_is_there_only_once_the_disk_has_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

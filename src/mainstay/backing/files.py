@@ -3,14 +3,18 @@
 import hashlib
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from time import time
 from typing import BinaryIO
 
 # What was begun so long ago and is not done is left over from a process that died.
 _ABANDONED_SECONDS = 3600.0
+# What was kept is needed for so long at least: whoever kept it has said by then for what.
+KEPT_FOR = timedelta(hours=1)
 # Whoever works on something that takes long notes it more often than this, or has died.
 _FORSAKEN_SECONDS = 300.0
 _NOTED = "noted"
@@ -23,10 +27,12 @@ class Files:
     folder: Path
 
     def keep(self, content: bytes) -> str:
-        """Keep this content; its name. What is kept already is kept once."""
+        """Keep this content; its name. What is kept already is kept once, and for a while from now on."""
         name = hashlib.sha256(content).hexdigest()
         path = self.path(name)
-        if not path.exists():
+        try:
+            os.utime(path)
+        except FileNotFoundError:
             # One by one: what is made on the way to a folder has not its mode.
             for folder in (self.folder, self._unfinished, path.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
@@ -43,6 +49,32 @@ class Files:
     def path(self, name: str) -> Path:
         """Where a file is that is kept under this name."""
         return self.folder / name[:2] / name[2:]
+
+    def let_go(self, name: str, is_needed: Callable[[], bool]) -> bool:
+        """Remove a file that nobody needs any more; False where it was kept a short time ago, and so stays.
+
+        It is put aside first and looked at again: whoever keeps it from then on writes it anew. Where this was broken
+        off, doing it again ends it.
+        """
+        path, aside = self.path(name), self._aside(name)
+        if path.exists() and _is_recent(path):
+            return False
+        with suppress(FileNotFoundError):
+            aside.parent.mkdir(mode=0o700, exist_ok=True)
+            path.replace(aside)
+        if aside.exists() and (_is_recent(aside) or is_needed()):
+            self.bring_back(name)
+            return False
+        aside.unlink(missing_ok=True)
+        return True
+
+    def bring_back(self, name: str) -> None:
+        """Let a file be where it is looked for, if it was put aside."""
+        with suppress(FileNotFoundError):
+            self._aside(name).replace(self.path(name))
+
+    def _aside(self, name: str) -> Path:
+        return self.folder / "aside" / name
 
     def tidy(self) -> None:
         """Remove what a process that died has left unfinished; other servers may be writing here."""
@@ -90,6 +122,10 @@ class PassingFiles:
     def close(self) -> None:
         """Remove what this process has made."""
         _remove(self.folder, f"{os.getpid()}.*")
+
+
+def _is_recent(path: Path) -> bool:
+    return path.stat().st_mtime > time() - KEPT_FOR.total_seconds()
 
 
 def _create(folder: Path, name: str) -> tuple[Path, BinaryIO]:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from mainstay.backing.contents import TAKEN, Content, clean_name
 from mainstay.backing.files import Files
+from mainstay.business.records import forgetting
 from mainstay.business.records.model import Document, DocumentOut, Visibility
 from mainstay.business.records.store import DOCUMENTS
 from mainstay.kernel.context import Context
@@ -121,6 +122,8 @@ def remove_document(ctx: Context, _given: RemoveDocument, document: Document) ->
     """
     ctx.effects.append(f"{document.name} is no longer on the record's page, for anyone.")
     ctx.pen.touch(document.record_id)
+    for name in filter(None, (document.sha256, document.thumbnail)):
+        ctx.post(forgetting.letter(name))
     return DOCUMENTS.remove(ctx, document)
 
 

@@ -59,6 +59,8 @@ class Document(Kept):
     record_id: str
     name: str
     visibility: Visibility
+    sha256: str
+    thumbnail: str | None
     created_by: dict[str, Any]
 
     @property
