@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mainstay.business.customers.store import CONTACTS, REWORD, SITES
+from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REWORD, SITES
 from mainstay.business.jobs.store import JOBS
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -13,7 +13,8 @@ _BATCH = 500
 
 
 def reword_records_of_customer(ctx: Context, told: Mapping[str, str]) -> None:
-    """Write the words of a customer's contacts, sites and jobs anew."""
+    """Write the words of a customer anew, and of their contacts, sites and jobs."""
+    CUSTOMERS.reword(ctx, told["customer"])
     for listing in (CONTACTS, SITES, JOBS):
         for identity in _of(ctx, listing, told["customer"]):
             listing.reword(ctx, identity)

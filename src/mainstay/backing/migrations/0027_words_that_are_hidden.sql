@@ -1,0 +1,10 @@
+-- What not everyone is shown, nobody else finds a record by. Which words those are is worked out where words are: the
+-- worker does it for what is there already.
+INSERT INTO outbox (id, organisation_id, kind, payload, about, due_at)
+SELECT 'out_' || substr(customer.id, 10), customer.organisation_id, 'reword_records_of_customer',
+    '{"customer":"' || customer.id || '"}', 'What the records of a customer are found by', '2026-01-01T00:00:00.000Z'
+FROM customer
+WHERE customer.reference IS NOT NULL OR EXISTS (
+    SELECT 1 FROM job WHERE job.organisation_id = customer.organisation_id AND job.customer_id = customer.id
+        AND job.customer_order_number IS NOT NULL
+);
