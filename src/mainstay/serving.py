@@ -125,7 +125,7 @@ def prepare(settings: Settings) -> None:
     PassingFiles(folder.passing).prepare()
     MachineLimits.create(folder.limits)
     Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
-    read_templates()
+    read_templates(folder.templates)
 
 
 def _check_port(settings: Settings) -> None:

@@ -46,6 +46,11 @@ class DataFolder:
         return self.path / "files"
 
     @property
+    def templates(self) -> Path:
+        """What the templates of pages were translated to."""
+        return self.path / "run" / "templates"
+
+    @property
     def passing(self) -> Path:
         """What is there for the length of a request."""
         return self.path / "run" / "passing"

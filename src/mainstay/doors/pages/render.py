@@ -1,8 +1,10 @@
 """Templates into answers, with the headers that every page has."""
 
+from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
 from mainstay.doors.http import Headers, Response
 from mainstay.doors.pages.forms import new_once
@@ -59,8 +61,23 @@ _TEMPLATES.globals["new_once"] = new_once
 _TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
 
 
-def read_templates() -> None:
-    """Read all, before the server processes begin: one that cannot be read stops the server, not a visitor."""
+def read_templates(translated: Path) -> None:
+    """Read all, before the server processes begin: one that cannot be read stops the server, not a visitor.
+
+    What they are translated to is kept in a folder, so that the next start need not do it again; one that has changed
+    since is translated anew.
+    """
+    translated.mkdir(mode=0o700, exist_ok=True)
+    kept = _TEMPLATES.bytecode_cache = FileSystemBytecodeCache(str(translated))
+    try:
+        _read_all()
+    except (EOFError, UnpicklingError):
+        # The power went while one was written.
+        kept.clear()
+        _read_all()
+
+
+def _read_all() -> None:
     for name in _TEMPLATES.list_templates():
         _TEMPLATES.get_template(name)
 
