@@ -75,7 +75,8 @@ def renew(rows: Handle, kind: str, record: str, words: frozenset[str]) -> None:
 def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
     """Let a record be found by these words as well."""
     if words:
-        rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(words))
+        # In their order, in which they are kept: one is found beside the other.
+        rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(sorted(words)))
 
 
 def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Narrowed:
