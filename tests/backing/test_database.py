@@ -1,6 +1,5 @@
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -13,7 +12,7 @@ from engines import PostgresServer
 from installations import Installations
 from mainstay.backing import postgresql
 from mainstay.backing.database import EVERY, Clash, Database, Row, Unreachable
-from mainstay.backing.deadline import taking_long, under
+from mainstay.backing.deadline import under
 from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.postgresql import PostgresDatabase
 from mainstay.backing.sqlite import SqliteDatabase
@@ -256,44 +255,6 @@ def test_a_change_waits_for_those_before_it_until_its_deadline_and_no_longer(dat
             waiting.result(60)
         rows.run("UPDATE tally SET amount = 1 WHERE organisation_id = :organisation")
     assert amount(database, org) == 1
-
-
-@pytest.mark.only_on("sqlite")
-@pytest.mark.parametrize("process", ["the same", "another"])
-def test_one_that_takes_long_is_waited_for_beyond_the_deadline(
-    database: Database, twin: Database, org: str, process: str
-) -> None:
-    other = database if process == "the same" else twin
-
-    def late() -> None:
-        with under(monotonic()), other.changing(org) as rows:
-            rows.run("UPDATE organisation SET event_sequence = event_sequence + 1 WHERE id = :organisation")
-
-    with ThreadPoolExecutor(3) as threads:
-        with taking_long(), database.changing(org):
-            waiting = [threads.submit(late) for _ in range(3)]
-            # Whoever gave up would have been done by then.
-            assert not wait(waiting, timeout=0.3).done
-        for one in waiting:
-            one.result()
-    # From then on nobody is waited for beyond it.
-    with database.changing(org), ThreadPoolExecutor(1) as threads:
-        assert isinstance(threads.submit(late).exception(), Unreachable)
-
-
-@pytest.mark.only_on("sqlite")
-def test_one_that_took_long_and_died_is_not_waited_for(database: Database, org: str, here: Settings) -> None:
-    left = here.data / "mainstay.db-long"
-    left.touch()
-    os.utime(left, (0, 0))
-    with database.changing(org), ThreadPoolExecutor(1) as threads, pytest.raises(Unreachable):
-        threads.submit(_change_late, database, org).result()
-    left.unlink()
-
-
-def _change_late(database: Database, organisation: str) -> None:
-    with under(monotonic()), database.changing(organisation):
-        pass
 
 
 def test_sqlite_on_a_full_disk_refuses_changes_and_goes_on_reading(sqlite_path: Path) -> None:

@@ -6,11 +6,8 @@ from contextvars import ContextVar
 from time import monotonic
 
 WAIT_SECONDS = 10.0
-# A change that says that it takes long is waited for beyond every deadline, but no longer than this.
-LONGEST_SECONDS = 90.0
 
 _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
-_takes_long: ContextVar[bool] = ContextVar("takes_long", default=False)
 
 
 def deadline() -> float:
@@ -35,21 +32,6 @@ def under(until: float) -> Iterator[None]:
         yield
     finally:
         _deadline.reset(token)
-
-
-@contextmanager
-def taking_long() -> Iterator[None]:
-    """Let the change that is begun here be one that takes long: others wait for it instead of giving up."""
-    token = _takes_long.set(True)
-    try:
-        yield
-    finally:
-        _takes_long.reset(token)
-
-
-def takes_long() -> bool:
-    """Whether what is begun here takes long."""
-    return _takes_long.get()
 
 
 def seconds_left() -> float:

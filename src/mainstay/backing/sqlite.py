@@ -5,10 +5,9 @@ write lock at the start, because a transaction that starts reading and then writ
 """
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from time import time
 from types import TracebackType
 from typing import cast
 from weakref import WeakSet
@@ -16,7 +15,7 @@ from weakref import WeakSet
 import apsw
 
 from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value
-from mainstay.backing.deadline import LONGEST_SECONDS, WAIT_SECONDS, seconds_left, takes_long
+from mainstay.backing.deadline import WAIT_SECONDS, seconds_left
 
 # No two threads use one connection at the same time here: SQLite need not take a lock for each field of each row it
 # hands out, nor for each piece of memory, when it does not count them. It takes such words only while it rests.
@@ -83,7 +82,7 @@ class SqliteDatabase:
         self._threads = threading.local()
         # Those of threads that have ended go with them.
         self._opened: WeakSet[apsw.Connection] = WeakSet()
-        self._turns = _Turns(threading.Lock(), path.with_name(f"{path.name}-long"))
+        self._writing = threading.Lock()
         self._writer = self._open()
         # What a statement would take back if it failed half-way is noted in memory, not in a file opened for each.
         self._writer.execute("PRAGMA temp_store = MEMORY")
@@ -98,7 +97,7 @@ class SqliteDatabase:
 
     def changing(self, organisation: str, *, keep: bool = True) -> "_Changing":
         """Change all or nothing, one after another."""
-        return _Changing(self._writer, self._turns, organisation, keep=keep)
+        return _Changing(self._writer, self._writing, organisation, keep=keep)
 
     def migrating(self) -> AbstractContextManager[SqliteHandle]:
         """Change the schema like anything else: SQLite's schema is part of the transaction."""
@@ -163,103 +162,34 @@ class _Reading:
         self._connection.execute("ROLLBACK")
 
 
-class _Turns:
-    """The turns of those who change something: in this process by a lock, among processes by SQLite's own.
-
-    Whoever takes long says so by a file beside the database, which is there only while they have their turn.
-    """
-
-    __slots__ = ("_lock", "_long")
-
-    def __init__(self, lock: threading.Lock, long: Path) -> None:
-        self._lock = lock
-        self._long = long
-
-    def take(self, begin: Callable[[float], None]) -> None:
-        """Wait for one's turn, then begin in the seconds that are left for it; Unreachable when it does not come."""
-        if not self._lock.acquire(timeout=seconds_left()) and not self._outlasts(self._has_lock):
-            raise Unreachable("The changes before this one take too long.")
-        try:
-            try:
-                # What is left of the time: others in this process may have taken most of it.
-                begin(seconds_left())
-            except apsw.BusyError:
-                if not self._outlasts(lambda seconds: _has_begun(begin, seconds)):
-                    raise
-            if takes_long():
-                with suppress(OSError):
-                    self._long.touch()
-        except BaseException:
-            self._lock.release()
-            raise
-
-    def over(self) -> None:
-        """Nobody has to wait any longer; said before the turn is given back, as the next may take long too."""
-        if takes_long():
-            with suppress(OSError):
-                self._long.unlink()
-
-    def give_back(self) -> None:
-        """Let the next in this process have their turn."""
-        self._lock.release()
-
-    def _outlasts(self, tries: Callable[[float], bool]) -> bool:
-        """Wait on while someone has a turn who takes long, and try once more when that is over."""
-        goes_on = True
-        while goes_on:
-            goes_on = self._is_long()
-            if tries(_A_MOMENT if goes_on else 0):
-                return True
-        return False
-
-    def _has_lock(self, seconds: float) -> bool:
-        return self._lock.acquire(timeout=seconds)
-
-    def _is_long(self) -> bool:
-        with suppress(FileNotFoundError):
-            return self._long.stat().st_mtime > time() - LONGEST_SECONDS
-        return False
-
-
-_A_MOMENT = 1.0
-
-
-def _has_begun(begin: Callable[[float], None], seconds: float) -> bool:
-    try:
-        begin(seconds)
-    except apsw.BusyError:
-        return False
-    return True
-
-
 class _Changing:
     """A transaction that changes, in its turn; a class, likewise."""
 
-    __slots__ = ("_ends", "_organisation", "_turns", "_writer")
+    __slots__ = ("_ends", "_organisation", "_turn", "_writer")
 
-    def __init__(self, writer: apsw.Connection, turns: _Turns, organisation: str, *, keep: bool) -> None:
+    def __init__(self, writer: apsw.Connection, turn: threading.Lock, organisation: str, *, keep: bool) -> None:
         self._writer = writer
-        self._turns = turns
+        self._turn = turn
         self._organisation = organisation
         self._ends = "COMMIT" if keep else "ROLLBACK"
 
     def __enter__(self) -> SqliteHandle:
+        if not self._turn.acquire(timeout=seconds_left()):
+            raise Unreachable("The changes before this one take too long.")
         try:
-            self._turns.take(self._begin)
+            # What is left of the time: others in this process may have taken most of it.
+            self._writer.set_busy_timeout(int(seconds_left() * 1000))
+            self._writer.execute("BEGIN IMMEDIATE")
         except BaseException as error:
+            self._turn.release()
             _tell_passing(error)
             raise
         return SqliteHandle(self._writer, self._organisation)
-
-    def _begin(self, seconds: float) -> None:
-        self._writer.set_busy_timeout(int(seconds * 1000))
-        self._writer.execute("BEGIN IMMEDIATE")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._turns.over()
             if error is None:
                 self._writer.execute(self._ends)
         except BaseException as fault:
@@ -271,7 +201,7 @@ class _Changing:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
             finally:
-                self._turns.give_back()
+                self._turn.release()
         _tell_passing(error)
 
 

@@ -1,14 +1,10 @@
 """Rows of files through the same operations as everyone's: every fault told first, then all of them or none."""
 
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import replace
-from time import monotonic
 from typing import Any
 
 import pytest
 
 from cast import Cast
-from mainstay.backing.deadline import under
 from mainstay.business.customers.operations import (
     archive_customer,
     create_customer,
@@ -20,7 +16,6 @@ from mainstay.business.customers.places import list_contacts, list_sites
 from mainstay.business.importing.carrying import Carrying
 from mainstay.business.importing.model import KINDS, Outcome, RowFault
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.people.standing import change_role
 from mainstay.business.records.history import get_history
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
@@ -217,37 +212,3 @@ def test_headings_are_guessed_and_each_column_is_taken_once() -> None:
         "name": 4, "email": 1, "billingAddress.postalCode": 2,
     }  # fmt: skip
     assert [column.label for column in KINDS["jobs"].missing({"title": 0})] == ["Customer"]
-
-
-@pytest.mark.only_on("sqlite")
-def test_nobody_s_change_fails_while_rows_are_brought_over(cast: Cast) -> None:
-    lines = [[f"Customer {number}", "", "", "", "", "", "", f"C-{number}"] for number in range(60)]
-    running = carrying(cast, "customers", CUSTOMERS)
-    begun: list[Future[dict[str, Any]]] = []
-    with ThreadPoolExecutor(2) as others:
-
-        def change_meanwhile(_done: int) -> None:
-            # Someone who has no time to wait any more, as whoever waited for ten seconds.
-            begun.append(others.submit(_create_late, cast, f"Meanwhile {len(begun)}"))
-            assert not wait(begun, timeout=0.2).done
-
-        outcome = replace(running, tell=change_meanwhile).bring(numbered(lines))
-        names = [one.result()["name"] for one in begun]
-    assert (outcome.made, outcome.faults, names) == (60, [], ["Meanwhile 0", "Meanwhile 1"])
-    # All of the rows were there before any of the others.
-    assert [one["name"] for one in listed(cast)][:60] == [line[0] for line in lines]
-
-
-def _create_late(cast: Cast, name: str) -> dict[str, Any]:
-    with under(monotonic()):
-        return cast.perform(create_customer, Role.OWNER, name=name)
-
-
-def test_someone_who_may_not_any_more_brings_nothing_over(cast: Cast) -> None:
-    running = carrying(cast, "customers", CUSTOMERS)
-    cast.perform(change_role, personId=cast.people[Role.OFFICE], role="member", confirmed=True)
-    outcome = running.bring(numbered([CALDER, RYBURN]))
-    assert [fault.problem for fault in outcome.faults] == [
-        "The role member may not do this. Ask an owner or admin."
-    ] * 2
-    assert listed(cast) == []
