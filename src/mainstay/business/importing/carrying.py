@@ -15,7 +15,7 @@ from mainstay.business.importing import store
 from mainstay.business.importing.lines import reference_of, texts_of, values_of
 from mainstay.business.importing.model import CUSTOMER, REFERENCE, SITE, Kind, Outcome, RowFault
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.perform import Stage
+from mainstay.kernel.perform import Stage, Standing
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Fault, Invalid, Refusal
 from mainstay.values.words import words_of
@@ -63,7 +63,8 @@ class Carrying:
             under(monotonic() + WAIT_SECONDS),
             self.stage.together(self.actor.organisation, apart=False) as stage,
         ):
-            self._carry_all(stage, rows, stop=True)
+            # Nobody else changes anything meanwhile: what the one who brings them over may is asked once.
+            self._carry_all(replace(stage, standing=_asked_once(stage.standing)), rows, stop=True)
             return self.outcome
         return replace(self, outcome=Outcome(), _seen={}, _customers={}, _done=0).check(rows)
 
@@ -111,7 +112,7 @@ class Carrying:
 
     def _perform(self, stage: Stage, operation: str, given: Mapping[str, object]) -> dict[str, Any]:
         declared = {one.name: one for one in (self.kind.gets, self.kind.makes, self.kind.changes)}[operation]
-        answer = stage.perform(declared, self.actor, orjson.dumps(dict(given)), Envelope(self.request))
+        answer = stage.perform(declared, self.actor, orjson.dumps(dict(given)), Envelope(self.request, bare=True))
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
@@ -151,6 +152,17 @@ class Carrying:
         labels = {column.field: column.label for column in self.kind.columns}
         plain = name.rstrip(".0123456789") if name not in labels else name
         return labels.get(plain) or words_of(plain.rpartition(".")[2].removesuffix("Id"))
+
+
+def _asked_once(standing: Standing) -> Standing:
+    known: dict[Actor, Actor] = {}
+
+    def stands(rows: Handle, actor: Actor) -> Actor:
+        if actor not in known:
+            known[actor] = standing(rows, actor)
+        return known[actor]
+
+    return stands
 
 
 def _by_reference(rows: Handle, table: str, reference: str) -> list[str]:
