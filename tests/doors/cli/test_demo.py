@@ -73,6 +73,7 @@ def test_the_demo_has_photos_and_papers_that_are_opened_as_if_they_had_been_hand
 
     visiting = Visit(server)
     visiting.submit("/sign-in", email=office["email"], password=office["password"])
+    visiting.submit("/", "/organisation", organisation=made["organisation"]["id"])
     for document in kinds.values():
         content = visiting.get(f"/documents/{document['id']}/file").content
         assert (len(content), sha256(content).hexdigest()) == (document["bytes"], document["sha256"])
