@@ -76,8 +76,9 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
         limits = late("mainstay.backing.redis_limits").RedisLimits(settings.redis, machine)
     last_used = LastUsed(stage.database)
     threads, long_threads = ThreadPoolExecutor(THREADS), ThreadPoolExecutor(LONG_THREADS)
+    looking_thread = ThreadPoolExecutor(1)
     writing = Repeated(last_used.write, EVERY_SECONDS, threads)
-    runner = Runner(stage.database.reads_inline, threads, long_threads)
+    runner = Runner(stage.database.reads_inline, threads, long_threads, looking_thread)
     entrance = Entrance(stage, limits, last_used, runner)
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
     operations = CATALOGUE.operations

@@ -47,7 +47,7 @@ def waiting_for(event: Event, begun: Event) -> Operation:
 def runner() -> Iterator[Runner]:
     with ThreadPoolExecutor(1) as threads, ThreadPoolExecutor(1) as long_threads:
         # As on SQLite: what is read, is read on the event loop.
-        yield Runner(reads_inline=True, threads=threads, long_threads=long_threads)
+        yield Runner(reads_inline=True, threads=threads, long_threads=long_threads, looking_thread=threads)
 
 
 def test_a_long_reading_leaves_the_event_loop_to_others(cast: Cast, runner: Runner) -> None:

@@ -20,6 +20,11 @@ _FORSAKEN_SECONDS = 300.0
 _NOTED = "noted"
 
 
+def name_of(content: bytes) -> str:
+    """The name under which such content is kept."""
+    return hashlib.sha256(content).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Files:
     """What people handed in, outside of everything that is served by itself; never changed, and never overwritten."""
@@ -28,7 +33,7 @@ class Files:
 
     def keep(self, content: bytes) -> str:
         """Keep this content; its name. What is kept already is kept once, and for a while from now on."""
-        name = hashlib.sha256(content).hexdigest()
+        name = name_of(content)
         path = self.path(name)
         try:
             os.utime(path)

@@ -13,6 +13,8 @@ ACCEPTED = tuple(_KINDS.values())
 _MOST_PIXELS = 16_000_000
 # Of a photograph, which is drawn small at once: as many as the cameras of phones have.
 MOST_OF_PHOTOGRAPH = 52_000_000
+# As wide as the widest panoramas of phones, and wider.
+_LONGEST_SIDE = 32_000
 _PNG_BEGINS = b"\x89PNG"
 
 
@@ -46,6 +48,9 @@ def _redrawn(source: Path | BinaryIO, side: int, most_of_photograph: int) -> byt
         most = most_of_photograph if kind == "JPEG" else _MOST_PIXELS
         if picture.width * picture.height > most:
             raise NotAPicture(f"has more than {most // 1_000_000} million dots; make it smaller first")
+        if max(picture.size) > _LONGEST_SIDE:
+            # To draw a line of a million dots small takes seconds.
+            raise NotAPicture(f"has a side of more than {_LONGEST_SIDE:,} dots; make it smaller first")
         # A large photograph is drawn small at once, where its kind can do that.
         picture.draft("RGB", (side, side))
         turned = turning.exif_transpose(picture)

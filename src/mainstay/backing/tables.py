@@ -14,7 +14,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 from mainstay.backing.sheets import check_extent
 from mainstay.late import late
 
-MOST_ROWS = 5_000
+MOST_ROWS = 2_000
 MOST_COLUMNS = 100
 MOST_BYTES = 10_000_000
 # What a workbook may unpack to. A few bytes can unfold into as much as there is memory.

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any, TypeVar
 
-from mainstay.backing.deadline import WAIT_SECONDS, deadline, under
+from mainstay.backing.deadline import deadline, under
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
@@ -26,6 +25,8 @@ class Runner:
     threads: Executor
     # A few of their own for what takes long: however many ask for it, those who are quick find a thread.
     long_threads: Executor
+    # One of its own for pictures, which cost seconds of a processor and much memory.
+    looking_thread: Executor
 
     async def read(self, function: Callable[..., T], *given: Any) -> T:
         """Run a bounded read."""
@@ -42,19 +43,17 @@ class Runner:
         return stage.perform(operation, actor, raw, envelope)
 
     async def take_long(self, function: Callable[..., T], *given: Any) -> T:
-        """Run what takes long, in its turn; how long it waits for others begins with it."""
-        return await asyncio.get_running_loop().run_in_executor(self.long_threads, _begin, function, *given)
+        """Run what takes long, in its turn; how long it waits for others begins anew each time that it does."""
+        return await asyncio.get_running_loop().run_in_executor(self.long_threads, function, *given)
+
+    async def look_at(self, function: Callable[..., T], *given: Any) -> T:
+        """Run what looks at files that were handed in: one after the other, and in nobody else's way."""
+        return await asyncio.get_running_loop().run_in_executor(self.looking_thread, function, *given)
 
     async def change(self, function: Callable[..., T], *given: Any) -> T:
         """Run what may wait: a change."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.threads, _run, deadline(), function, *given)
-
-
-def _begin(function: Callable[..., T], *given: Any) -> T:
-    """Run it under a deadline of its own."""
-    with under(monotonic() + WAIT_SECONDS):
-        return function(*given)
 
 
 def _run(until: float, function: Callable[..., T], *given: Any) -> T:

@@ -127,6 +127,15 @@ def end_all(rows: Handle, account: str, but: str = "") -> None:
     rows.run("DELETE FROM session WHERE account_id = :account AND id <> :but", account=account, but=but)
 
 
+def end_of_person(rows: Handle, person: str) -> None:
+    """End every session in which a person of the handle's organisation is there."""
+    rows.run(
+        "DELETE FROM session WHERE organisation_id = :organisation AND account_id = (SELECT person.account_id"
+        " FROM person WHERE person.organisation_id = :organisation AND person.id = :person)",
+        person=person,
+    )
+
+
 def forget_old(rows: Handle, now: datetime) -> None:
     """Remove the sessions that live no longer."""
     rows.run("DELETE FROM session WHERE seen_at <= :idle OR created_at <= :oldest", **_living(now))

@@ -38,8 +38,8 @@ class Findable(Protocol):
     def number(self) -> str | None:
         """The column of the number by which people know one, if they do."""
 
-    def fetch(self, ctx: "Context", identity: str | None) -> Kept:
-        """The record of this id, or a refusal."""
+    def fetch_whole(self, ctx: "Context", identity: str | None) -> Kept:
+        """The record of this id, or a refusal, also where only some of it is seen."""
 
     def search(self, ctx: "Context", text: str, most: int) -> Sequence[Kept]:
         """The newest records that are found by a text."""
@@ -133,7 +133,7 @@ class Context:
         for listing, right in [kind] if kind else self.listings.values():
             if self.actor.may(right) and (kind or listing.number):
                 with suppress(NotFound):
-                    record = listing.fetch(self, identity)
+                    record = listing.fetch_whole(self, identity)
                     # Of some kinds there is only one, whatever it is asked for by.
                     if record.id == identity or listing.number:
                         return record

@@ -72,6 +72,10 @@ class Listing(Generic[K]):
             raise NotFound(self.what)
         return self.keep(row)
 
+    def fetch_whole(self, ctx: Context, identity: str | None) -> K:
+        """The same, where whoever asks sees all of it, and so also what stands beside it: notes and files."""
+        return self.fetch(ctx, identity)
+
     def find(self, ctx: Context, condition: str, **given: Value) -> K | None:
         """The first record for which a condition holds, whoever asks: for rules, not for showing."""
         row = ctx.rows.one(f"{self._everything} AND {condition} LIMIT 1", **given)
@@ -102,9 +106,13 @@ class Listing(Generic[K]):
             selected = self._selected if with_facts else self._shown_columns
             known = self._from.statements(selected, conditions, way, own, behind=after is not None)
             self._pages[key] = known
+        elsewhere = after is not None and self.orders[order].column != "id"
+        if own and elsewhere:
+            # Where a record stands that someone does not see is told by what lies behind it.
+            self._check_place(ctx, after, own)
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
-        if after is not None and not rows and self.orders[order].column != "id":
-            self._check_place(ctx, after)
+        if elsewhere and not rows:
+            self._check_place(ctx, after, own)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
         if not with_facts:
             return page
@@ -200,10 +208,9 @@ class Listing(Generic[K]):
         condition = self.filters[name]
         return condition if isinstance(condition, str) else condition[value]
 
-    def _check_place(self, ctx: Context, after: str) -> None:
+    def _check_place(self, ctx: Context, after: str | None, own: Own | None) -> None:
         """Refuse an id that nobody has: by itself it is a place in no order but its own, so nothing lies behind it."""
-        known = f"SELECT 1 FROM {self.table} WHERE {self.tenant} = :organisation AND id = :after"
-        if ctx.rows.one(known, after=after) is None:
+        if ctx.rows.one(self._one("id", own and own.asked_of_each), id=after) is None:
             raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
 
     def _sight(self, ctx: Context) -> Own | None:

@@ -30,6 +30,7 @@ _PROBLEMS = {
     "bool_parsing": "is not true or false",
     "list_type": "is not a list",
     "too_long": "has more than {max_length} entries",
+    "too_short": "has fewer than {min_length} entries",
     "enum": "is not one of {expected}",
     "literal_error": "is not one of {expected}",
     "value_error": "{error}",

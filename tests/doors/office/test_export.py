@@ -216,7 +216,7 @@ def slow(server: RunningServer, cast: Cast, event: Event) -> Iterator[Inside]:
     with ThreadPoolExecutor(1) as threads, ThreadPoolExecutor(1) as long_threads:
         visitors = Visitors(
             cast.stage,
-            Runner(reads_inline=True, threads=threads, long_threads=long_threads),
+            Runner(reads_inline=True, threads=threads, long_threads=long_threads, looking_thread=threads),
             MachineLimits(folder.limits),
             inside.front.addresses,
             settings.base_url,

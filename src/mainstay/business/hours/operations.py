@@ -29,7 +29,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid, refuse
-from mainstay.terms.rights import Right
+from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Day, Reference, id_of, omittable
 
@@ -86,7 +86,9 @@ class UpdateHours(Input):
     break_minutes: BreakMinutes = omittable()
     note: Note = None
     visit_id: VisitId = None
-    billable: Billable = None
+    billable: Annotated[bool, Needs(Right.ALL_HOURS_READ)] = omittable(
+        description="Whether the customer is billed for it."
+    )
     billable_minutes: BillableMinutes = None
 
 

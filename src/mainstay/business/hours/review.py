@@ -113,6 +113,8 @@ def _drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
     if not first or not last:
         missing = "until" if first else "from"
         raise Invalid([Fault(missing, "is required: send timeEntryIds, or from and until")])
+    if last < first:
+        raise Invalid([Fault("until", "is before from")])
     found = store.drafts(ctx, whose(ctx, given.person_id), first, last, MOST_AT_ONCE + 1)
     if not found:
         refuse([Reason(f"There is no draft between {first} and {last}. Log hours first.", unblock="log_hours")])

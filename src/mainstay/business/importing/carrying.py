@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import orjson
 
 from mainstay.backing.database import Handle
-from mainstay.backing.deadline import WAIT_SECONDS, under
 from mainstay.business.importing import store
 from mainstay.business.importing.lines import reference_of, texts_of, values_of
 from mainstay.business.importing.model import CUSTOMER, REFERENCE, SITE, Kind, Outcome, RowFault
@@ -23,7 +22,9 @@ from mainstay.values.words import words_of
 Rows = Sequence[tuple[int, Sequence[str]]]
 
 # So many rows are tried at once, and taken back: between them others get their turn.
-_CHUNK = 200
+_CHUNK = 100
+# For so long at least everyone else gets a turn in between.
+_TURN_SECONDS = 0.1
 # How often it is told how far it is.
 _TOLD_EVERY = 25
 
@@ -52,19 +53,20 @@ class Carrying:
     def check(self, rows: Rows) -> Outcome:
         """What would become of the rows; nothing does."""
         for chunk in _chunks(rows):
-            with under(monotonic() + WAIT_SECONDS), self.stage.together(self.actor.organisation, keep=False) as stage:
+            began = monotonic()
+            with self.stage.together(self.actor.organisation, keep=False) as stage:
                 self._carry_all(stage, chunk)
+            # As long again for everyone else: whoever waits for a turn looks for one only now and then.
+            sleep(max(monotonic() - began, _TURN_SECONDS))
         return self.outcome
 
-    def bring(self, rows: Rows) -> Outcome:
-        """Bring all of them over or, where one is wrong, none; then what is wrong with each."""
-        with (
-            suppress(_TakenBack),
-            under(monotonic() + WAIT_SECONDS),
-            self.stage.together(self.actor.organisation, apart=False) as stage,
-        ):
+    def bring(self, rows: Rows, done: Callable[[Handle, Outcome], object]) -> Outcome:
+        """Bring all of them over and note it as done or, where one is wrong, none; then what is wrong with each."""
+        with suppress(_TakenBack), self.stage.together(self.actor.organisation, apart=False) as stage:
             # Nobody else changes anything meanwhile: what the one who brings them over may is asked once.
             self._carry_all(replace(stage, standing=_asked_once(stage.standing)), rows, stop=True)
+            with stage.database.changing(self.actor.organisation) as handle:
+                done(handle, self.outcome)
             return self.outcome
         return replace(self, outcome=Outcome(), _seen={}, _customers={}, _done=0).check(rows)
 

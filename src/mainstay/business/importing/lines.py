@@ -31,7 +31,12 @@ _COUNTRY_NAMES = {
 
 def texts_of(cells: Sequence[str], mapping: Mapping[str, int]) -> dict[str, str]:
     """The cells of a row by the field that each is for; what is empty says nothing."""
-    return {name: cells[at] for name, at in mapping.items() if cells[at]}
+    return {name: _undone(cells[at]) for name, at in mapping.items() if cells[at]}
+
+
+def _undone(cell: str) -> str:
+    """A cell without the sign that keeps spreadsheets from taking it for a formula, as our own exports have it."""
+    return cell[1:] if cell[0] == "'" and cell[1:].startswith(("=", "+", "-", "@")) else cell
 
 
 def values_of(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -37,8 +37,8 @@ def _address(within: str) -> tuple[Column, ...]:
 
 
 def _reference(*known_as: str) -> Column:
-    usual = ("reference", "ref", "id", "external ref", "external reference", "external id", "reference elsewhere")
-    return Column(REFERENCE, "Reference", (*usual, *known_as))
+    usual = ("reference", "ref", "id", "external ref", "external reference", "external id")
+    return Column(REFERENCE, "Reference elsewhere", (*usual, *known_as))
 
 
 _EMAIL = Column("email", "E-mail address", ("email", "e mail", "mail", "email address"))
@@ -101,10 +101,11 @@ KINDS: Mapping[str, Kind] = {
                 *_address("billingAddress"),
                 Column("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
                 Column("registrationNumber", "Registration number", ("company number", "registration")),
-                Column("reference", "Reference on invoices", ("invoice reference", "po number")),
                 Column("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
                 Column("notes", "Notes", ("note", "comment", "comments", "remarks")),
                 _reference("customer id", "customer no", "customer number", "customer reference", "account number"),
+                # Behind that, which takes the heading "Reference" where nothing else is one.
+                Column("reference", "Reference on invoices", ("invoice reference", "po number")),
             ),
             get_customer,
             create_customer,

@@ -5,6 +5,7 @@ from pydantic import Field
 from mainstay.business.people.events import PersonLeft, PersonUpdated
 from mainstay.business.people.model import Person, check_rank
 from mainstay.business.people.store import PEOPLE
+from mainstay.identity import sessions
 from mainstay.identity.calendars import end_calendar_of
 from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
@@ -105,6 +106,7 @@ def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
     """
     ctx.summary = f"{person.name} ({person.role}) leaves the organisation."
     ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
+    sessions.end_of_person(ctx.rows, person.id)
     _end_keys(ctx, person)
     _end_apps(ctx, person)
     if end_calendar_of(ctx, person.id):

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mainstay.backing.contents import TAKEN, Content, clean_name
-from mainstay.backing.files import Files
+from mainstay.backing.files import Files, name_of
 from mainstay.business.records import forgetting
 from mainstay.business.records.model import Document, DocumentOut, Visibility
 from mainstay.business.records.store import DOCUMENTS
@@ -127,15 +127,22 @@ def remove_document(ctx: Context, _given: RemoveDocument, document: Document) ->
     return DOCUMENTS.remove(ctx, document)
 
 
-def keep(files: Files, content: Content, called: str) -> dict[str, object]:
-    """Keep what is in a file that someone calls so; what add_document is told of it."""
+def told_of(content: Content, called: str) -> dict[str, object]:
+    """What add_document is told of a file that someone calls so."""
     return {
         "name": clean_name(called, content.media_type),
         "mediaType": content.media_type,
         "bytes": len(content.content),
-        "content": files.keep(content.content),
-        "thumbnail": files.keep(content.small) if content.small else None,
+        "content": name_of(content.content),
+        "thumbnail": name_of(content.small) if content.small else None,
     }
+
+
+def keep(files: Files, content: Content) -> None:
+    """Keep what is in a file, under the names that are told of it."""
+    for part in (content.content, content.small):
+        if part:
+            files.keep(part)
 
 
 OPERATIONS = (list_documents, get_document, add_document, remove_document)

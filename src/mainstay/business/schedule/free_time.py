@@ -132,6 +132,7 @@ def _days(given: FindFreeTime, at: datetime | None, today: date, home: str) -> l
         first = last = local_date(at, home)
     else:
         first = date.fromisoformat(given.from_) if given.from_ else today
+        bounds(first.isoformat(), first.isoformat(), home)
         last = date.fromisoformat(given.until) if given.until else first + timedelta(days=_USUAL_DAYS - 1)
     bounds(first.isoformat(), last.isoformat(), home)
     if (last - first).days >= _MOST_DAYS:

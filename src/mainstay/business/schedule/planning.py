@@ -31,7 +31,7 @@ from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.times import told
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.faults import faults_of
+from mainstay.terms.faults import UNKNOWN, faults_of
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Irrevocable, Shown
@@ -146,7 +146,7 @@ def _wanted(ctx: Context, asked: Sequence[Change]) -> tuple[list[Placement], lis
         try:
             placements += _placements(ctx, change)
         except Invalid as invalid:
-            faults += [Fault(f"changes.{number}.{fault.field}", fault.problem) for fault in invalid.faults]
+            faults += [_within(number, change, fault) for fault in invalid.faults]
         except Blocked as blocked:
             reasons += blocked.reasons
         except Conflict as conflict:
@@ -157,6 +157,15 @@ def _wanted(ctx: Context, asked: Sequence[Change]) -> tuple[list[Placement], lis
     if len(placements) > MOST:
         raise Conflict(f"This changes more than {MOST} visits at once. Make several plans of it.")
     return placements, reasons
+
+
+def _within(number: int, change: Change, fault: Fault) -> Fault:
+    """A fault of one change; what another kind of change takes is known, but not here."""
+    problem = fault.problem
+    if problem == UNKNOWN:
+        problem = f"is not taken to {change.change} a visit"
+        problem += ": send personIds" if (change.change, fault.field) == ("plan", "personId") else ""
+    return Fault(f"changes.{number}.{fault.field}", problem)
 
 
 def _placements(ctx: Context, change: Change) -> list[Placement]:

@@ -9,7 +9,7 @@ from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import Order, Own
-from mainstay.terms.refusal import Conflict
+from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import ListInput, Page
 from mainstay.values.moments import moment_text, parse_moment
@@ -94,6 +94,13 @@ class Visits(_Visits):
     def fetch(self, ctx: Context, identity: str | None) -> Visit:
         """The visit of this id."""
         return super().fetch(ctx, identity) if _sees_all(ctx) else _TEAM.fetch(ctx, identity)
+
+    def fetch_whole(self, ctx: Context, identity: str | None) -> Visit:
+        """The same, where it is not a colleague's: what the team is told of that is when it is, and no more."""
+        visit = self.fetch(ctx, identity)
+        if not _sees_all(ctx) and visit.person_id != ctx.actor.id:
+            raise NotFound(self.what)
+        return visit
 
     def page(self, ctx: Context, given: ListInput, where: str = "", *, walks: bool = True, **bound: Value) -> Page[Any]:
         """One page of a list."""

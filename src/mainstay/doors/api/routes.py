@@ -46,7 +46,8 @@ def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:
         method, _, declared = route.partition(" ")
         path = re.sub(r"{(\w+)}", lambda name: "{" + to_camel(name[1]) + "}", declared)
         parameters = tuple(re.findall(r"{(\w+)}", path))
-        status = 201 if method == "POST" and not parameters else 200
+        # Only what is posted to a collection is made there; elsewhere something is done.
+        status = 201 if method == "POST" and path.count("/") == 1 else 200
         made = (to_camel(operation.on.id_field),) if operation.makes and operation.on and operation.on.id_field else ()
         endpoints.append(Endpoint(operation, method, path, parameters, parameters or made, number, status))
     return endpoints

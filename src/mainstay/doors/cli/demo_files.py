@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from mainstay.backing.contents import examined
 from mainstay.backing.files import Files
-from mainstay.business.records.documents import keep
+from mainstay.business.records.documents import keep, told_of
 from mainstay.doors.cli import demo_words as words
 from mainstay.doors.cli.demo_pictures import paper, photo
 
@@ -41,4 +41,6 @@ class Album:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "received"
             path.write_bytes(content)
-            return keep(self.files, examined(path, called), called)
+            found = examined(path, called)
+            keep(self.files, found)
+            return told_of(found, called)

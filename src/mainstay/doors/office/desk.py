@@ -200,7 +200,7 @@ class Desk:
             if one.upload and one.name in guest.received:
                 await self.count_file(guest, "files", FILES_AN_HOUR)
                 [file] = guest.received[one.name]
-                kept[one.name] = await self.visitors.runner.take_long(self._keep, one.upload, file.path)
+                kept[one.name] = await self.visitors.runner.look_at(self._keep, one.upload, file.path)
         return kept
 
     async def count_file(self, guest: Guest, what: str, most: int) -> None:

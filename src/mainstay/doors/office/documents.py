@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from mainstay.backing.contents import NotTaken, examined, plain_name
-from mainstay.business.records.documents import MOST_BYTES, add_document, get_document, keep
+from mainstay.business.records.documents import MOST_BYTES, add_document, get_document, keep, told_of
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
@@ -71,7 +71,7 @@ class Documents:
                 raise Invalid([Fault("File", "is missing. Choose one first")])
             for _file in received:
                 await self.desk.count_file(guest, "documents", DOCUMENTS_AN_HOUR)
-            await self.desk.visitors.runner.take_long(self._add, guest, received, about)
+            await self.desk.visitors.runner.look_at(self._add, guest, received, about)
         except NotFound:
             raise
         except Refusal as refusal:
@@ -124,11 +124,17 @@ class Documents:
                 faults.append(Fault(plain_name(file.called), str(fault)))
         if faults:
             raise Invalid(faults)
-        files = self.desk.visitors.files
         given = [
-            orjson.dumps({**about, **keep(files, content, file.called)})
+            orjson.dumps({**about, **told_of(content, file.called)})
             for file, content in zip(received, looked_at, strict=True)
         ]
-        with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
+        # Tried first: what is refused leaves nothing behind.
+        self._add_all(guest, given, keep=False)
+        for content in looked_at:
+            keep(self.desk.visitors.files, content)
+        self._add_all(guest, given, keep=True)
+
+    def _add_all(self, guest: Guest, given: Sequence[bytes], *, keep: bool) -> None:
+        with self.desk.visitors.stage.together(guest.actor.organisation, keep=keep) as stage:
             for number, raw in enumerate(given):
                 stage.perform(add_document, guest.actor, raw, guest.envelope(f"{add_document.name} {number}"))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mainstay.backing.contents import plain_name
+from mainstay.backing.database import Handle
 from mainstay.backing.log import log_error
 from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable, read_table
 from mainstay.business.importing import store
@@ -18,7 +19,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Conflict, NotFound
+from mainstay.terms.refusal import Conflict
 from mainstay.values.ids import is_id
 
 PATH = "/settings/import"
@@ -156,19 +157,17 @@ class ImportPages:
             return store.move(rows, run, to, **what)
 
     def _check(self, guest: Guest, run: Run) -> None:
-        self._work(guest, run, Carrying.check, lambda _: "checked")
+        self._work(guest, run, Carrying.check)
 
     def _bring(self, guest: Guest, run: Run) -> None:
-        # What was right when the rows were looked at may be wrong now: then nothing is brought over, and it is told.
-        self._work(guest, run, Carrying.bring, lambda outcome: "checked" if outcome.faults else "done")
+        def done(rows: Handle, outcome: Outcome) -> bool:
+            return store.move(rows, run, "done", result=outcome.told())
 
-    def _work(
-        self,
-        guest: Guest,
-        run: Run,
-        carry: Callable[[Carrying, list[tuple[int, list[str]]]], Outcome],
-        ends: Callable[[Outcome], RunStatus],
-    ) -> None:
+        # That it is done is kept with the rows: nobody is ever told otherwise of what is there. And what was right when
+        # they were looked at may be wrong now: then nothing is brought over, and it is told.
+        self._work(guest, run, lambda carrying, cells: carrying.bring(cells, done))
+
+    def _work(self, guest: Guest, run: Run, carry: Callable[[Carrying, list[tuple[int, list[str]]]], Outcome]) -> None:
         """Do it, and keep what became of it; however it ends, it is told."""
         visitors = self.desk.visitors
         try:
@@ -183,7 +182,8 @@ class ImportPages:
                 lambda done: visitors.passing.note(run.id, done),
             )
             outcome = carry(carrying, cells)
-            self._move(guest, run, ends(outcome), {"result": outcome.told()})
+            # Nothing where it was brought over: it is kept as done.
+            self._move(guest, run, "checked", {"result": outcome.told()})
         except Exception as fault:
             log_error("import failed", fault, request=guest.request.id)
             self._move(guest, run, "failed", {"result": None})
@@ -210,14 +210,12 @@ def _shown(run: Run, done: int | None) -> dict[str, Any]:
 
 
 def _mapping(run: Run, fields: Mapping[str, str]) -> dict[str, int]:
-    """Which column is which field, as someone chose it; each column at most once."""
+    """Which column is which field, as someone chose it."""
     chosen: dict[str, int] = {}
     for column in run.kind.columns:
         at = fields.get(f"column {column.field}", "")
         if at.isdecimal() and len(at) < _DIGITS and int(at) < len(run.headings):
             chosen[column.field] = int(at)
-    if not chosen:
-        raise NotFound("column")
     return chosen
 
 
