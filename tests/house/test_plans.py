@@ -84,10 +84,12 @@ def values_of(name: str, part: dict[str, Any], whole: dict[str, Any]) -> list[ob
     return [new_id(name.removesuffix("Id").lower().removeprefix("lead"))] if name.endswith("Id") else ["x"]
 
 
-def askings(operation: Operation, last: str, needed: dict[str, object]) -> Iterator[dict[str, object]]:
+def askings(operation: Operation, role: Role, last: str, needed: dict[str, object]) -> Iterator[dict[str, object]]:
     """The list as it is, then by each filter alone and in each order; each from the beginning and behind a record."""
     schema = operation.input.model_json_schema(by_alias=True)
-    names = [name for name in schema["properties"] if name not in {"limit", "startingAfter", *needed}]
+    fields = operation.input.model_fields
+    denied = {fields[name].alias for name, right in operation.needs.items() if right not in RIGHTS[role]}
+    names = [name for name in schema["properties"] if name not in {"limit", "startingAfter", *needed, *denied}]
     alone = [{name: value} for name in names for value in values_of(name, schema["properties"][name], schema)]
     for asked, behind in product([{}, *alone], [{}, {"startingAfter": last}]):
         yield needed | asked | behind
@@ -96,7 +98,7 @@ def askings(operation: Operation, last: str, needed: dict[str, object]) -> Itera
 def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     trial.database.statements.clear()
     last = LAST[operation.name](trial.open)
-    for given in askings(operation, last, trial.open.input(operation)):
+    for given in askings(operation, role, last, trial.open.input(operation)):
         for actions in (False, True):
             envelope = Envelope("req_1", actions=actions)
             trial.stage.perform(operation, trial.open.cast.actor(role), orjson.dumps(given), envelope)

@@ -186,7 +186,8 @@ def _check_fields(operation: Operation, given: Input, actor: Actor) -> None:
     refused = [name for name in given.model_fields_set if not actor.may(operation.needs.get(name, operation.right))]
     if refused:
         names = ", ".join(sorted(type(given).model_fields[name].alias or name for name in refused))
-        raise Forbidden(f"The role {actor.role} may not change {names}. Ask an owner or admin.")
+        deed = "change" if operation.changes else "ask by"
+        raise Forbidden(f"The role {actor.role} may not {deed} {names}. Ask an owner or admin.")
 
 
 def _told(given: Input) -> str:

@@ -1,24 +1,27 @@
 """Tax rates, suppliers and the items of the price list, and the rules of what can be done with them."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.business.customers.model import Language
+from mainstay.terms.refusal import Fault
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import PriceText
 from mainstay.values.address import Address
-from mainstay.values.fields import Line, Percent, Quantity, Reference, id_of
-from mainstay.values.money import parse_price, price_text
-from mainstay.values.totals import Rate
+from mainstay.values.fields import Line, Percent, Quantity, Reference
+from mainstay.values.money import LARGEST, UNIT, parse_price, price_text
+from mainstay.values.totals import Rate, rounded
 
 Category = Literal["standard", "zero", "exempt", "reverseCharge", "outside"]
 Kind = Literal["labour", "material", "service", "fee"]
 Status = Literal["active", "archived"]
-Language = Literal["en", "de", "fr", "nl", "es"]
+# What a kit has from its parts, where it has none of its own.
+FromParts = Literal["sellPrice", "costPrice"]
 
 _USABLE = states(active="good", archived="over")
 _COST = Needs(Right.COSTS_READ)
@@ -32,7 +35,7 @@ class TaxPart(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    name: Line = Field(description="What it is called on documents, such as VAT.")
+    name: Line = Field(description="Its name on documents, such as VAT.")
     percent: Percent = Field(description="Of the net amount, such as 20.")
 
     @property
@@ -93,15 +96,8 @@ class KitPart(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    item_id: Annotated[str, id_of("item"), Reference(to="item")] = Field(
-        title="Item", description="The item's id; no kit itself."
-    )
+    item_id: Annotated[str, Reference(to="item")] = Field(title="Item", description="Its id or code; no kit itself.")
     quantity: Quantity = Field(description="How many.")
-
-    @property
-    def kept(self) -> dict[str, str]:
-        """As it is kept and shown."""
-        return {"itemId": self.item_id, "quantity": price_text(self.quantity)}
 
 
 class ShownKitPart(BaseModel):
@@ -110,6 +106,7 @@ class ShownKitPart(BaseModel):
     model_config = ConfigDict(frozen=True, alias_generator=to_camel)
 
     item_id: str
+    name: str
     quantity: PriceText
 
 
@@ -129,14 +126,21 @@ class PriceItemOut(Record):
         title="Price", description="Per unit, as prices are told here: before tax or with it.", examples=["890.00"]
     )
     cost_price: Annotated[PriceText | None, _COST] = Field(
-        title="Cost", description="What one unit costs the organisation.", examples=["612.50"]
+        title="Cost",
+        description="What one unit costs the organisation; null where that of a part is not known.",
+        examples=["612.50"],
+    )
+    from_parts: list[FromParts] = Field(
+        title="Priced by its parts", description="What a kit has none of its own of, so that its parts say it."
     )
     tax_rate_id: str | None = Field(description="Null for the usual one.", examples=[_RATE])
     tax_rate_name: str | None = Field(title="Tax", examples=["VAT 20 %"])
     supplier_id: Annotated[str | None, _COST] = Field(examples=[None])
     supplier_name: Annotated[str | None, _COST] = Field(title="Supplier", examples=[None])
     components: list[ShownKitPart] = Field(
-        title="Parts", description="What a kit is made of.", examples=[[{"itemId": _ITEM, "quantity": "2.00"}]]
+        title="Parts",
+        description="What a kit is made of.",
+        examples=[[{"itemId": _ITEM, "name": "Magnetic filter", "quantity": "2.00"}]],
     )
     status: Status
     external_ref: Annotated[str | None, _COST] = Field(title="Reference elsewhere", examples=[None])
@@ -201,29 +205,67 @@ class PriceItem(Kept):
     description: str | None
     kind: Kind
     unit: str | None
+    # Per unit; of a kit without its own, what its parts come to.
     sell_price: int | None
     cost_price: int | None
+    from_parts: list[FromParts]
     tax_rate_id: str | None
+    supplier_id: str | None
     components: list[dict[str, Any]]
     status: Status
 
     @property
     def called(self) -> str:
-        """Its name."""
-        return self.name
-
-    @property
-    def detail(self) -> str | None:
-        """The code it is known by."""
-        return self.code
+        """Its code and name."""
+        return " ".join(filter(None, (self.code, self.name)))
 
     @property
     def is_kit(self) -> bool:
         """Whether it is made of others."""
         return bool(self.components)
 
+    @property
+    def parts(self) -> list[tuple[str, int]]:
+        """What it is made of: the ids of items, and how many of each."""
+        return [(part["itemId"], parse_price(part["quantity"])) for part in self.components]
 
-def check_taxes(category: Category, percents: list[int]) -> None:
-    """Refuse a rate that charges tax where none is due."""
+
+class Part(NamedTuple):
+    """An item within a kit, and how many of it."""
+
+    item: PriceItem
+    quantity: int
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """As it is kept and shown."""
+        return {"itemId": self.item.id, "name": self.item.name, "quantity": price_text(self.quantity)}
+
+
+def check_taxes(category: Category, percents: Sequence[int]) -> list[Fault]:
+    """What is wrong with a rate that charges tax where none is due, or none where it is."""
     if category != "standard" and any(percents):
-        raise Invalid([Fault("components", f"must be 0 percent where the category is {category}")])
+        return [Fault("components", f"must be 0 percent where the category is {category}")]
+    if category == "standard" and not any(percents):
+        return [Fault("category", "is for rates above 0 percent: take zero, exempt, reverseCharge or outside")]
+    return []
+
+
+def check_parts(parts: Sequence[Part], kit: PriceItem | None, *, in_use: bool) -> list[Fault]:
+    """What is wrong with the parts of a kit: they are plain items, each named once, and in use if the kit is."""
+    faults, seen = [], set[str]()
+    for place, (part, _) in enumerate(parts):
+        at = f"components.{place}.itemId"
+        if part.id in seen:
+            faults.append(Fault(at, "is named before: say it once, with the whole quantity"))
+        elif part.is_kit or (kit and part.id == kit.id):
+            faults.append(Fault(at, "is a kit, and a kit is made of plain items"))
+        elif in_use and part.status == "archived":
+            faults.append(Fault(at, "is archived"))
+        seen.add(part.id)
+    return faults
+
+
+def is_priceable(prices: Iterable[tuple[int | None, int]]) -> bool:
+    """Whether so many at these prices come to no more than a price can be."""
+    return sum(rounded((price or 0) * quantity, UNIT) for price, quantity in prices) <= LARGEST

@@ -1,17 +1,35 @@
 """What can be done with the items of the price list."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from mainstay.business.customers.store import check_reference
-from mainstay.business.pricelist.model import Kind, KitPart, PriceItem, PriceItemOut, Status
-from mainstay.business.pricelist.store import ITEMS, SUPPLIERS, TAX_RATES, columns_of, find_kit_with, keep_parts
+from mainstay.business.pricelist.model import (
+    Kind,
+    KitPart,
+    Part,
+    PriceItem,
+    PriceItemOut,
+    Status,
+    check_parts,
+    is_priceable,
+)
+from mainstay.business.pricelist.store import (
+    ITEMS,
+    SUPPLIERS,
+    TAX_RATES,
+    find_dear_kit,
+    find_kit_with,
+    keep_parts,
+    rename_in_kits,
+)
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Right
+from mainstay.terms.refusal import Conflict, Fault, Invalid, NotFound
+from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Line, Paragraph, Price, Usual, id_of, omittable
 from mainstay.values.search import SearchText
@@ -26,10 +44,11 @@ class ListPriceItems(ListInput):
     starting_after: Annotated[str | None, id_of("item")] = LAST_SEEN
     status: Status | None = Field(None, description="Only these. Without it, those in use.")
     kind: Kind | None = Field(None, description="Only items of this kind.")
-    supplier_id: Annotated[str | None, id_of("supplier")] = Field(
+    supplier_id: Annotated[str | None, id_of("supplier"), Needs(Right.COSTS_READ)] = Field(
         None, title="Supplier", description="Only what comes from this supplier."
     )
     text: SearchText | None = Field(None, title="Search", description="Words of the code, name or description.")
+    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
 
 class GetPriceItem(Input):
@@ -41,16 +60,16 @@ class GetPriceItem(Input):
 class SavePriceItem(Input):
     """A new item or, with its id, what to change of one; null clears."""
 
-    item_id: str | None = Field(None, description="To change an item: its id or code. Without it, a new one.")
-    code: Line | None = Field(None, description="A short name of its own, such as BLR-24; no two share one.")
+    item_id: str | None = Field(None, description="To change one: its id or code.")
+    code: Line | None = Field(None, description="A short name of its own, such as BLR-24.")
     name: Line = omittable(description="What it is called. A new one needs it.")
     description: Paragraph | None = Field(None, description="What customers read beside it.")
-    kind: Annotated[Kind, Usual("material")] = omittable(description="`labour`, `material`, `service` or `fee`.")
+    kind: Annotated[Kind, Usual("material")] = omittable(description="What is sold.")
     unit: Line | None = Field(None, description="What one counts it in, such as pcs, h or m.")
     sell_price: Price | None = Field(
-        None, title="Price", description="Per unit. A new one needs it; a kit without it costs what its parts do."
+        None, title="Price", description="Per unit. Only a kit goes without, and costs what its parts do."
     )
-    cost_price: Price | None = Field(None, title="Cost", description="What one unit costs the organisation.")
+    cost_price: Price | None = Field(None, title="Cost", description="What one unit costs you.")
     tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(
         None, title="Tax", description="Where not the usual one."
     )
@@ -58,7 +77,7 @@ class SavePriceItem(Input):
         None, title="Supplier", description="From whom it comes."
     )
     components: list[KitPart] = omittable(
-        title="Parts", max_length=_MOST_PARTS, description="What a kit is made of: other items."
+        title="Parts", max_length=_MOST_PARTS, description="Makes it a kit of other items."
     )
     status: Annotated[Status, Usual("active")] = omittable(description="`archived` takes it out of the lists.")
     external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls it.")
@@ -68,7 +87,7 @@ class SavePriceItem(Input):
 def list_price_items(ctx: Context, given: ListPriceItems) -> Page[PriceItemOut]:
     """List what is on the price list.
 
-    Labour, materials, services, fees, and kits made of them. Members see no prices unless the settings let them.
+    Labour, materials, services, fees, and kits of them. Members see prices if the settings let them.
     """
     return ITEMS.page(ctx, given)
 
@@ -100,24 +119,29 @@ def get_price_item(_ctx: Context, _given: GetPriceItem, item: PriceItem) -> Pric
 def save_price_item(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> PriceItem:
     """Save an item of the price list.
 
-    Without itemId it adds one, with it it changes one: only what is sent. Quotes and invoices that have it stay.
+    Without itemId it adds one, with it it changes what is sent. Documents that have it stay as they are.
     """
-    if given.code:
-        given = given.model_copy(update={"code": given.code.upper()})
-    _check_code(ctx, given.code, item)
-    check_reference(ctx, ITEMS, given.external_ref, item)
-    _check_others(ctx, given, item)
-    values = columns_of(given.sent("item_id"))
     if item is None:
-        given.needs("name", *(() if given.components else ("sell_price",)))
+        given.needs("name")
+    code = given.code.upper() if given.code else None
+    _check_code(ctx, code, item)
+    check_reference(ctx, ITEMS, given.external_ref, item)
+    _check_named(ctx, given, item)
+    parts = _parts(ctx, given, item)
+    _check_price(given, item, parts)
+    values = given.sent("item_id", "components") | ({"code": code} if code else {})
+    if given.components is not None:
+        values["components"] = [part.kept for part in parts]
+    if item is None:
         usual: dict[str, Any] = {"kind": "material", "status": "active", "components": []}
         after = ITEMS.insert(ctx, usual | values)
     else:
-        _check_kept(ctx, given, item)
+        _check_kits(ctx, given, item)
         after = ITEMS.save(ctx, item, values)
-    if given.components is None:
+        _tell_kits(ctx, item, after)
+    if given.components is None or not (parts or (item and item.is_kit)):
         return after
-    keep_parts(ctx, after.id, given.components)
+    keep_parts(ctx, after.id, parts)
     return ITEMS.fetch(ctx, after.id)
 
 
@@ -130,33 +154,62 @@ def _check_code(ctx: Context, code: str | None, item: PriceItem | None) -> None:
         raise Conflict(f"{other.name} has the code {code} already. Change that item, or use another code.")
 
 
-def _check_others(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> None:
-    """Refuse a rate, a supplier or parts that an item cannot have."""
+def _check_named(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> None:
+    """Refuse an archived rate or supplier, unless the item has it from before."""
     faults = []
-    if given.tax_rate_id and TAX_RATES.fetch(ctx, given.tax_rate_id).status == "archived":
+    rate, supplier = given.tax_rate_id, given.supplier_id
+    if rate and (item is None or item.tax_rate_id != rate) and TAX_RATES.fetch(ctx, rate).status == "archived":
         faults.append(Fault("taxRateId", "is archived"))
-    if given.supplier_id and SUPPLIERS.fetch(ctx, given.supplier_id).status == "archived":
+    before = item.supplier_id if item else None
+    if supplier and before != supplier and SUPPLIERS.fetch(ctx, supplier).status == "archived":
         faults.append(Fault("supplierId", "is archived"))
-    named = [part.item_id for part in given.components or ()]
-    if len({*named}) < len(named):
-        faults.append(Fault("components", "name an item twice: send it once, with the whole quantity"))
-    for place, name in enumerate(named):
-        part = ITEMS.fetch(ctx, name)
-        if part.is_kit or (item and part.id == item.id):
-            faults.append(Fault(f"components.{place}.itemId", "is a kit, and a kit is made of plain items"))
-        elif part.status == "archived":
-            faults.append(Fault(f"components.{place}.itemId", "is archived"))
     if faults:
         raise Invalid(faults)
 
 
-def _check_kept(ctx: Context, given: SavePriceItem, item: PriceItem) -> None:
-    """Refuse what would leave an item without a price, or a kit with a part that is none."""
-    parts = given.components if given.components is not None else item.components
-    if not parts and "sell_price" in given.model_fields_set and given.sell_price is None:
+def _parts(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> list[Part]:
+    """What the item is made of from now on."""
+    kept = item.parts if item else []
+    named = kept if given.components is None else [(part.item_id, part.quantity) for part in given.components]
+    parts, faults = [], []
+    for place, (name, quantity) in enumerate(named):
+        try:
+            parts.append(Part(ITEMS.fetch(ctx, name), quantity))
+        except NotFound:
+            known = "is no item of the price list; list_price_items tells them"
+            faults.append(Fault(f"components.{place}.itemId", known))
+    status = given.status or (item.status if item else "active")
+    if faults := faults or check_parts(parts, item, in_use=status == "active"):
+        raise Invalid(faults)
+    return parts
+
+
+def _check_price(given: SavePriceItem, item: PriceItem | None, parts: Sequence[Part]) -> None:
+    """Refuse an item without a price, and a kit whose parts come to more than a price can be."""
+    keeps = item is not None and "sell_price" not in given.model_fields_set and "sellPrice" not in item.from_parts
+    if not parts and not keeps and given.sell_price is None:
         raise Invalid([Fault("sellPrice", "is required where there are no parts")])
-    if given.components == [] and item.is_kit and given.sell_price is None:
-        raise Invalid([Fault("sellPrice", "is required where there are no parts")])
-    ends = given.status == "archived" or given.components
-    if ends and not item.is_kit and (kit := find_kit_with(ctx, item.id)):
+    sold = is_priceable((part.item.sell_price, part.quantity) for part in parts)
+    if not sold or not is_priceable((part.item.cost_price, part.quantity) for part in parts):
+        raise Invalid([Fault("components", "come to more than a price can be")])
+
+
+def _check_kits(ctx: Context, given: SavePriceItem, item: PriceItem) -> None:
+    """Refuse to put away what kits in use are made of, and to make a kit of what kits are made of."""
+    kit = None
+    if given.components and not item.is_kit:
+        kit = find_kit_with(ctx, item.id, in_use=False)
+    elif given.status == "archived":
+        kit = find_kit_with(ctx, item.id, in_use=True)
+    if kit:
         raise Conflict(f"{item.name} is part of the kit {kit.name}. Take it out of there first.")
+
+
+def _tell_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
+    """Let the kits that an item is part of follow its name and its price."""
+    if after.name != before.name:
+        rename_in_kits(ctx, after)
+    if (after.sell_price, after.cost_price) != (before.sell_price, before.cost_price):
+        kit = find_dear_kit(ctx, after.id)
+        if kit:
+            raise Conflict(f"The kit {kit} would come to more than a price can be. Take fewer of it there first.")

@@ -1,14 +1,26 @@
 """Where the price list is kept."""
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
-from mainstay.business.pricelist.model import KitPart, PriceItem, Supplier, TaxRate
+import orjson
+
+from mainstay.business.pricelist.model import Part, PriceItem, Supplier, TaxRate, is_priceable
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import FoundBy
+from mainstay.terms.keeping import stored
+from mainstay.terms.listed import NEWEST, FoundBy, Order
 from mainstay.values.money import UNIT
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
+from mainstay.values.words import folded
+
+
+def _named(values: dict[str, Any]) -> dict[str, Any]:
+    return values | ({"name_folded": folded(values["name"])} if "name" in values else {})
+
+
+_ORDERS = {NEWEST: Order("id", descending=True), "name": Order("name_folded")}
 
 TAX_RATES = Listing(
     TaxRate,
@@ -38,7 +50,9 @@ SUPPLIERS = Listing(
     id_field="supplier_id",
     filters={"status": "supplier.status = :status"},
     otherwise={"status": "supplier.status = 'active'"},
+    orders=_ORDERS,
     found_by=(FoundBy(("name", "email", "phone", "account_number"), _words_of_supplier),),
+    derived=_named,
 )
 
 
@@ -48,9 +62,18 @@ def _words_of_item(code: str | None, name: str, description: str | None) -> froz
 
 
 def _of_parts(price: str) -> str:
-    """What the parts of a kit cost together."""
+    """What the parts of a kit come to; null where that of one is not known.
+
+    Whole units and what is left of them are multiplied apart, so that no product leaves the range of a database: the
+    sum never does, `find_dear_kit` sees to it.
+    """
+    left, quantity = f"part.{price} % {UNIT}", f"kit_part.quantity % {UNIT}"
+    amount = (
+        f"part.{price} * (kit_part.quantity / {UNIT}) + (part.{price} / {UNIT}) * ({quantity})"
+        f" + (({left}) * ({quantity}) + {UNIT // 2}) / {UNIT}"
+    )
     return (
-        f"(SELECT CAST(sum((part.{price} * kit_part.quantity + {UNIT // 2}) / {UNIT}) AS bigint) FROM kit_part"
+        f"(SELECT CASE WHEN count(*) = count(part.{price}) THEN CAST(sum({amount}) AS bigint) END FROM kit_part"
         " JOIN price_item AS part ON part.organisation_id = kit_part.organisation_id AND part.id = kit_part.item_id"
         " WHERE kit_part.organisation_id = :organisation AND kit_part.kit_id = price_item.id)"
     )
@@ -65,6 +88,10 @@ ITEMS = Listing(
     columns={
         "sell_price": f"coalesce(price_item.sell_price, {_of_parts('sell_price')})",
         "cost_price": f"coalesce(price_item.cost_price, {_of_parts('cost_price')})",
+        "from_parts": "CASE WHEN price_item.components = '[]' THEN '[]' ELSE '['"
+        """ || CASE WHEN price_item.sell_price IS NULL THEN '"sellPrice"' ELSE '' END"""
+        " || CASE WHEN coalesce(price_item.sell_price, price_item.cost_price) IS NULL THEN ',' ELSE '' END"
+        """ || CASE WHEN price_item.cost_price IS NULL THEN '"costPrice"' ELSE '' END || ']' END""",
         "tax_rate_name": "(SELECT tax_rate.name FROM tax_rate WHERE tax_rate.organisation_id = :organisation"
         " AND tax_rate.id = price_item.tax_rate_id)",
         "supplier_name": "(SELECT supplier.name FROM supplier WHERE supplier.organisation_id = :organisation"
@@ -77,11 +104,13 @@ ITEMS = Listing(
         "supplier_id": "price_item.supplier_id = :supplier_id",
     },
     otherwise={"status": "price_item.status = 'active'"},
+    orders=_ORDERS,
     found_by=(FoundBy(("code", "name", "description"), _words_of_item),),
+    derived=_named,
 )
 
 
-def keep_parts(ctx: Context, kit: str, parts: Iterable[KitPart]) -> None:
+def keep_parts(ctx: Context, kit: str, parts: Iterable[Part]) -> None:
     """Note the parts of a kit, instead of those it had."""
     ctx.rows.run("DELETE FROM kit_part WHERE organisation_id = :organisation AND kit_id = :kit", kit=kit)
     for part in parts:
@@ -89,29 +118,57 @@ def keep_parts(ctx: Context, kit: str, parts: Iterable[KitPart]) -> None:
             "INSERT INTO kit_part (organisation_id, kit_id, item_id, quantity)"
             " VALUES (:organisation, :kit, :item, :quantity)",
             kit=kit,
-            item=part.item_id,
+            item=part.item.id,
             quantity=part.quantity,
         )
 
 
-def find_kit_with(ctx: Context, item: str) -> PriceItem | None:
-    """A kit in use that an item is part of."""
-    return ITEMS.find(
-        ctx,
-        "price_item.status = 'active' AND EXISTS (SELECT 1 FROM kit_part WHERE kit_part.organisation_id = :organisation"
-        " AND kit_part.item_id = :item AND kit_part.kit_id = price_item.id)",
+_HAS_PART = (
+    "price_item.id IN (SELECT kit_part.kit_id FROM kit_part WHERE kit_part.organisation_id = :organisation"
+    " AND kit_part.item_id = :item)"
+)
+
+
+def find_kit_with(ctx: Context, item: str, *, in_use: bool) -> PriceItem | None:
+    """A kit that an item is part of; perhaps only one in use."""
+    active = " AND price_item.status = 'active'" if in_use else ""
+    return ITEMS.find(ctx, f"{_HAS_PART}{active}", item=item)
+
+
+def find_dear_kit(ctx: Context, item: str) -> str | None:
+    """The name of a kit with this item in it whose parts come to more than a price can be."""
+    found = ctx.rows.all(
+        "SELECT kit.id, kit.name, kit_part.quantity, part.sell_price, part.cost_price FROM kit_part AS named"
+        " JOIN kit_part ON kit_part.organisation_id = named.organisation_id AND kit_part.kit_id = named.kit_id"
+        " JOIN price_item AS part ON part.organisation_id = named.organisation_id AND part.id = kit_part.item_id"
+        " JOIN price_item AS kit ON kit.organisation_id = named.organisation_id AND kit.id = named.kit_id"
+        " WHERE named.organisation_id = :organisation AND named.item_id = :item ORDER BY kit.id",
         item=item,
     )
+    for (_, name), kept in groupby(found, key=lambda row: row[:2]):
+        parts = list(kept)
+        if not all(is_priceable((int(row[price] or 0), int(row[2] or 0)) for row in parts) for price in (3, 4)):
+            return str(name)
+    return None
+
+
+def rename_in_kits(ctx: Context, item: PriceItem) -> None:
+    """Let the kits that an item is part of call it as it is called now."""
+    kits = ctx.rows.all(
+        f"SELECT id, components FROM price_item WHERE organisation_id = :organisation AND {_HAS_PART}", item=item.id
+    )
+    for kit, components in kits:
+        parts = [
+            part | ({"name": item.name} if part["itemId"] == item.id else {}) for part in orjson.loads(str(components))
+        ]
+        ctx.rows.run(
+            "UPDATE price_item SET components = :parts WHERE organisation_id = :organisation AND id = :kit",
+            kit=kit,
+            parts=stored(parts),
+        )
 
 
 def make_usual(ctx: Context, rate: str | None) -> None:
     """Take this rate where nothing else is said."""
     ctx.rows.run("UPDATE organisation SET default_tax_rate_id = :rate WHERE id = :organisation", rate=rate)
     ctx.pen.touch(ctx.actor.organisation)
-
-
-def columns_of(values: dict[str, Any]) -> dict[str, Any]:
-    """Parts within a record as they are kept."""
-    if (parts := values.get("components")) is not None:
-        values["components"] = [part.kept for part in parts]
-    return values

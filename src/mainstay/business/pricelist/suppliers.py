@@ -1,11 +1,12 @@
 """What can be done with suppliers."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mainstay.business.customers.model import Language
 from mainstay.business.customers.store import check_reference
-from mainstay.business.pricelist.model import Language, Status, Supplier, SupplierOut
+from mainstay.business.pricelist.model import Status, Supplier, SupplierOut
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -25,6 +26,7 @@ class ListSuppliers(ListInput):
     starting_after: Annotated[str | None, id_of("supplier")] = LAST_SEEN
     status: Status | None = Field(None, description="Only these. Without it, those in use.")
     text: SearchText | None = Field(None, title="Search", description="Words of the name, e-mail, phone or number.")
+    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
 
 class GetSupplier(Input):
@@ -36,9 +38,7 @@ class GetSupplier(Input):
 class SaveSupplier(Input):
     """A new supplier or, with their id, what to change of one; null clears."""
 
-    supplier_id: Annotated[str | None, id_of("supplier")] = Field(
-        None, description="To change a supplier. Without it, a new one."
-    )
+    supplier_id: Annotated[str | None, id_of("supplier")] = Field(None, description="To change one.")
     name: Line = omittable(description="Their name. A new one needs it.")
     email: Email | None = Field(None, title="E-mail address", description="Where orders go.")
     phone: Phone | None = Field(None, description="Where they can be called.")
@@ -90,7 +90,7 @@ def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supp
 def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) -> Supplier:
     """Save a supplier.
 
-    Without supplierId it adds one, with it it changes one: only what is sent.
+    Without supplierId it adds one, with it it changes what is sent.
     """
     values = given.sent("supplier_id")
     check_reference(ctx, SUPPLIERS, given.external_ref, supplier)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mainstay.business.pricelist.model import Category, Status, TaxPart, TaxRate, TaxRateOut, check_taxes
-from mainstay.business.pricelist.store import TAX_RATES, columns_of, make_usual
+from mainstay.business.pricelist.store import TAX_RATES, make_usual
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
@@ -13,7 +13,6 @@ from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Line, Usual, id_of, omittable
-from mainstay.values.money import parse_price
 
 _MOST_PARTS = 4
 # Whoever lists them has seen all there is to see.
@@ -36,18 +35,14 @@ class GetTaxRate(Input):
 class SaveTaxRate(Input):
     """A new rate or, with its id, what to change of one; null clears."""
 
-    tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(
-        None, description="To change a rate. Without it, a new one."
-    )
-    name: Line = omittable(description="What it is called, such as VAT 20 %. A new one needs it.")
-    category: Annotated[Category, Usual("standard")] = omittable(
-        description="`standard` charges tax; `zero`, `exempt`, `reverseCharge` and `outside` charge none."
-    )
+    tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(None, description="To change one.")
+    name: Line = omittable(description="Such as VAT 20 %. A new one needs it.")
+    category: Annotated[Category, Usual("standard")] = omittable(description="Only `standard` charges tax.")
     components: list[TaxPart] = omittable(
         title="Taxes",
         min_length=1,
         max_length=_MOST_PARTS,
-        description="The taxes it is made of, each on the net amount. A new one needs them.",
+        description="The taxes it is made of; most have one. A new one needs them.",
     )
     note: Line | None = Field(None, description="Printed beside it, such as why something is exempt.")
     is_default: bool = omittable(title="Usual", description="Take it where nothing else is said.")
@@ -90,19 +85,21 @@ def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
 def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:
     """Save a tax rate.
 
-    Without taxRateId it makes one, with it it changes one. Once a document names a rate, its percentages stay.
+    Without taxRateId it makes one, with it it changes what is sent. Once documents name it, its percentages stay.
     """
-    values = columns_of(given.sent("tax_rate_id", "is_default"))
     if rate is None:
         given.needs("name", "components")
     percents = [part.percent for part in given.components] if given.components else rate.rate.percents if rate else ()
-    check_taxes(given.category or (rate.category if rate else "standard"), [*percents])
-    values["percent"] = sum(percents)
-    _check_usual(given, rate)
+    faults = check_taxes(given.category or (rate.category if rate else "standard"), percents)
+    if faults := faults + _check_usual(given, rate):
+        raise Invalid(faults)
+    values = given.sent("tax_rate_id", "is_default", "components")
+    if given.components:
+        values |= {"components": [part.kept for part in given.components], "percent": sum(percents)}
     if rate is None:
         after = TAX_RATES.insert(ctx, {"category": "standard", "status": "active"} | values)
     else:
-        _check_unused(rate, values)
+        _check_unused(given, rate)
         after = TAX_RATES.save(ctx, rate, values)
     if given.is_default is None or given.is_default == after.is_default:
         return after
@@ -113,20 +110,18 @@ def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> Tax
 OPERATIONS = (list_tax_rates, get_tax_rate, save_tax_rate)
 
 
-def _check_usual(given: SaveTaxRate, rate: TaxRate | None) -> None:
+def _check_usual(given: SaveTaxRate, rate: TaxRate | None) -> list[Fault]:
     usual = given.is_default if given.is_default is not None else bool(rate and rate.is_default)
     if usual and (given.status or (rate.status if rate else "active")) == "archived":
-        raise Invalid(
-            [Fault("status", "is archived, and so cannot be the usual one: make another the usual one first")]
-        )
+        return [Fault("status", "is archived, and so cannot be the usual one: make another the usual one first")]
+    return []
 
 
-def _check_unused(rate: TaxRate, values: dict[str, object]) -> None:
+def _check_unused(given: SaveTaxRate, rate: TaxRate) -> None:
     """What was charged stays what it is called: documents that name the rate do not change with it."""
-    kept = [parse_price(part["percent"]) for part in rate.components]
-    sent = values.get("components")
-    changed = isinstance(sent, list) and [parse_price(part["percent"]) for part in sent] != kept
-    if rate.used and (changed or values.get("category", rate.category) != rate.category):
+    percents = tuple(part.percent for part in given.components or ())
+    changed = (percents and percents != rate.rate.percents) or (given.category or rate.category) != rate.category
+    if rate.used and changed:
         raise Conflict(
             f"{rate.name} stands on documents, so its percentages stay. Make a new rate and archive this one."
         )
