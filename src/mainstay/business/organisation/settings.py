@@ -46,6 +46,7 @@ class SettingsOut(Record):
         description="Nothing up to this date changes any more.", json_schema_extra={"format": "date"}
     )
     job_numbers: Numbering = Field(description="How the numbers of jobs look, and which comes next.")
+    prices_include_tax: bool = Field(description="Whether prices are told with tax, as to households, or before it.")
     subscription: Subscription
 
 
@@ -111,13 +112,16 @@ class UpdateSettings(Input):
     )
     books_closed_until: Day | None = Field(None, description="Nothing up to this date changes any more.")
     job_numbers: Numbering = omittable(description="How the numbers of new jobs look, and which comes next.")
+    prices_include_tax: bool = omittable(
+        description="Prices are told with tax, as to households; otherwise before it, and it is added."
+    )
 
 
 @operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /settings", glances=True, on=SETTINGS)
 def get_settings(_ctx: Context, _given: GetSettings, settings: Settings) -> Settings:
     """Get what the organisation has decided about its work.
 
-    Working hours, what roles may see, rounding of hours, closed books, numbers of jobs.
+    Working hours, what roles may see, rounding of hours, closed books, numbers of jobs, whether prices include tax.
     """
     return settings
 
@@ -159,7 +163,7 @@ def _kept(given: UpdateSettings, settings: Settings) -> dict[str, Any]:
     return changes
 
 
-_COLUMNS = ("working_hours", "hours_rounding_minutes", "books_closed_until")
+_COLUMNS = ("working_hours", "hours_rounding_minutes", "books_closed_until", "prices_include_tax")
 _GRANTS = {
     "members_see_prices": Grant.MEMBERS_SEE_PRICES,
     "members_see_team_schedule": Grant.MEMBERS_SEE_TEAM_SCHEDULE,

@@ -65,6 +65,7 @@ RULES = Arrangement(
         "membersSeePrices",
         "membersSeeTeamSchedule",
         "subcontractorsLogHours",
+        "pricesIncludeTax",
         "hoursRoundingMinutes",
         "booksClosedUntil",
         "jobNumbers",

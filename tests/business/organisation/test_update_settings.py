@@ -1,0 +1,32 @@
+import pytest
+
+from cast import Cast
+from evidence import history
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.terms.refusal import Forbidden, Invalid
+from mainstay.terms.rights import Role
+
+
+def test_prices_are_before_tax_until_someone_decides_otherwise(cast: Cast) -> None:
+    before = cast.perform(get_settings, Role.OFFICE)
+    assert before["pricesIncludeTax"] is False
+    after = cast.perform(update_settings, Role.ADMIN, pricesIncludeTax=True)
+    changed = {name for name in before if before[name] != after[name]} - {"availableActions"}
+    assert changed == {"pricesIncludeTax", "updatedAt", "updatedBy", "version"}
+    assert after["pricesIncludeTax"] is True
+    cast.perform(update_organisation, pricesIncludeTax=False)
+    assert cast.perform(get_settings)["pricesIncludeTax"] is False
+    assert history(cast, cast.organisation)[-2:] == ["update_settings", "update_organisation"]
+
+
+@pytest.mark.parametrize("given", [None, "true", 1, []])
+def test_it_is_one_or_the_other(cast: Cast, given: object) -> None:
+    with pytest.raises(Invalid, match=r"^pricesIncludeTax: "):
+        cast.perform(update_settings, pricesIncludeTax=given)
+
+
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
+def test_only_admins_and_owners_decide(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(update_settings, role, pricesIncludeTax=True)
