@@ -37,8 +37,10 @@ class Catalogue:
 
     @cached_property
     def lists(self) -> dict[str, Operation]:
-        """What lists records, by what they call themselves."""
-        return {one.output.noun: one for one in self.operations if one.lists}
+        """What lists records that are also got by themselves, by the prefix of their ids."""
+        by_noun = {one.output.noun: one for one in self.operations if one.lists}
+        nouns = {prefix: one.output.noun for prefix, one in self.gets.items()}
+        return {prefix: by_noun[noun] for prefix, noun in nouns.items() if noun in by_noun}
 
     @cached_property
     def listings(self) -> dict[str, tuple[Listing[Any], Right]]:

@@ -96,7 +96,7 @@ class KitPart(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    item_id: Annotated[str, Reference(to="item")] = Field(title="Item", description="Its id or code; no kit itself.")
+    item_id: Annotated[Line, Reference(to="item")] = Field(title="Item", description="Its id or code; no kit itself.")
     quantity: Quantity = Field(description="How many.")
 
 

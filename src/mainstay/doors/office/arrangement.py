@@ -40,6 +40,8 @@ class Arrangement:
     order: str | None = None
     # By the field of a form: what can be chosen, where the declaration does not say.
     choices: Mapping[str, Choices] = field(default_factory=dict)
+    # The record as the form that changes it begins, where that is not as the record is shown.
+    fills: Callable[[Record], Record] = dict
     # Fields that are not asked for here, because they have a page of their own.
     skips: frozenset[str] = frozenset()
     empty: str = "There is nothing to show."
@@ -93,7 +95,12 @@ def verb_of(operation: Operation) -> str:
 
 def label_of(operation: Operation) -> str:
     """What a button says: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
-    return words_of(_short(operation) if operation.on and not operation.makes else operation.name)
+    return words_of(_short(operation) if operation.on else operation.name)
+
+
+def label_of_new(operation: Operation) -> str:
+    """What a button says that makes a record: `Create webhook`, and `Add site` for `save_site`."""
+    return words_of(operation.name.replace("save_", "add_", 1) if operation.makes else operation.name)
 
 
 def submits(operation: Operation) -> str:

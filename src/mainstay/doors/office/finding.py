@@ -15,6 +15,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.terms.refusal import Invalid
+from mainstay.values.ids import is_id
 from mainstay.values.words import words_of
 
 _EACH = 10
@@ -59,8 +60,8 @@ class Finding:
             hits = (await self.desk.perform(guest, search, asked))["hits"]
         except Invalid:
             hits = []
-        kind = words.get("kind")
-        meant = [hit for hit in hits if kind in {None, "", hit["object"]}]
+        kind = words.get("kind", "")
+        meant = [hit for hit in hits if not kind or is_id(hit["id"], kind)]
         return Response(200, orjson.dumps({"hits": meant}), content_type="application/json")
 
     async def note(self, guest: Guest, _: Mapping[str, str]) -> Response:

@@ -6,13 +6,13 @@ from typing import Any
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
-from mainstay.doors.office.arrangement import Arrangement, Record, label_of
+from mainstay.doors.office.arrangement import Arrangement, Record, label_of_new
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.export import Export
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.showing import cells, labels
+from mainstay.doors.pages.showing import cells, is_amount, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Invalid
@@ -53,13 +53,13 @@ class RecordList:
             of=of,
             at=at,
             count=told(page["count"]),
-            heads=self._heads(choices, at, order),
+            heads=self._heads(guest, choices, at, order),
             filters=[one for name, one in choices.items() if name not in _BESIDE and one.choices],
             chips=await self._chips(guest, choices, at),
             tabs=await self._tabs(guest, at, choices),
             orders=choices.get("order"),
             order=order,
-            rows=[self._row(record, guest.time_zone) for record in page["data"]],
+            rows=[self._row(guest, record) for record in page["data"]],
             next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
             creates=self._creating(guest),
             searches=SEARCH in lists.input.model_fields,
@@ -68,23 +68,33 @@ class RecordList:
             **shown,
         )
 
-    def _row(self, record: Record, zone: str) -> dict[str, Any]:
+    def _columns(self, guest: Guest) -> list[str]:
+        return visible(self.lists.output, self.of.columns, guest.actor.rights)
+
+    def _row(self, guest: Guest, record: Record) -> dict[str, Any]:
         of = self.of
         return {
             "record": record,
             "called": of.called(record),
             "below": of.below(record),
             "path": self.of.path_of(record["id"]),
-            "cells": cells(self.lists.output, of.columns, record, zone),
+            "cells": cells(self.lists.output, self._columns(guest), record, guest.time_zone),
             "actions": self.of.actions(self.desk, record),
         }
 
-    def _heads(self, choices: Mapping[str, Asked], at: ListAddress, order: str | None) -> list[dict[str, Any]]:
+    def _heads(
+        self, guest: Guest, choices: Mapping[str, Asked], at: ListAddress, order: str | None
+    ) -> list[dict[str, Any]]:
         """What stands above the columns; where the list can be ordered by one, with the address of that."""
         orders = dict(choices["order"].choices) if "order" in choices else {}
-        columns = {"name": "Name"} | labels(self.lists.output, self.of.columns)
+        columns = {"name": "Name"} | labels(self.lists.output, self._columns(guest))
         return [
-            {"label": label, "to": at.with_(order=name) if name in orders else None, "leads": name == order}
+            {
+                "label": label,
+                "to": at.with_(order=name) if name in orders else None,
+                "leads": name == order,
+                "amount": is_amount(self.lists.output, name),
+            }
             for name, label in columns.items()
         ]
 
@@ -147,7 +157,7 @@ class RecordList:
         creates = self.of.creates
         if creates is None or not guest.may(creates):
             return None
-        return {"label": label_of(creates), "path": f"{self.of.path}/{self.of.create_path}"}
+        return {"label": label_of_new(creates), "path": f"{self.of.path}/{self.of.create_path}"}
 
 
 def _turned(asked: Mapping[str, object], choices: Mapping[str, Asked]) -> dict[str, object]:

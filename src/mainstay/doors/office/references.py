@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from mainstay.doors.office.desk import Desk, Guest
@@ -32,6 +33,12 @@ class References:
         known = {**(record or {}), **{name: value for name, value in fields.items() if value}}
         shown, written = list(asked), dict(fields)
         for place, one in enumerate(asked):
+            if one.lines:
+                lines = []
+                for line in one.lines:
+                    offered, written = await self.offered(guest, line, written, record)
+                    lines.append(tuple(offered))
+                shown[place] = replace(one, lines=tuple(lines))
             if one.refers is None:
                 continue
             choices = await self._choices(guest, one.refers, str(known.get(_CUSTOMER) or ""))
@@ -44,7 +51,7 @@ class References:
     async def resolved(self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
         """The fields with an id wherever a record was typed; what is not clear is a fault that says what there is."""
         found, faults = dict(fields), []
-        for one in asked:
+        for one in (part for field in asked for part in (field, *chain.from_iterable(field.lines))):
             typed = fields.get(one.name, "").strip()
             if one.refers and one.kind == "reference" and typed and not is_id(typed, one.refers):
                 try:
@@ -56,13 +63,13 @@ class References:
         return found
 
     async def _choices(self, guest: Guest, kind: str, customer: str) -> Choices:
-        """All there are to pick from, where they are few: people, and what one customer has."""
+        """All there are to pick from, where they are few: people, what one customer has, and what cannot be typed."""
         lists = self.desk.catalogue.lists.get(kind)
         if lists is None or not guest.may(lists):
             return ()
         fields = lists.input.model_fields
         of_customer = {_CUSTOMER: customer} if "customer_id" in fields and is_id(customer, "customer") else {}
-        if kind != "person" and not of_customer:
+        if kind != "person" and not of_customer and "text" in fields:
             return ()
         order = {"order": "name"} if "order" in fields else {}
         page = await self.desk.perform(guest, lists, {"limit": _LISTED, **order, **of_customer})
@@ -104,5 +111,5 @@ class References:
 
 def title_of(record: Record) -> str:
     """What people call a record."""
-    named = [record.get("number"), record.get("title") or record.get("name")]
+    named = [record.get("number") or record.get("code"), record.get("title") or record.get("name")]
     return " ".join(str(part) for part in named if part) or str(record["id"])

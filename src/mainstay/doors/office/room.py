@@ -7,6 +7,7 @@ the catalogue appears here, with its form, its button, its confirmation and its 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,10 +22,13 @@ from mainstay.doors.pages.asking import Asked, asked_of, filled, given, usual, w
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.rows import closed_up, laid_out
 from mainstay.doors.pages.showing import cells, known, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound, Refusal
+
+NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Room:
         asked = self._asked(operation, guest)
         if operation.is_irreversible and not asked:
             return await self._preview(guest, operation, found, {})
-        return await self._form(guest, operation, filled(asked, found, guest.time_zone), record=found)
+        return await self._form(guest, operation, filled(asked, self.of.fills(found), guest.time_zone), record=found)
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
@@ -126,19 +130,19 @@ class Room:
         asked = self._asked(operation, guest)
         if any(one.upload for one in asked):
             admit(operation, guest.actor)
-        return await self.desk.form(guest, asked)
+        return closed_up(asked, await self.desk.form(guest, asked))
 
     async def _perform(
         self, guest: Guest, operation: Operation, fields: dict[str, str], sent: dict[str, object]
     ) -> Record:
-        asked, _ = await self._references.offered(guest, self._asked(operation, guest), fields, None)
+        asked, _ = await self._references.offered(guest, self._asked(operation, guest, fields), fields, None)
         fields = await self._references.resolved(guest, asked, fields)
         answers = given(asked, fields, guest.time_zone) | await self.desk.keep_files(guest, asked)
         added = self.adds(guest, operation) if self.adds else {}
         return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
-        asked, _ = await self._references.offered(guest, self._asked(operation, guest), fields, record)
+        asked, _ = await self._references.offered(guest, self._asked(operation, guest, fields), fields, record)
         fields = await self._references.resolved(guest, asked, fields)
         answers = given(asked, fields, guest.time_zone)
         preview = await self.desk.perform(guest, operation, answers | self._about(operation, record))
@@ -178,9 +182,10 @@ class Room:
         refusal: Refusal | None = None,
         record: Record | None = None,
     ) -> Response:
-        asked, shown = self._asked(operation, guest), wrong(refusal)
+        shown = wrong(refusal)
         if guest.typed and not refusal:
             fields, shown = guest.typed, {"notice": AS_LEFT}
+        asked = self._asked(operation, guest, fields)
         asked, fields = await self._references.offered(guest, asked, fields, record)
         return self.desk.page(
             "operation.html",
@@ -224,13 +229,14 @@ class Room:
                 return operation
         raise NotFound("page")
 
-    def _asked(self, operation: Operation, guest: Guest) -> Sequence[Asked]:
-        asked = asked_of(operation, guest.actor.rights)
-        return [
+    def _asked(self, operation: Operation, guest: Guest, fields: Mapping[str, str] = NO_FIELDS) -> Sequence[Asked]:
+        """What is asked here; with what was filled in, also as many rows as that has."""
+        asked = [
             replace(one, choices=self.of.choices.get(one.name, one.choices))
-            for one in asked
+            for one in asked_of(operation, guest.actor.rights)
             if one.name not in self.of.skips
         ]
+        return laid_out(asked, fields)
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))

@@ -1,7 +1,7 @@
 """What people are asked for: the fields of a form, read off the input of an operation, and what they answered."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -19,6 +19,10 @@ from mainstay.values.words import Word, folded, words_of
 
 Choices = Sequence[tuple[str, str]]
 
+# The kind of a list of which every row has the same few fields.
+ROWS = "rows"
+# What a row may have in it that was left empty.
+_NOTHING = (None, "", False)
 # What a form carries beside the fields of its operation.
 _NOT_ASKED = {"confirmed"}
 # Kinds of value of which there is a list: what is chosen, and how people know it.
@@ -39,8 +43,11 @@ class Asked:
     kind: str
     required: bool
     choices: Choices = ()
-    # The fields of an address and the like, each with a name of its own.
+    # The fields of an address and the like, each with a name of its own; or those that every row of a list has.
     parts: tuple["Asked", ...] = ()
+    # The rows of a list as a form shows them, and how many there may be.
+    lines: tuple[tuple["Asked", ...], ...] = ()
+    most: int | None = None
     # Which file is asked for, if one is; and a record of which kind, by the prefix of its ids.
     upload: Upload | None = None
     refers: str | None = None
@@ -50,8 +57,11 @@ class Asked:
 
     def answer(self, fields: Mapping[str, str], zone: str) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
+        if self.kind == ROWS:
+            rows = [{_last(part.name): part.answer(fields, zone) for part in line} for line in self.lines]
+            return [row for row in rows if any(value not in _NOTHING for value in row.values())]
         if self.parts:
-            parts = {part.name.rpartition(".")[2]: part.answer(fields, zone) for part in self.parts}
+            parts = {_last(part.name): part.answer(fields, zone) for part in self.parts}
             # A box that is left open is an answer too.
             return parts if any(part is not None and part != "" for part in parts.values()) else None
         if self.kind == "flag":
@@ -66,18 +76,26 @@ class Asked:
 
     def filled(self, value: Any, zone: str) -> dict[str, str]:
         """What the field shows of a value of a record."""
+        if self.kind == ROWS:
+            rows = [(self.line(number), row) for number, row in enumerate(value or ())]
+            filled_in = [part.filled(row.get(_last(part.name)), zone) for line, row in rows for part in line]
+            return {name: text for part in filled_in for name, text in part.items()}
         if self.parts:
             parts = value or {}
             return {
                 name: text
                 for part in self.parts
-                for name, text in part.filled(parts.get(part.name.rpartition(".")[2]), zone).items()
+                for name, text in part.filled(parts.get(_last(part.name)), zone).items()
             }
         if self.kind in {"checks", "references"}:
             return {f"{self.name} {chosen}": "on" for chosen in value or ()}
         if self.kind == "flag":
             return {self.name: "on"} if value else {}
         return {self.name: "" if value is None else KINDS[self.kind].write(value, zone)}
+
+    def line(self, number: int) -> tuple["Asked", ...]:
+        """The fields of one row, each with a name of its own."""
+        return tuple(replace(part, name=f"{self.name}.{number}.{part.name}", help=None) for part in self.parts)
 
 
 @cache
@@ -113,9 +131,23 @@ def usual(asked: Sequence[Asked]) -> dict[str, str]:
 
 def ways_to(asked: Sequence[Asked], faults: Mapping[str, str]) -> list[tuple[str, str]]:
     """What is wrong, in the order of the form: each with the field it is about, if that is on the form."""
-    fields = {one.name: one.label for field in asked for one in (field, *field.parts)}
+    fields = dict(_named(asked))
     told = [(name, f"{label} {faults[name]}") for name, label in fields.items() if name in faults]
     return told + [("", f"{name} {problem}") for name, problem in faults.items() if name not in fields]
+
+
+def _named(asked: Sequence[Asked]) -> Iterator[tuple[str, str]]:
+    """What people call each field, by its name."""
+    for field in asked:
+        yield field.name, field.label
+        yield from ((part.name, part.label) for part in field.parts if field.kind != ROWS)
+        for number, line in enumerate(field.lines, 1):
+            yield from ((part.name, f"{field.label}, row {number}: {part.label}") for part in line)
+
+
+def _last(name: str) -> str:
+    """What a part is called within what it is part of."""
+    return name.rpartition(".")[2]
 
 
 def _asked(name: str, field: FieldInfo, within: str) -> Asked:
@@ -129,7 +161,8 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         kind=kind,
         required=kind not in LISTS and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,
-        parts=tuple(_asked(part, of, f"{alias}.") for part, of in parts.items()),
+        parts=tuple(_asked(part, of, "" if kind == ROWS else f"{alias}.") for part, of in parts.items()),
+        most=next((most for mark in field.metadata if (most := getattr(mark, "max_length", None))), None),
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
         refers=_refers(field),
         usual=next(
@@ -167,6 +200,9 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
         return "choice", choices, {}
     refers = _refers(field)
     if get_origin(plain) is list:
+        inner, _ = _plain(get_args(plain)[0])
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            return ROWS, (), inner.model_fields
         return ("references" if refers else "list"), (), {}
     return ("reference" if refers else _SIMPLE.get(plain, "text")), (), {}
 

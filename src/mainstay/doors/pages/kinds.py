@@ -67,4 +67,4 @@ KINDS: defaultdict[str, Kind] = defaultdict(
     ),
 )
 # Those of which there may be none, which is an answer too.
-LISTS = {"list", "spans"}
+LISTS = {"list", "spans", "rows"}

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from mainstay.doors.pages.words import date_words, moment
+from mainstay.terms.rights import Needs, Rights
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import PriceText
 from mainstay.values.durations import hours_text
@@ -22,7 +23,7 @@ class Cell(NamedTuple):
     name: str
     label: str
     text: str
-    # `state`, `number`, `colour` or plain text.
+    # `state`, `number`, `amount`, `colour` or plain text.
     kind: str = "text"
     tone: str = ""
 
@@ -48,6 +49,22 @@ def known(shown: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in shown if cell.text != NOTHING]
 
 
+def visible(model: type[Shown], names: Sequence[str], rights: Rights) -> list[str]:
+    """Those of these fields that people with these rights are ever shown."""
+    needed = {
+        field.alias or name: mark.right
+        for name, field in model.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Needs)
+    }
+    return [name for name in names if name not in needed or needed[name] in rights]
+
+
+def is_amount(model: type[Shown], name: str) -> bool:
+    """Whether a field holds what stands one below the other by its decimals: a price and the like."""
+    return name in told(model) and told(model)[name][1] is PriceText
+
+
 def labels(model: type[Shown], names: Sequence[str]) -> dict[str, str]:
     """What people call these fields."""
     return {name: told(model)[name][0] for name in names}
@@ -61,18 +78,25 @@ def _chosen(model: type[Shown], name: str, value: Sequence[str] | None, words: M
 
 def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
     label, kind = told(model)[name]
+    if kind is PriceText:
+        return Cell(name, label, value or NOTHING, "amount")
     if value is None or value in ([], ""):
         return Cell(name, label, NOTHING)
     if name == "status" and model.states:
         state = state_of(model, value)
         return Cell(name, label, state.word, "state", state.tone)
-    if name.endswith(MOMENTS):
-        return Cell(name, label, moment(value, zone), "number")
-    if name in _WORKED:
-        return Cell(name, label, hours_text(value), "number")
-    if name.endswith(_DATES) or name == _DATE or kind is PriceText:
-        return Cell(name, label, value if kind is PriceText else date_words(value), "number")
+    if number := _number(name, value, zone):
+        return Cell(name, label, number, "number")
     return Cell(name, label, _words(kind, name, value), name if name == "colour" else "text")
+
+
+def _number(name: str, value: Any, zone: str) -> str | None:
+    """A value that is a moment, a date or a length of time, as its name says; None for any other."""
+    if name.endswith(MOMENTS):
+        return moment(value, zone)
+    if name in _WORKED:
+        return hours_text(value)
+    return date_words(value) if name.endswith(_DATES) or name == _DATE else None
 
 
 def _words(kind: Any, name: str, value: Any) -> str:
@@ -106,9 +130,11 @@ def state_of(model: type[Shown], status: str) -> State:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "Yes" if value else "No"
+    if isinstance(value, list) and value and isinstance(value[0], dict) and value[0].keys() != _SPAN:
+        return "\n".join(map(_row, value))
     if isinstance(value, list):
         return ", ".join(map(_text, value))
-    if isinstance(value, dict) and value.keys() == {"from", "until"}:
+    if isinstance(value, dict) and value.keys() == _SPAN:
         return f"{value['from']}\N{EN DASH}{value['until']}"
     if isinstance(value, dict):
         # An address is known by its look; anything else needs the names of its parts to be understood.
@@ -120,6 +146,14 @@ def _text(value: Any) -> str:
         ]
         return "\n".join(parts)
     return str(value)
+
+
+_SPAN = {"from", "until"}
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    """A row of a short list; an identifier of ours tells people nothing."""
+    return " ".join(_text(part) for name, part in row.items() if part is not None and not name.endswith("Id"))
 
 
 @cache
