@@ -60,6 +60,17 @@ def open_page(
     assert complaints == []
 
 
+@contextmanager
+def without_scripts(browser: Browser, base_url: str) -> Iterator[Page]:
+    """A page on which nothing of ours runs."""
+    context = browser.new_context(
+        base_url=base_url, viewport={"width": WIDE[0], "height": WIDE[1]}, java_script_enabled=False
+    )
+    context.set_default_timeout(15_000)
+    yield context.new_page()
+    context.close()
+
+
 def _is_complaint(message: ConsoleMessage) -> bool:
     # That a page was answered with another status than 200 is no fault of the page.
     return message.type == "error" and not message.text.startswith("Failed to load resource")

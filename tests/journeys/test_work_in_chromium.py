@@ -1,29 +1,15 @@
 """The office's first work in a real browser: a customer, a site, a job for them; found again, with a note beside it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import WIDE, check_page, open_page, sign_in
+from chromium import check_page, open_page, sign_in, without_scripts
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import a_customer
 from visiting import somebody
-
-
-@contextmanager
-def without_scripts(browser: Browser, base_url: str) -> Iterator[Page]:
-    """A page on which nothing of ours runs."""
-    context = browser.new_context(
-        base_url=base_url, viewport={"width": WIDE[0], "height": WIDE[1]}, java_script_enabled=False
-    )
-    context.set_default_timeout(15_000)
-    yield context.new_page()
-    context.close()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])

@@ -226,6 +226,7 @@ class Desk:
             groups=[group for group in groups if group],
             settings_areas=guest.of_use(frame.SETTINGS),
             developer_areas=guest.of_use(frame.DEVELOPER),
+            purchasing_areas=guest.of_use(frame.PURCHASING),
             new=guest.of_use(frame.NEW),
             **shown,
         )

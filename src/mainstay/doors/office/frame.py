@@ -9,6 +9,9 @@ from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.people.operations import invite_person, list_people
+from mainstay.business.pricelist.operations import list_price_items, save_price_item
+from mainstay.business.pricelist.suppliers import list_suppliers, save_supplier
+from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.identity.connections import list_connections
@@ -35,6 +38,8 @@ class Area(NamedTuple):
     within: tuple["Area", ...] = ()
 
 
+# What one buys, and from whom.
+PURCHASING: tuple[Area, ...] = (Area("Suppliers", "/suppliers", operation=list_suppliers),)
 # Areas in groups, as they stand in the sidebar one below the other; on a phone, the first four are its tabs.
 GROUPS: tuple[tuple[Area, ...], ...] = (
     (
@@ -50,6 +55,14 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
             "M5 20V6.5L12 4l7 2.5V20M3 20h18M9.5 9h.01M14.5 9h.01M9.5 13h.01M14.5 13h.01M10.5 20v-3.5h3V20",
             list_customers,
         ),
+        Area(
+            "Purchasing",
+            "/suppliers",
+            "M3 6h11v10H3zM14 10h4l3 3v3h-7M7 18.5a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5z"
+            "M17 18.5a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5z",
+            within=PURCHASING,
+        ),
+        Area("Price list", "/price-list", "M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01", list_price_items),
     ),
     (
         Area(
@@ -74,6 +87,7 @@ DEVELOPER = (
 SETTINGS: tuple[Area, ...] = (
     Area("Organisation", "/settings"),
     Area("Work", "/settings/work-rules", operation=get_settings),
+    Area("Taxes", "/settings/taxes", operation=list_tax_rates),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", within=DEVELOPER),
     Area("Import", "/settings/import", operation=create_customer),
@@ -87,6 +101,8 @@ NEW: Sequence[Area] = (
     Area("Time off", "/time-off/request", operation=request_time_off),
     Area("Hours", "/hours/new", operation=log_hours),
     Area("Customer", "/customers/new", operation=create_customer),
+    Area("Supplier", "/suppliers/new", operation=save_supplier),
+    Area("Price list item", "/price-list/new", operation=save_price_item),
     Area("Person", "/people/invite", operation=invite_person),
     Area("API key", "/settings/developer/keys/new", operation=create_key),
     Area("Webhook", "/settings/developer/webhooks/new", operation=create_webhook),

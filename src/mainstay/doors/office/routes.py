@@ -17,6 +17,7 @@ from mainstay.doors.office.importing import ImportPages
 from mainstay.doors.office.invitation import Invitation
 from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.people import PEOPLE
+from mainstay.doors.office.prices import Prices
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.schedule import SchedulePages
 from mainstay.doors.office.settings import SettingsPages
@@ -51,6 +52,7 @@ def office(
         *Room(desk, CUSTOMERS).routes(),
         *Room(desk, SITES).routes(),
         *Room(desk, CONTACTS).routes(),
+        *Prices(desk).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
         *ImportPages(desk).routes(),

@@ -74,6 +74,11 @@ def size(count: int) -> str:
 _MEGABYTE = 1_000_000
 
 
+def plain(decimal: str) -> str:
+    """A quantity or a percentage without the zeros that say nothing: `2`, `9.975`."""
+    return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal
+
+
 def spoken(text: str | None) -> str:
     """Of what is written for people and programs alike, the sentences that people need: without names of ours."""
     sentences = re.split(r"(?<=[.!?]) +", text or "")
@@ -146,6 +151,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "place": place,
     "directions": directions,
     "size": size,
+    "plain": plain,
     "answer": answer,
     "initials": initials,
     "browser": browser,
