@@ -5,7 +5,7 @@ import pytest
 from cast import Cast
 from evidence import as_told, last_event
 from labour import at, decide, logged, new_job, new_visit, price
-from mainstay.business.hours.operations import get_time_entry, log_hours
+from mainstay.business.hours.operations import get_time_entry, log_hours, update_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.people.operations import update_person
@@ -258,3 +258,16 @@ def test_nothing_is_logged_when_lapsed(cast: Cast) -> None:
     cast.lapse()
     with pytest.raises(Lapsed):
         logged(at(cast))
+
+
+def test_a_day_has_no_more_than_24_hours(cast: Cast) -> None:
+    cast = at(cast)
+    first = cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=900)
+    cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=540)
+    with pytest.raises(Conflict, match=r"^24:00 hours of 2026-11-15 are logged already: a day has 24"):
+        cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=1)
+    with pytest.raises(Conflict, match="a day has 24"):
+        cast.perform(update_hours, Role.MEMBER, timeEntryId=first["id"], minutes=901)
+    cast.perform(update_hours, Role.MEMBER, timeEntryId=first["id"], minutes=899)
+    cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=1)
+    cast.perform(log_hours, Role.OFFICE, on="2026-11-15", minutes=1440)

@@ -188,3 +188,10 @@ def test_an_outdated_version_is_refused(cast: Cast) -> None:
     request = Envelope("req_1", versions=frozenset({2}))
     with pytest.raises(Stale):
         cast.answer(update_hours, Role.MEMBER, request=request, timeEntryId=entry["id"], note="x")
+
+
+def test_whether_it_is_billed_is_said_or_left_out(cast: Cast) -> None:
+    cast = at(cast)
+    entry = logged(cast)
+    with pytest.raises(Invalid, match=r"^billable: is not true or false"):
+        cast.perform(update_hours, Role.OFFICE, timeEntryId=entry["id"], billable=None)

@@ -123,11 +123,11 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
     ]
     expected = {
         (3, "Name"), (3, "E-mail address"), (3, "Country"), (3, "Days to pay"),
-        (4, "Name"), (4, "Days to pay"), (5, "Reference"),
+        (4, "Name"), (4, "Days to pay"), (5, "Reference elsewhere"),
     }  # fmt: skip
     outcome = check(cast, "customers", headings, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
-    assert RowFault(5, "Reference", "is the same as in row 2") in outcome.faults
+    assert RowFault(5, "Reference elsewhere", "is the same as in row 2") in outcome.faults
     brought = carrying(cast, "customers", headings).bring(numbered(lines), noted)
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert listed(cast) == []
@@ -135,7 +135,7 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
 
 def test_two_rows_that_cannot_be_told_apart_are_told_so(cast: Cast) -> None:
     [fault] = check(cast, "customers", ["Name"], ["Calder"], ["calder"]).faults
-    assert (fault.row, fault.label) == (3, "Reference")
+    assert (fault.row, fault.label) == (3, "Reference elsewhere")
     assert "about the same as row 2" in fault.problem
 
 

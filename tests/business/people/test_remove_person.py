@@ -1,7 +1,9 @@
 import pytest
 
-from cast import PASSWORD, Cast
+from apps import begin_session
+from cast import EMAILS, PASSWORD, Cast
 from evidence import as_told, events, holder, last_event, trail
+from mainstay.backing.database import EVERY
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.standing import remove_person
@@ -157,3 +159,16 @@ def test_an_outdated_version_is_refused(cast: Cast, *, confirmed: bool) -> None:
     with pytest.raises(Stale):
         cast.answer(remove_person, request=request, personId=cast.people[Role.MEMBER], confirmed=confirmed)
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "active"
+
+
+def test_their_sessions_here_end_and_nobody_else_s(cast: Cast) -> None:
+    for role in (Role.MEMBER, Role.OFFICE):
+        begin_session(cast, EMAILS[role])
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    with cast.stage.database.reading(EVERY) as rows:
+        left = rows.all(
+            "SELECT account.email FROM session JOIN account ON account.id = session.account_id"
+            " WHERE session.organisation_id = :here",
+            here=cast.organisation,
+        )
+    assert left == [(EMAILS[Role.OFFICE],)]

@@ -1,9 +1,12 @@
 import pytest
 
 from cast import Cast
+from mainstay.business.records.documents import list_documents
 from mainstay.business.records.notes import add_note, list_notes
+from mainstay.business.schedule.operations import list_visits
 from mainstay.terms.refusal import Invalid, NotFound
 from mainstay.terms.rights import Role
+from scheduling import make_job, plan
 from trade import a_customer, a_job
 
 
@@ -55,3 +58,15 @@ def test_a_stranger_s_record_is_not_found(cast: Cast, stranger: Cast) -> None:
 def test_it_must_be_said_of_which_record(cast: Cast) -> None:
     with pytest.raises(Invalid, match=r"^recordId: is required: name the record"):
         cast.perform(list_notes, Role.OFFICE)
+
+
+def test_beside_a_colleague_s_visit_there_is_nothing_for_those_who_only_see_when_it_is(cast: Cast) -> None:
+    job = make_job(cast)
+    visit = plan(cast, Role.OFFICE, jobId=job["id"])
+    cast.perform(add_note, recordId=visit["id"], text="The alarm is 9999.")
+    assert visit["id"] in {one["id"] for one in cast.perform(list_visits, Role.MEMBER)["data"]}
+    for operation, more in ((list_notes, {}), (list_documents, {}), (add_note, {"text": "x"})):
+        with pytest.raises(NotFound):
+            cast.perform(operation, Role.MEMBER, recordId=visit["id"], **more)
+    own = plan(cast, Role.MEMBER, jobId=job["id"])
+    cast.perform(add_note, Role.MEMBER, recordId=own["id"], text="Done.")

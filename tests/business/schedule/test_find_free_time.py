@@ -102,3 +102,9 @@ def test_what_is_no_range_is_refused(cast: Cast, given: dict[str, Any], fault: s
 def test_only_the_office_asks(cast: Cast) -> None:
     with pytest.raises(Forbidden):
         cast.perform(find_free_time, Role.MEMBER)
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "9999-12-30", "0001-01-01"])
+def test_the_end_of_all_calendars_is_refused(cast: Cast, day: str) -> None:
+    with pytest.raises(Invalid, match=r"^(from|until): "):
+        cast.perform(find_free_time, durationMinutes=60, **{"from": day})

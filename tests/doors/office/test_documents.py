@@ -159,8 +159,11 @@ def test_a_record_that_one_does_not_see_takes_nothing(
 ) -> None:
     olivia = visit(server, cast)
     page = olivia.get(f"/jobs/{work.job}").text
+    kept = DataFolder(server.settings.data).files
+    before = {*kept.rglob("*")}
     for record in (work_of(stranger).job, "job_nothing", "", "org"):
-        assert send(olivia, record, ("plan.pdf", PDF), tokens=page)[0] == 404
+        assert send(olivia, record, ("plan.pdf", PDF + record.encode()), tokens=page)[0] == 404
+    assert {*kept.rglob("*")} == before
 
 
 def test_it_is_removed_after_a_look_at_what_happens(server: RunningServer, cast: Cast, work: Work) -> None:
