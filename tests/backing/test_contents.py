@@ -72,10 +72,16 @@ NOT_TAKEN = {
 def test_what_is_not_taken_is_told_in_words(tmp_path: Path, what: str) -> None:
     content, told = NOT_TAKEN[what]
     with pytest.raises(NotTaken, match=told):
-        look(tmp_path, content, "photo.jpg")
+        look(tmp_path, content)
 
 
-@pytest.mark.parametrize("what", sorted(NOT_PICTURES.keys() - {"PDF", "text", "a page", "SVG", "PostScript"}))
+@pytest.mark.parametrize("called", ["x.png", "x.JPEG", "x.svg"])
+def test_text_that_is_called_a_picture_is_told_to_be_none(tmp_path: Path, called: str) -> None:
+    with pytest.raises(NotTaken, match="and is no such picture"):
+        look(tmp_path, b"<svg/>", called)
+
+
+@pytest.mark.parametrize("what", sorted(NOT_PICTURES.keys() - {"PDF"}))
 def test_nothing_that_only_says_it_is_a_picture_is_taken(tmp_path: Path, what: str) -> None:
     with pytest.raises(NotTaken):
         look(tmp_path, NOT_PICTURES[what], "photo.png")

@@ -35,6 +35,7 @@ _ENDINGS = {
     DOCX: ("docx",),
     XLSX: ("xlsx",),
 }
+_OF_PICTURES = {"png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "tif", "tiff", "heic"}
 _KNOWN_ENDINGS = {ending for endings in _ENDINGS.values() for ending in endings}
 
 
@@ -69,6 +70,9 @@ def examined(path: Path, called: str) -> Content:
         return Content(PDF, content)
     if begins.startswith(b"PK\x03\x04"):
         return Content(_of_office(content), content)
+    if (ending := called.rpartition(".")[2].lower()) in _OF_PICTURES:
+        # Whoever sends one means a photo, and would look for it in vain.
+        raise NotTaken(f"is called .{ending} and is no such picture. Open it in another program and save it anew")
     return Content(_of_text(content, called), content)
 
 

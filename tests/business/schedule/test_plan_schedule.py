@@ -114,7 +114,7 @@ def test_a_sick_day_is_planned_around(cast: Cast) -> None:
     [
         ({"change": "move"}, "changes.0.visitId: is required to move or cancel a visit"),
         ({"change": "plan", "on": DAY}, "changes.0.jobId: is required, or a title, and only one of the two"),
-        ({"change": "plan", "title": "x", "on": DAY, "personId": None}, "changes.0.personId: is not taken to plan a visit: send personIds"),
+        ({"change": "plan", "title": "x", "on": DAY, "personId": None}, "changes.0.personId: is not taken to plan"),
         (
             {"change": "plan", "title": "x", "startsAt": "2027-03-28T01:30", "durationMinutes": 5},
             "changes.0.startsAt: is skipped",

@@ -120,7 +120,7 @@ def test_what_is_for_the_office_says_so(server: RunningServer, cast: Cast, work:
 @pytest.mark.parametrize(
     ("called", "content", "told"),
     [
-        ("photo.jpg", b"not a picture\x00", "photo.jpg: is of a kind that is not taken. Taken are"),
+        ("photo.jpg", b"not a picture\x00", "photo.jpg: is called .jpg and is no such picture"),
         ("photo.jpg", drawn("JPEG", (400, 400))[:700], "photo.jpg: is not a PNG or JPEG picture"),
         ("IMG_1.HEIC", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "IMG_1.HEIC: is a HEIC or AVIF photo"),
         ("files.zip", archive(a_txt=b"a"), "files.zip: is an archive of another kind"),
