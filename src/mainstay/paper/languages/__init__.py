@@ -1,0 +1,1 @@
+"""What documents, mails and public pages say, one catalogue a language."""

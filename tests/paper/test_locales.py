@@ -1,0 +1,87 @@
+"""Dates, numbers, money and addresses, as those write them who read them."""
+
+import pytest
+
+from mainstay.paper.locales import Locale
+from mainstay.paper.snapshot import Place
+
+NBSP, NARROW = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "day", "amount", "money", "percent"),
+    [
+        ("en", "GB", "3 November 2026", "\N{MINUS SIGN}1,234.50", "€1,234.50", "5.5%"),
+        ("en", "US", "November 3, 2026", "\N{MINUS SIGN}1,234.50", "€1,234.50", "5.5%"),
+        ("de", "DE", "3. November 2026", "\N{MINUS SIGN}1.234,50", f"1.234,50{NBSP}€", f"5,5{NBSP}%"),
+        ("fr", "FR", "3 novembre 2026", f"\N{MINUS SIGN}1{NARROW}234,50", f"1{NARROW}234,50{NBSP}€", f"5,5{NBSP}%"),
+        ("nl", "NL", "3 november 2026", "\N{MINUS SIGN}1.234,50", f"€{NBSP}1.234,50", "5,5%"),
+        ("es", "ES", "3 de noviembre de 2026", "\N{MINUS SIGN}1.234,50", f"1.234,50{NBSP}€", f"5,5{NBSP}%"),
+        # Who reads English in Germany expects English numbers.
+        ("en", "DE", "3 November 2026", "\N{MINUS SIGN}1,234.50", "€1,234.50", "5.5%"),
+        ("de", None, "3. November 2026", "\N{MINUS SIGN}1.234,50", f"1.234,50{NBSP}€", f"5,5{NBSP}%"),
+    ],
+)
+def test_they_are_written_as_the_reader_writes_them(
+    language: str, country: str | None, day: str, amount: str, money: str, percent: str
+) -> None:
+    locale = Locale(language, country)
+    assert locale.day("2026-11-03") == day
+    assert locale.amount("-1234.50", "EUR") == amount
+    assert locale.money("1234.50", "EUR") == money
+    assert locale.percent("5.5") == percent
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "amount", "price"),
+    [
+        ("1190", "JPY", "1,190", "1,190"),
+        ("1.5", "KWD", "1.500", "1.500"),
+        ("0.0049", "EUR", "0.00", "0.0049"),
+        ("90071992547409.91", "EUR", "90,071,992,547,409.91", "90,071,992,547,409.91"),
+    ],
+)
+def test_an_amount_has_its_currency_s_decimals_and_a_price_as_many_as_it_needs(
+    text: str, currency: str, amount: str, price: str
+) -> None:
+    locale = Locale("en", "GB")
+    assert (locale.amount(text, currency), locale.price(text, currency)) == (amount, price)
+
+
+def test_a_quantity_has_as_many_decimals_as_it_needs() -> None:
+    assert [Locale("de").quantity(text) for text in ("12.0000", "2.5", "0.3333", "-1")] == [
+        "12",
+        "2,5",
+        "0,3333",
+        "\N{MINUS SIGN}1",
+    ]
+
+
+def test_days_that_follow_each_other_are_told_together() -> None:
+    assert Locale("en").days("2026-11-09", "2026-11-09") == "9 November 2026"
+    assert Locale("en").days("2026-11-09", "2026-11-10") == "9\N{EN DASH}10 Nov 2026"
+
+
+@pytest.mark.parametrize(
+    ("place", "lines"),
+    [
+        (
+            Place(line1="Lindenallee 14", city="Bonn", postal_code="53113", country="DE"),
+            ["Lindenallee 14", "53113 Bonn"],
+        ),
+        (
+            Place(line1="2 Weir Lane", city="Sowerby Bridge", postal_code="HX6 2AG", country="GB"),
+            ["2 Weir Lane", "Sowerby Bridge", "HX6 2AG", "Vereinigtes Königreich"],
+        ),
+        (
+            Place(line1="1 Main St", city="Springfield", region="IL", postal_code="62701", country="US"),
+            ["1 Main St", "Springfield, IL 62701", "Vereinigte Staaten"],
+        ),
+        (Place(city="Köln"), ["Köln"]),
+        (None, []),
+    ],
+)
+def test_an_address_is_written_as_its_country_does_and_names_another_country(
+    place: Place | None, lines: list[str]
+) -> None:
+    assert Locale("de", "DE").address(place) == lines
