@@ -1,0 +1,147 @@
+"""Which documents are e-invoices, and what they say as such."""
+
+from typing import Any
+
+import pytest
+
+from mainstay.paper.einvoice import Standing, standing, terms_of
+from mainstay.paper.snapshot import Snapshot
+from mainstay.values.totals import Discount
+from papers import BUYER, EXEMPT, GST_QST, OUTSIDE, REVERSE, SELLER, VAT7, VAT19, Item, issued, rate
+
+INCLUDED = Standing("included")
+NOT_APPLICABLE = Standing("notApplicable")
+
+
+def without(party: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in party.items() if name not in names}
+
+
+def in_country(party: dict[str, Any], country: str | None) -> dict[str, Any]:
+    return {**party, "address": {**party["address"], "country": country}}
+
+
+def test_a_whole_invoice_is_one_and_can_go_into_the_network() -> None:
+    found = standing(issued(Item(), reference="04011000-12345-03"))
+    assert (found.e_invoice, found.peppol) == (INCLUDED, INCLUDED)
+
+
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        issued(Item(), kind="quote"),
+        issued(Item(), kind="purchaseOrder"),
+        issued(Item(rate=GST_QST)),
+        issued(Item(), currency="KWD"),
+        issued("Only words"),
+        issued(Item(rate=OUTSIDE), Item()),
+        issued(Item(rate=rate("19", "reverseCharge"))),
+    ],
+    ids=["a quote", "an order", "two taxes", "three decimals", "no line", "outside and inside", "tax where none is"],
+)
+def test_what_the_norm_has_no_words_for_is_none(snapshot: Snapshot) -> None:
+    found = standing(snapshot)
+    assert (found.e_invoice, found.peppol) == (NOT_APPLICABLE, NOT_APPLICABLE)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"seller": without(SELLER, "taxNumber")}, ["seller.taxNumber"]),
+        (
+            {"seller": without(SELLER, "taxNumber", "registrationNumber")},
+            ["seller.taxNumber", "seller.registrationNumber"],
+        ),
+        (
+            {"seller": {**without(SELLER, "registrationNumber"), "taxNumber": "22/815/08156"}},
+            ["seller.registrationNumber"],
+        ),
+        ({"seller": {**SELLER, "taxNumber": "22/815/08156"}}, []),
+        ({"seller": without(SELLER, "address")}, ["seller.address.country"]),
+        ({"buyer": in_country(BUYER, None)}, ["buyer.address.country"]),
+        ({"dueOn": None}, ["dueOn"]),
+        ({"buyer": without(BUYER, "taxNumber")}, []),
+    ],
+)
+def test_what_is_missing_is_named(given: dict[str, Any], missing: list[str]) -> None:
+    found = standing(issued(Item(), reference="x", **given)).e_invoice
+    assert found == Standing("incomplete" if missing else "included", tuple(missing))
+
+
+def test_who_owes_the_tax_of_another_has_a_number() -> None:
+    nameless = without(BUYER, "taxNumber")
+    assert standing(issued(Item(rate=REVERSE), buyer=nameless)).e_invoice.missing == ("buyer.taxNumber",)
+    assert standing(issued(Item(rate=REVERSE), buyer={**nameless, "registrationNumber": "HRB 1"})).e_invoice == INCLUDED
+
+
+def test_outside_of_tax_a_seller_is_known_by_registration() -> None:
+    bare = without(SELLER, "registrationNumber")
+    assert standing(issued(Item(rate=OUTSIDE), seller=bare)).e_invoice.missing == ("seller.registrationNumber",)
+    assert standing(issued(Item(rate=OUTSIDE), seller=without(SELLER, "taxNumber"))).e_invoice == INCLUDED
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"reference": None}, ["reference"]),
+        ({"reference": None, "orderNumber": "PO 77"}, []),
+        ({"seller": without(SELLER, "eInvoiceAddress")}, ["seller.eInvoiceAddress"]),
+        ({"buyer": without(BUYER, "eInvoiceAddress")}, ["buyer.eInvoiceAddress"]),
+        ({"seller": without(SELLER, "phone", "bank")}, ["seller.phone", "seller.bank"]),
+        ({"seller": without(SELLER, "phone", "bank"), "buyer": in_country(BUYER, "FR")}, []),
+        ({"dueOn": None, "reference": None}, ["dueOn", "reference"]),
+    ],
+)
+def test_the_network_asks_for_more(given: dict[str, Any], missing: list[str]) -> None:
+    found = standing(issued(Item(), **{"reference": "x", **given})).peppol
+    assert found == Standing("incomplete" if missing else "included", tuple(missing))
+
+
+def test_a_negative_price_is_a_negative_quantity() -> None:
+    (line,) = terms_of(issued(Item(price="-12.5", quantity="2"))).lines
+    assert (str(line.quantity), str(line.price), str(line.net)) == ("-2", "12.5", "-25.00")
+
+
+def test_rates_that_are_the_same_there_are_one() -> None:
+    terms = terms_of(issued(Item(), Item(rate=rate(name="MwSt")), Item(rate=VAT7)))
+    assert [(group.kind.category, str(group.net)) for group in terms.taxes] == [("S", "200.00"), ("S", "100.00")]
+
+
+def test_a_discount_is_taken_off_each_category() -> None:
+    terms = terms_of(issued(Item(price="100"), Item(price="50", rate=VAT7), discount=Discount(percent=100_000)))
+    assert [str(each.amount) for each in terms.allowances] == ["10.00", "5.00"]
+    assert terms.lines_net - terms.allowed(charges=False) == terms.net
+
+
+def test_lines_with_tax_in_them_come_to_the_sum_without_it() -> None:
+    terms = terms_of(issued(*[Item(price="0.99", rate=VAT19)] * 7, pricesIncludeTax=True))
+    assert terms.lines_net == terms.net
+    assert {str(line.net) for line in terms.lines} == {"0.83", "0.84"}
+    assert str(terms.lines[0].price) == "0.83193277"
+
+
+def test_a_vat_number_says_its_country_and_another_number_is_the_tax_office_s() -> None:
+    seller = terms_of(issued(Item(), seller={**SELLER, "taxNumber": "DE 136 695 976"})).seller
+    assert (seller.vat_number, seller.tax_number) == ("DE136695976", None)
+    seller = terms_of(issued(Item(), seller={**SELLER, "taxNumber": "22/815/08156"})).seller
+    assert (seller.vat_number, seller.tax_number) == (None, "22/815/08156")
+
+
+def test_why_there_is_no_tax_is_told_and_only_there() -> None:
+    noted = {**EXEMPT, "note": "§ 4 Nr. 12 UStG"}
+    terms = terms_of(issued(Item(), Item(rate=noted), Item(rate=REVERSE), language="nl"))
+    assert [group.reason for group in terms.taxes] == [None, "§ 4 Nr. 12 UStG", "Btw verlegd (Reverse charge)"]
+
+
+def test_words_between_the_lines_are_left_out() -> None:
+    terms = terms_of(issued("# Labour", Item("Pipe\n22 mm"), "As agreed"))
+    assert [(line.id, line.name, line.description) for line in terms.lines] == [("1", "Pipe", "22 mm")]
+
+
+def test_who_is_not_paid_into_an_account_is_told_none() -> None:
+    assert terms_of(issued(Item(), seller=without(SELLER, "bank"))).payment is None
+    assert terms_of(issued(Item(), kind="creditNote")).payment is None
+    account = {"account": "12345678", "sortCode": "12-34-56"}
+    payment = terms_of(issued(Item(), seller={**SELLER, "bank": account})).payment
+    assert payment is not None
+    assert (payment.code, payment.account, payment.is_iban) == ("30", "12-34-56 12345678", False)
