@@ -11,8 +11,12 @@ FONTS = Path(__file__).parent / "fonts"
 FAMILIES = ("Inter", "Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew")
 _UNKNOWN = "\N{WHITE SQUARE}"
 _LINE_ENDS = {"\r\n": "\n", "\r": "\n", "\u2028": "\n", "\u2029": "\n", "\t": " "}
-# Says how letters of Persian and Hebrew are joined. Whatever else is not seen could only mislead who reads.
+# Say how letters are joined, as Persian needs it.
 _JOINERS = "\u200c\u200d"
+# Controls, halves of letters, and what turns the direction of text around or hides in it: it could only mislead.
+_UNSEEN = {"Cc", "Cf", "Cs"}
+# Not assigned, or assigned by each font as it likes.
+_NOBODY_S = {"Cn", "Co"}
 # Of a font: the tables we read, by their format, and what ends the second one.
 _WHOLE, _FIRST_PLANE, _END = 12, 4, 0xFFFF
 
@@ -28,14 +32,16 @@ def printable(text: str) -> str:
 
 @cache
 def _printed(letter: str) -> str:
-    if letter == "\n":
+    category = unicodedata.category(letter)
+    if letter == "\n" or letter in _JOINERS:
         return letter
-    # Controls, lone surrogates, what is not assigned, and what turns the direction of text around or hides in it.
-    if unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Cn"} and letter not in _JOINERS:
-        return "" if unicodedata.category(letter) != "Cn" else _UNKNOWN
+    if category in _UNSEEN:
+        return ""
+    if category in _NOBODY_S:
+        return _UNKNOWN
     if ord(letter) in _covered():
         return letter
-    if unicodedata.category(letter).startswith("M"):
+    if category.startswith("M"):  # a mark on another letter
         return ""
     plainer = unicodedata.normalize("NFKC", letter)
     return plainer if all(ord(each) in _covered() for each in plainer) else _UNKNOWN

@@ -1,6 +1,7 @@
 """How an invoice is paid: the account in words, and as a code for banking apps."""
 
 import re
+from decimal import Decimal
 from io import BytesIO
 from typing import Any
 
@@ -13,7 +14,7 @@ from mainstay.paper.snapshot import Bank, Snapshot
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 # What the code of the European Payments Council can ask for.
-_MOST = 999_999_999
+_MOST = Decimal("999999999.99")
 _LONGEST_NAME, _LONGEST_REFERENCE = 70, 140
 
 
@@ -49,27 +50,35 @@ def payment(snapshot: Snapshot, locale: Locale) -> dict[str, Any]:
 
 def payment_code(snapshot: Snapshot) -> str | None:
     """The EPC code of a euro invoice with an IBAN, as a picture in SVG."""
-    bank, due = snapshot.seller.bank, snapshot.due
-    if bank is None or not bank.iban or snapshot.currency != "EUR" or not 0 < due <= _MOST:
+    asked = payment_code_text(snapshot)
+    if asked is None:
         return None
-    iban, bic = plain(bank.iban), plain(bank.bic or "")
-    if not _IBAN.fullmatch(iban):
-        return None
-    name = printable(snapshot.seller.legal_name or snapshot.seller.name).replace("\n", " ")
-    asked = (
-        *("BCD", "002", "1", "SCT"),
-        bic if _BIC.fullmatch(bic) else "",
-        name[:_LONGEST_NAME],
-        iban,
-        f"EUR{due:.2f}",
-        *("", ""),
-        printable(snapshot.number)[:_LONGEST_REFERENCE],
+    # Level M and letters as bytes of UTF-8, as the guideline wants it.
+    code = late("segno").make(
+        asked, error="M", mode="byte", encoding="utf-8", eci=False, boost_error=False, micro=False
     )
-    # Level M, at most version 13 and UTF-8, as the guideline wants it.
-    code = late("segno").make("\n".join(asked), error="M", mode="byte", encoding="utf-8", eci=False, boost_error=False)
     drawn = BytesIO()
     code.save(drawn, "svg", border=0, xmldecl=False, nl=False)
     return drawn.getvalue().decode()
+
+
+def payment_code_text(snapshot: Snapshot) -> str | None:
+    """What the code of an invoice says to a banking app (EPC069-12): whom to pay, how much, and what for."""
+    bank, due = snapshot.seller.bank, snapshot.due
+    iban, bic = (plain(bank.iban or ""), plain(bank.bic or "")) if bank else ("", "")
+    if snapshot.currency != "EUR" or not 0 < due <= _MOST or not _IBAN.fullmatch(iban):
+        return None
+    name = " ".join((snapshot.seller.legal_name or snapshot.seller.name).split())
+    lines = (
+        *("BCD", "002", "1", "SCT"),
+        bic if _BIC.fullmatch(bic) else "",
+        printable(name)[:_LONGEST_NAME],
+        iban,
+        f"EUR{due:.2f}",
+        *("", ""),
+        printable(" ".join(snapshot.number.split()))[:_LONGEST_REFERENCE],
+    )
+    return "\n".join(lines)
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,68 @@
+"""PDFs: beautiful to read, the same bytes whenever they are made, and with the e-invoice inside where there is one.
+
+A letter no font has would stop the making, so none is left by `sheet.py`. What others wrote is handed to Typst as data
+and never as code. One process makes documents: letters and their shapes take 200 MB of memory once they are loaded.
+"""
+
+import json
+from datetime import UTC, datetime
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from mainstay.late import late
+from mainstay.paper import cii, einvoice
+from mainstay.paper.letters import FONTS
+from mainstay.paper.sheet import sheet_of
+from mainstay.paper.snapshot import Snapshot
+from mainstay.paper.xmp import with_einvoice
+
+Copy = Literal["void"]
+
+_TEMPLATE = Path(__file__).parent / "template.typ"
+_LONGEST_SIDE = 600  # dots of a logo: three hundred an inch at the width it is printed
+_one_at_a_time = Lock()
+
+
+def render(snapshot: Snapshot, logo: bytes | None = None, copy: Copy | None = None) -> bytes:
+    """The PDF of a document; `copy` stamps it, and leaves out the e-invoice, which a stamp would not change.
+
+    `logo` is a PNG or JPEG picture.
+    """
+    sheet = sheet_of(snapshot, copy)
+    if logo is not None:
+        sheet["logo"] = list(_small(logo))
+    inputs = {"sheet": json.dumps(sheet, ensure_ascii=False)}
+    if copy is not None or einvoice.standing(snapshot).e_invoice.status != "included":
+        return compiled(inputs, snapshot.issued_on)
+    inputs["xml"] = cii.written(einvoice.terms_of(snapshot)).decode()
+    return with_einvoice(compiled(inputs, snapshot.issued_on))
+
+
+def compiled(inputs: dict[str, str], on: str) -> bytes:
+    """The template with these inputs, as if it were made at the beginning of this day."""
+    at = int(datetime.fromisoformat(on).replace(tzinfo=UTC).timestamp())
+    with _one_at_a_time:
+        # Without inputs of its own the compiler would print the document before, of another customer.
+        made: bytes = _compiler().compile(format="pdf", sys_inputs=inputs, pdf_standards=["a-3b"], timestamp=at)
+    return made
+
+
+@cache
+def _compiler() -> Any:
+    typst = late("typst")
+    fonts = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[FONTS])
+    return typst.Compiler(_TEMPLATE, root=_TEMPLATE.parent, font_paths=fonts)
+
+
+@cache
+def _small(logo: bytes) -> bytes:
+    """A logo with no more dots than are printed."""
+    with late("PIL.Image").open(BytesIO(logo), formats=("PNG", "JPEG")) as picture:
+        drawn = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+    drawn.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+    small = BytesIO()
+    drawn.save(small, "PNG")
+    return small.getvalue()

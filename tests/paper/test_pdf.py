@@ -1,0 +1,238 @@
+"""PDFs: the same bytes ever after, one customer's words on one customer's document, and the e-invoice inside."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from typing import Any
+
+import pypdf
+import pytest
+from facturx import get_facturx_xml_from_pdf
+from PIL import Image
+
+from mainstay.paper import cii
+from mainstay.paper.einvoice import terms_of
+from mainstay.paper.pdf import compiled, render
+from mainstay.paper.snapshot import Snapshot
+from mainstay.paper.xmp import UnknownForm, with_einvoice
+from papers import BUYER, GST_QST, NASTY, SELLER, VAT7, Item, by_chance, issued
+
+
+def opened(pdf: bytes) -> pypdf.PdfReader:
+    return pypdf.PdfReader(BytesIO(pdf), strict=True)
+
+
+def text_of(pdf: bytes) -> str:
+    return "\n".join(page.extract_text() for page in opened(pdf).pages)
+
+
+def words_of(pdf: bytes) -> str:
+    """All words without the spaces between them, which readers put where lines end."""
+    return "".join(text_of(pdf).split()).replace("\u200b", "")
+
+
+def logo() -> bytes:
+    drawn = BytesIO()
+    Image.new("RGBA", (1000, 300), (200, 80, 20, 128)).save(drawn, "PNG")
+    return drawn.getvalue()
+
+
+def test_an_invoice_says_what_it_is_about() -> None:
+    text = text_of(render(issued(Item("Boiler\n24 kW", "2", "379"), title="New boiler", orderNumber="PO 77")))
+    for said in ("Invoice", "INV-0207", "16 November 2026", "Müller Bau AG", "Boiler", "24 kW", "758.00", "902.02"):
+        assert said in text, said
+    for said in ("New boiler", "PO 77", "VAT 19% on 758.00", "DE89 3704 0044 0532 0130 00", "Page 1 of 1"):
+        assert said in text, said
+
+
+def test_it_is_the_same_bytes_whenever_it_is_made() -> None:
+    made = render(issued(Item()), logo=logo())
+    render(by_chance(3))
+    assert render(issued(Item()), logo=logo()) == made
+
+
+def test_it_is_the_same_bytes_in_another_process() -> None:
+    code = (
+        "import sys\nfrom mainstay.paper.pdf import render\nfrom papers import by_chance\n"
+        "sys.stdout.buffer.write(render(by_chance(5)))"
+    )
+    path = {"PYTHONPATH": ":".join(sys.path)}
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=path).stdout == render(
+        by_chance(5)
+    )
+
+
+def test_one_customer_never_reads_what_another_was_sent() -> None:
+    first = render(
+        issued(Item("Secret of the first"), buyer={**BUYER, "name": "First Ltd"}, notes="For the first only")
+    )
+    second = render(issued(Item("Other work"), buyer={**BUYER, "name": "Second Ltd"}))
+    assert "First Ltd" in text_of(first)
+    assert "First" not in text_of(second)
+    assert "first" not in text_of(second)
+    # Where nothing is handed in, nothing is printed: the compiler still holds the one before.
+    with pytest.raises(RuntimeError, match="sheet"):
+        compiled({}, "2026-11-16")
+
+
+def test_documents_asked_for_at_once_are_made_one_after_the_other() -> None:
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda number: render(issued(Item(), number=f"INV-{number}")), range(8)))
+    assert [f"INV-{number}" in text_of(pdf) for number, pdf in enumerate(made)] == [True] * 8
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_e_invoice_inside_is_what_was_written(seed: int) -> None:
+    snapshot = by_chance(seed)
+    pdf = render(snapshot)
+    reader = opened(pdf)
+    assert [*reader.attachments] == ["factur-x.xml"]
+    assert reader.attachments["factur-x.xml"] == [cii.written(terms_of(snapshot))]
+    root: Any = reader.trailer["/Root"]
+    (file,) = (each.get_object() for each in root["/AF"])
+    assert (file["/AFRelationship"], file["/EF"]["/F"]["/Subtype"]) == ("/Alternative", "/text/xml")
+    told = root["/Metadata"].get_data().decode()
+    for fact in ("<fx:DocumentFileName>factur-x.xml<", "<fx:ConformanceLevel>EN 16931<", "<pdfaid:part>3<"):
+        assert fact in told
+    # A library that reads e-invoices finds it too, and by its own rules.
+    name, xml = get_facturx_xml_from_pdf(pdf, check_xsd=True, check_schematron=False)
+    assert (name, xml) == ("factur-x.xml", cii.written(terms_of(snapshot)))
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "copy"),
+    [
+        (issued(Item(), kind="quote"), None),
+        (issued(Item(rate=GST_QST)), None),
+        (issued(Item(), dueOn=None), None),
+        (issued(Item()), "void"),
+    ],
+    ids=["a quote", "two taxes", "incomplete", "a stamped copy"],
+)
+def test_what_is_no_e_invoice_says_nothing_of_one(snapshot: Snapshot, copy: Any) -> None:
+    reader = opened(render(snapshot, copy=copy))
+    assert [*reader.attachments] == []
+    root: Any = reader.trailer["/Root"]
+    assert b"factur-x" not in root["/Metadata"].get_data()
+
+
+def test_another_form_of_pdf_is_refused() -> None:
+    pdf = render(issued(Item(), kind="quote"))
+    with pytest.raises(UnknownForm):
+        with_einvoice(pdf.replace(b"</pdfaExtension:schemas>", b"</pdfaExtension:Schemas>"))
+    with pytest.raises(UnknownForm):
+        with_einvoice(b"%PDF-1.7")
+
+
+def test_what_others_wrote_is_printed_and_never_run() -> None:
+    code = '#eval("1+1") #read("/etc/passwd") $x^2$ @ref *b* _i_ `raw` \\ {x} [y] // <script>alert(1)</script>'
+    party = {**BUYER, "name": code, "contactName": code, "taxNumber": code, "address": {"line1": code, "city": code}}
+    given: dict[str, Any] = dict.fromkeys(
+        ("title", "reference", "orderNumber", "notes", "terms", "reason", "number"), code
+    )
+    snapshot = issued(
+        Item(f"{code}\n{code}", unit=code, rate={**VAT7, "note": code, "components": [{"name": code, "percent": "7"}]}),
+        f"# {code}",
+        code,
+        kind="creditNote",
+        seller={**SELLER, **party, "legalName": code, "registrationNumber": code, "email": code, "phone": code},
+        buyer=party,
+        site={"name": code, "address": {"line1": code}},
+        job={"number": code},
+        preceding=[{"number": code}],
+        **given,
+    )
+    expected = "".join(code.split())
+    assert words_of(render(snapshot)).count(expected) >= 25
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *NASTY,
+        "👨‍👩‍👧 \U0001f9ff",
+        "ab\u202edcba\u2069",
+        "\u0e01\u0e33 \u3042 \uac00 \U00020000",
+        "e\u0301\u0323\u05b0\u0651",
+    ],
+)
+def test_no_letter_stops_a_document(text: str) -> None:
+    words: dict[str, Any] = dict.fromkeys(("title", "notes", "terms", "reference"), text)
+    assert len(opened(render(issued(Item(text), f"# {text}", buyer={**BUYER, "name": text}, **words))).pages) == 1
+
+
+def test_right_to_left_is_printed_in_its_letters() -> None:
+    text = text_of(render(issued(Item("עבודות צנרת"), Item("صيانة"), title="تركيب")))
+    assert "עבודות" in text or "תודובע" in text
+    assert "\N{WHITE SQUARE}" not in text
+
+
+def test_sixty_lines_go_over_pages_and_are_carried_forward() -> None:
+    reader = opened(render(issued(*[Item(f"Position {place}", price="1") for place in range(1, 61)])))
+    pages = [page.extract_text() for page in reader.pages]
+    assert len(pages) == 3
+    assert all(f"Page {number} of 3" in page for number, page in enumerate(pages, 1))
+    carried = [line for line in pages[0].splitlines() if "Carried forward" in line or "Brought forward" in line]
+    assert len(carried) == 1
+    assert "Brought forward" in pages[1]
+    assert "Carried forward" not in pages[2]
+
+
+def test_a_void_copy_is_stamped_and_says_the_same() -> None:
+    plain, void = text_of(render(issued(Item()))), text_of(render(issued(Item()), copy="void"))
+    assert "VOID" not in plain
+    assert "VOID" in void
+    assert "INV-0207" in void
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "said"),
+    [
+        (
+            issued(Item(), kind="quote", validUntil="2026-12-16"),
+            ["Quote", "Valid until", "Accept this quote", "Signature"],
+        ),
+        (
+            issued(Item(), Item("Extra", optional=True, chosen=False), kind="quote"),
+            ["Option", "not part of the total", "119.00"],
+        ),
+        (issued(Item(), kind="quote", revision=3), ["Q-0318, revision 3"]),
+        (
+            issued(Item(), kind="quote", deposit={"percent": "30", "amount": "35.70"}),
+            ["Deposit on acceptance, 30%", "35.70"],
+        ),
+        (
+            issued(Item(), kind="creditNote", reason="Returned"),
+            ["Credit note", "corrects invoice INV-0207 of 2 November 2026", "Returned"],
+        ),
+        (
+            issued(Item(), kind="purchaseOrder", seller=BUYER, buyer=SELLER),
+            ["Purchase order", "Supplier", "state PO-0031"],
+        ),
+        (issued(Item(), type="deposit"), ["Deposit invoice"]),
+        (issued(Item(), type="final"), ["Final invoice"]),
+        (issued(Item(), language="de"), ["Rechnung", "Zu zahlen", "119,00", "16. November 2026"]),
+        (issued(Item(price="0")), ["nothing left to pay"]),
+        (issued(Item(), pricesIncludeTax=True), ["Prices include tax", "84.03", "15.97"]),
+        (issued(Item(rate=GST_QST, price="140")), ["GST 5% on 140.00", "QST 9.975% on 140.00", "13.97"]),
+    ],
+)
+def test_each_kind_of_document_says_what_it_should(snapshot: Snapshot, said: list[str]) -> None:
+    text = " ".join(text_of(render(snapshot)).split())
+    for words in said:
+        assert words in text, words
+
+
+def test_a_logo_stands_instead_of_the_name() -> None:
+    with_logo, without = opened(render(issued(Item()), logo=logo())), opened(render(issued(Item())))
+    assert len(with_logo.pages[0].images) - len(without.pages[0].images) >= 1
+    # Large pictures are made small: what is printed needs no more dots.
+    assert max(image.image.width for image in with_logo.pages[0].images if image.image) <= 600
+
+
+def test_importing_it_loads_no_library_that_makes_documents() -> None:
+    code = "import sys, mainstay.paper.pdf, mainstay.paper.ubl; sys.stdout.write(' '.join(sys.modules))"
+    path = {"PYTHONPATH": ":".join(sys.path)}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=path).stdout
+    assert {"typst", "segno", "babel", "PIL"}.isdisjoint(found.split())
