@@ -20,6 +20,8 @@ LIBRARIES = (
     "psycopg_pool",
     "redis",
     "httpx2",
+    "typst",
+    "segno",
 )
 _TOLD = "import sys; sys.stderr.write(' '.join(sys.modules))"
 

@@ -179,6 +179,15 @@ def test_sixty_lines_go_over_pages_and_are_carried_forward() -> None:
     assert "Carried forward" not in pages[2]
 
 
+def test_a_heading_never_stands_alone_at_the_end_of_a_page() -> None:
+    for lines in range(26, 32):
+        items = [Item(f"Position {place}") for place in range(lines)]
+        pages = [
+            page.extract_text() for page in opened(render(issued(*items, "# Materials", Item("First of it")))).pages
+        ]
+        assert [page for page in pages if "Materials" in page] == [page for page in pages if "First of it" in page]
+
+
 def test_a_void_copy_is_stamped_and_says_the_same() -> None:
     plain, void = text_of(render(issued(Item()))), text_of(render(issued(Item()), copy="void"))
     assert "VOID" not in plain

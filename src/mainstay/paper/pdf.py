@@ -5,8 +5,9 @@ and never as code. One process makes documents: letters and their shapes take 20
 """
 
 import json
+from base64 import b64encode
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -21,7 +22,7 @@ from mainstay.paper.xmp import with_einvoice
 
 Copy = Literal["void"]
 
-_TEMPLATE = Path(__file__).parent / "template.typ"
+TEMPLATE = Path(__file__).parent / "template.typ"
 _LONGEST_SIDE = 600  # dots of a logo: three hundred an inch at the width it is printed
 _one_at_a_time = Lock()
 
@@ -33,7 +34,7 @@ def render(snapshot: Snapshot, logo: bytes | None = None, copy: Copy | None = No
     """
     sheet = sheet_of(snapshot, copy)
     if logo is not None:
-        sheet["logo"] = list(_small(logo))
+        sheet["logo"] = _drawn(logo)
     inputs = {"sheet": json.dumps(sheet, ensure_ascii=False)}
     if copy is not None or einvoice.standing(snapshot).e_invoice.status != "included":
         return compiled(inputs, snapshot.issued_on)
@@ -54,15 +55,18 @@ def compiled(inputs: dict[str, str], on: str) -> bytes:
 def _compiler() -> Any:
     typst = late("typst")
     fonts = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[FONTS])
-    return typst.Compiler(_TEMPLATE, root=_TEMPLATE.parent, font_paths=fonts)
+    return typst.Compiler(TEMPLATE, root=TEMPLATE.parent, font_paths=fonts)
 
 
-@cache
-def _small(logo: bytes) -> bytes:
-    """A logo with no more dots than are printed."""
+@lru_cache(maxsize=32)
+def _drawn(logo: bytes) -> str:
+    """A logo with no more dots than are printed, inside a drawing: Typst takes text only."""
     with late("PIL.Image").open(BytesIO(logo), formats=("PNG", "JPEG")) as picture:
         drawn = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+        kind = picture.format
     drawn.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
     small = BytesIO()
-    drawn.save(small, "PNG")
-    return small.getvalue()
+    drawn.save(small, kind)
+    size = f'width="{drawn.width}" height="{drawn.height}"'
+    data = f"data:image/{kind.lower()};base64,{b64encode(small.getvalue()).decode()}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><image {size} href="{data}"/></svg>'

@@ -98,7 +98,7 @@ class Preceding(Frozen):
     issued_on: str | None = None
 
 
-class ServicePeriod(Frozen):
+class WorkPeriod(Frozen):
     """When the work was done, both days included."""
 
     from_: str = Field(alias="from")
@@ -205,7 +205,7 @@ class Snapshot(Frozen):
     due_on: str | None = None
     valid_until: str | None = None
     needed_on: str | None = None
-    service_period: ServicePeriod | None = None
+    service_period: WorkPeriod | None = None
     title: str | None = None
     # What the buyer wants to read on it, and the number of their order.
     reference: str | None = None
