@@ -21,6 +21,14 @@ def in_country(party: dict[str, Any], country: str | None) -> dict[str, Any]:
     return {**party, "address": {**party["address"], "country": country}}
 
 
+DUTCH = {
+    **SELLER,
+    "taxNumber": "NL001234567B01",
+    "registrationNumber": "17131139",
+    "address": {"line1": "Markt 1", "city": "Delft", "postalCode": "2611 GP", "country": "NL"},
+}
+
+
 def test_a_whole_invoice_is_one_and_can_go_into_the_network() -> None:
     found = standing(issued(Item(), reference="04011000-12345-03"))
     assert (found.e_invoice, found.peppol) == (INCLUDED, INCLUDED)
@@ -90,11 +98,33 @@ def test_outside_of_tax_a_seller_is_known_by_registration() -> None:
         ({"seller": without(SELLER, "phone", "bank")}, ["seller.phone", "seller.bank"]),
         ({"seller": without(SELLER, "phone", "bank"), "buyer": in_country(BUYER, "FR")}, []),
         ({"dueOn": None, "reference": None}, ["dueOn", "reference"]),
+        ({"seller": {**DUTCH, "bank": None}}, ["seller.bank"]),
+        (
+            {"seller": {**DUTCH, "address": {"country": "NL", "city": "Delft"}}},
+            ["seller.address.line1", "seller.address.postalCode"],
+        ),
+        (
+            {"seller": DUTCH, "buyer": {**BUYER, "address": {"country": "NL", "line1": "Markt 1"}}},
+            ["buyer.address.city", "buyer.address.postalCode"],
+        ),
+        ({"seller": DUTCH, "kind": "creditNote", "preceding": []}, ["preceding"]),
+        ({"seller": DUTCH}, []),
     ],
 )
 def test_the_network_asks_for_more(given: dict[str, Any], missing: list[str]) -> None:
     found = standing(issued(Item(), **{"reference": "x", **given})).peppol
     assert found == Standing("incomplete" if missing else "included", tuple(missing))
+
+
+def test_where_we_do_not_know_the_rules_nothing_goes_into_the_network() -> None:
+    found = standing(issued(Item(), reference="x", seller=in_country(SELLER, "DK")))
+    assert (found.e_invoice, found.peppol) == (INCLUDED, NOT_APPLICABLE)
+
+
+def test_the_number_of_a_dutch_company_says_which_list_it_is_from() -> None:
+    seller = terms_of(issued(Item(), seller=DUTCH)).seller
+    assert (seller.registration, seller.register) == ("17131139", "0106")
+    assert terms_of(issued(Item())).seller.register is None
 
 
 def test_a_negative_price_is_a_negative_quantity() -> None:

@@ -35,6 +35,16 @@ GOLDEN = {
     "no bank": issued(Item(), seller={**SELLER, "bank": None}),
     "tax office's number": issued(Item(), seller={**SELLER, "taxNumber": "22/815/08156"}),
     "texts": issued(*[Item(text) for text in NASTY], notes="\n".join(NASTY), title=NASTY[2], orderNumber=NASTY[1]),
+    "Dutch": issued(
+        Item(),
+        reference="x",
+        seller={
+            **SELLER,
+            "taxNumber": "NL001234567B01",
+            "registrationNumber": "17131139",
+            "address": {"line1": "Markt 1", "city": "Delft", "postalCode": "2611 GP", "country": "NL"},
+        },
+    ),
     "nothing due": issued(Item(price="0")),
     "negative": issued(Item(price="-100")),
     "yen": issued(Item(price="1190"), currency="JPY"),

@@ -83,7 +83,7 @@ def _party(name: str, party: PartyTerms) -> Element | None:
         element("ram:Name", party.name),
         element(
             "ram:SpecifiedLegalOrganization",
-            element("ram:ID", party.registration),
+            element("ram:ID", party.registration, schemeID=party.register),
             element("ram:TradingBusinessName", party.trading_name),
         ),
         element(

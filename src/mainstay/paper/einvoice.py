@@ -12,6 +12,7 @@ from mainstay.paper.einvoice_lines import Allowance, InvoiceLine, TaxGroup, figu
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
 from mainstay.paper.paying import plain
+from mainstay.paper.peppol import REGISTERS, can_go_there, country_of, missing_there
 from mainstay.paper.snapshot import Party, Place, Preceding, Snapshot
 from mainstay.paper.taxes import is_vat_number, plain_number
 from mainstay.values.money import CURRENCIES
@@ -42,8 +43,12 @@ def standing(snapshot: Snapshot) -> Standings:
     if not _can_be_told(snapshot):
         return Standings(Standing("notApplicable"), Standing("notApplicable"))
     missing = tuple(_missing(snapshot))
-    for_peppol = tuple(dict.fromkeys((*missing, *_missing_for_peppol(snapshot))))
-    return Standings(*(Standing("incomplete" if fields else "included", fields) for fields in (missing, for_peppol)))
+    there = tuple(dict.fromkeys((*missing, *missing_there(snapshot))))
+    return Standings(_standing(missing), _standing(there) if can_go_there(snapshot) else Standing("notApplicable"))
+
+
+def _standing(missing: tuple[str, ...]) -> Standing:
+    return Standing("incomplete" if missing else "included", missing)
 
 
 def _can_be_told(snapshot: Snapshot) -> bool:
@@ -64,7 +69,7 @@ def _missing(snapshot: Snapshot) -> Iterator[str]:
     """Which fields are missing that every e-invoice has."""
     seller, buyer = snapshot.seller, snapshot.buyer
     categories = {snapshot.rates[line.tax_rate_id or ""].category for line in snapshot.items}
-    if not _country(seller):
+    if not country_of(seller):
         yield "seller.address.country"
     if not seller.tax_number and "outside" not in categories:
         yield "seller.taxNumber"
@@ -72,7 +77,7 @@ def _missing(snapshot: Snapshot) -> Iterator[str]:
     known = "outside" not in categories and is_vat_number(seller.tax_number or "")
     if not known and not seller.registration_number:
         yield "seller.registrationNumber"
-    if not _country(buyer):
+    if not country_of(buyer):
         yield "buyer.address.country"
     # Who owes the tax is known by a number (BR-AE-02).
     known = is_vat_number(buyer.tax_number or "") or bool(buyer.registration_number)
@@ -82,39 +87,6 @@ def _missing(snapshot: Snapshot) -> Iterator[str]:
         yield "dueOn"
 
 
-def _missing_for_peppol(snapshot: Snapshot) -> Iterator[str]:
-    """Which fields are missing that only the network asks for; an address there is given, never guessed."""
-    seller, buyer = snapshot.seller, snapshot.buyer
-    if not seller.e_invoice_address:
-        yield "seller.eInvoiceAddress"
-    if not buyer.e_invoice_address:
-        yield "buyer.eInvoiceAddress"
-    if not snapshot.reference and not snapshot.order_number:
-        yield "reference"
-    if _country(seller) == _country(buyer) == "DE":
-        yield from _missing_in_germany(snapshot)
-
-
-def _missing_in_germany(snapshot: Snapshot) -> Iterator[str]:
-    seller, buyer = snapshot.seller, snapshot.buyer
-    place, to = seller.address or Place(), buyer.address or Place()
-    bank = seller.bank
-    needed = {
-        "seller.phone": seller.phone,
-        "seller.email": seller.email,
-        "seller.address.city": place.city,
-        "seller.address.postalCode": place.postal_code,
-        "seller.bank": bank and (bank.iban or bank.account),
-        "buyer.address.city": to.city,
-        "buyer.address.postalCode": to.postal_code,
-    }
-    yield from (field for field, value in needed.items() if not value)
-
-
-def _country(party: Party) -> str | None:
-    return party.address.country if party.address else None
-
-
 @dataclass(frozen=True, slots=True)
 class PartyTerms:
     """Who sells (BG-4), or who buys (BG-7)."""
@@ -122,6 +94,7 @@ class PartyTerms:
     name: str  # BT-27, BT-44
     trading_name: str | None  # BT-28
     registration: str | None  # BT-30, BT-47
+    register: str | None  # the list it is from, by ISO 6523
     vat_number: str | None  # BT-31, BT-48
     tax_number: str | None  # BT-32, of a seller alone
     address: Place
@@ -233,7 +206,7 @@ def _payment_note(snapshot: Snapshot) -> str:
         return snapshot.terms
     if snapshot.kind == "creditNote":
         return say(snapshot.language, "credit.settled")
-    locale = Locale(snapshot.language, _country(snapshot.seller))
+    locale = Locale(snapshot.language, country_of(snapshot.seller))
     amount = locale.money(snapshot.due, snapshot.currency)
     if not snapshot.due_on:
         return say(snapshot.language, "pay.now", amount=amount)
@@ -250,6 +223,7 @@ def _party(party: Party, *, outside: bool, sells: bool) -> PartyTerms:
         name=party.legal_name or party.name,
         trading_name=trading,
         registration=party.registration_number,
+        register=REGISTERS.get(country_of(party) or ""),
         # Outside of VAT nobody has a number for it (BR-O-02).
         vat_number=number if is_vat and not outside else None,
         tax_number=party.tax_number if sells and number and not is_vat and not outside else None,

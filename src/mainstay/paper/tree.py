@@ -10,14 +10,14 @@ Content = Element | str | Decimal | None
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def element(name: str, *content: Content, **attributes: str) -> Element | None:
+def element(name: str, *content: Content, **attributes: str | None) -> Element | None:
     """An element; none if there is nothing in it."""
-    made = Element(name, attributes)
+    made = Element(name, {attribute: value for attribute, value in attributes.items() if value is not None})
     for each in content:
         if isinstance(each, Element):
             made.append(each)
         elif each is not None:
-            made.text = _NOT_XML.sub("", each if isinstance(each, str) else f"{each:f}")
+            made.text = _NOT_XML.sub("", each if isinstance(each, str) else f"{each:f}").strip()
     return made if len(made) or made.text else None
 
 

@@ -161,7 +161,7 @@ def _party(party: PartyTerms) -> Element | None:
         element(
             "cac:PartyLegalEntity",
             element("cbc:RegistrationName", party.name),
-            element("cbc:CompanyID", party.registration),
+            element("cbc:CompanyID", party.registration, schemeID=party.register),
         ),
         element(
             "cac:Contact",
