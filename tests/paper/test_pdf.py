@@ -29,7 +29,7 @@ def text_of(pdf: bytes) -> str:
 
 def words_of(pdf: bytes) -> str:
     """All words without the spaces between them, which readers put where lines end."""
-    return "".join(text_of(pdf).split()).replace("\u200b", "")
+    return "".join(text_of(pdf).split())
 
 
 def logo() -> bytes:

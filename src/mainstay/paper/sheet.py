@@ -39,6 +39,7 @@ _RESULTS = {
     "quote": "sum.totalIn",
     "purchaseOrder": "sum.totalIn",
 }
+_ONE_LINE = 50
 STAMPS = {"void": "stamp.void"}
 
 Pair = tuple[str, str]
@@ -68,6 +69,8 @@ class Sheet:
             "name": f"{title} {of.number}",
             "stamp": self.say(STAMPS[copy]) if copy else None,
             "issuer": of.issuer.name,
+            # One line at the top of the pages that follow.
+            "short-issuer": of.issuer.name if len(of.issuer.name) <= _ONE_LINE else f"{of.issuer.name[:_ONE_LINE]}…",
             "recipient": {"label": self.say(_RECIPIENTS[of.kind]), "lines": self._recipient()},
             "site": self._site(),
             "facts": list(self._facts()),
