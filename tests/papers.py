@@ -175,7 +175,7 @@ _UNITS = ("h", "pcs", "m", "m²", "kg", None, "lump", "Stk", "day", "l", "weird"
 
 
 def by_chance(seed: int) -> Snapshot:
-    """An invoice or a credit note of any kind that can be an e-invoice."""
+    """An invoice or a credit note of any kind; most can be e-invoices."""
     chance = Random(seed)
     outside = chance.random() < 0.1
     rates = [OUTSIDE] if outside else chance.sample(_CATEGORIES, chance.randint(1, 4))
@@ -200,6 +200,8 @@ def by_chance(seed: int) -> Snapshot:
         *items,
         kind=kind,
         discount=discount,
+        seller=_party_by_chance(chance, SELLER),
+        buyer=_party_by_chance(chance, BUYER),
         currency=chance.choice(("EUR", "EUR", "GBP", "JPY")),
         pricesIncludeTax=chance.random() < 0.5,
         language=chance.choice(("en", "de", "fr", "nl", "es")),
@@ -208,6 +210,17 @@ def by_chance(seed: int) -> Snapshot:
         notes=chance.choice((None, "Thank you.", *NASTY)),
         **more,
     )
+
+
+def _party_by_chance(chance: Random, party: dict[str, Any]) -> dict[str, Any]:
+    """Someone of whom not everything is known."""
+    known = {name: value for name, value in party.items() if name in {"name", "address"} or chance.random() < 0.85}
+    numbers = ("DE136695976", "22/815/08156", "FR 40 303 265 045", "CHE-116.281.710 MWST", NASTY[1])
+    if "taxNumber" in known and chance.random() < 0.4:
+        known["taxNumber"] = chance.choice(numbers)
+    if chance.random() < 0.3:
+        known["address"] = {"country": chance.choice(("DE", "NL", "GB", "FR", "AT", "US", None)), "line1": "1 High St"}
+    return known
 
 
 def _item_by_chance(chance: Random, of: dict[str, Any]) -> Item:

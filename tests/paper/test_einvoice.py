@@ -41,11 +41,21 @@ def test_a_whole_invoice_is_one_and_can_go_into_the_network() -> None:
         issued(Item(), kind="purchaseOrder"),
         issued(Item(rate=GST_QST)),
         issued(Item(), currency="KWD"),
+        issued(Item(), currency="STN"),
         issued("Only words"),
         issued(Item(rate=OUTSIDE), Item()),
         issued(Item(rate=rate("19", "reverseCharge"))),
     ],
-    ids=["a quote", "an order", "two taxes", "three decimals", "no line", "outside and inside", "tax where none is"],
+    ids=[
+        "a quote",
+        "an order",
+        "two taxes",
+        "three decimals",
+        "an unlisted currency",
+        "no line",
+        "outside and inside",
+        "tax where none is",
+    ],
 )
 def test_what_the_norm_has_no_words_for_is_none(snapshot: Snapshot) -> None:
     found = standing(snapshot)
@@ -95,6 +105,8 @@ def test_outside_of_tax_a_seller_is_known_by_registration() -> None:
         ({"reference": None, "orderNumber": "PO 77"}, []),
         ({"seller": without(SELLER, "eInvoiceAddress")}, ["seller.eInvoiceAddress"]),
         ({"buyer": without(BUYER, "eInvoiceAddress")}, ["buyer.eInvoiceAddress"]),
+        ({"buyer": {**BUYER, "eInvoiceAddress": {"scheme": "GLN", "id": "1"}}}, ["buyer.eInvoiceAddress"]),
+        ({"buyer": {**BUYER, "eInvoiceAddress": {"scheme": "EM", "id": "a@b.example"}}}, ["buyer.eInvoiceAddress"]),
         ({"seller": without(SELLER, "phone", "bank")}, ["seller.phone", "seller.bank"]),
         ({"seller": without(SELLER, "phone", "bank"), "buyer": in_country(BUYER, "FR")}, []),
         ({"dueOn": None, "reference": None}, ["dueOn", "reference"]),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from mainstay.paper.codes import ADDRESS_SCHEMES, UNLISTED_CURRENCIES
 from mainstay.paper.einvoice_lines import Allowance, InvoiceLine, TaxGroup, figures_of
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
@@ -58,6 +59,7 @@ def _can_be_told(snapshot: Snapshot) -> bool:
     return (
         snapshot.kind in {"invoice", "creditNote"}
         and CURRENCIES[snapshot.currency] <= _MOST_DECIMALS
+        and snapshot.currency not in UNLISTED_CURRENCIES
         and bool(rates)
         and all(rate and len(rate.components) <= 1 for rate in rates)
         and all(rate.category == "standard" or not rate.percent for rate in rates if rate)
@@ -228,7 +230,7 @@ def _party(party: Party, *, outside: bool, sells: bool) -> PartyTerms:
         vat_number=number if is_vat and not outside else None,
         tax_number=party.tax_number if sells and number and not is_vat and not outside else None,
         address=party.address or Place(),
-        network=(network.scheme, network.id) if network else None,
+        network=(network.scheme, network.id) if network and network.scheme in ADDRESS_SCHEMES else None,
         contact=(party.contact_name or party.name) if reached else None,
         phone=party.phone,
         email=party.email,

@@ -14,6 +14,7 @@ from mainstay.values.totals import WHOLE, rounded
 _PRICE_DECIMALS = 8
 _CENTS = 2  # of an amount, also where the currency has none
 _TOLERANCE = Decimal("0.02")  # of the Peppol network, for what readers work out again
+_CENT = Decimal("0.01")
 # Exempt, reverse charge, outside: where a reason has to be told, and nowhere else may be.
 _UNTAXED = {"E", "AE", "O"}
 
@@ -128,7 +129,7 @@ def _line(snapshot: Snapshot, line: Line, net: Decimal, place: str) -> InvoiceLi
 def _line_allowance(snapshot: Snapshot, line: Line, of: Decimal, net: Decimal) -> Allowance | None:
     """What is taken off a line, so that its price by its quantity less that is the line."""
     less, percent = of - net, Decimal(line.discount_percent)
-    if not less or (not percent and abs(less) <= _TOLERANCE):
+    if not less or (not percent and abs(less) <= _CENT):
         return None
     reason = say(snapshot.language, "sum.discount" if percent else "sum.rounding")
     kind = _kind(_rate(snapshot, line))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from mainstay.paper.codes import PEPPOL_SCHEMES
 from mainstay.paper.snapshot import Party, Place, Snapshot
 
 # Sellers there have rules of their own, for numbers and payments, which what we write does not keep.
@@ -34,10 +35,9 @@ def can_go_there(snapshot: Snapshot) -> bool:
 
 def missing_there(snapshot: Snapshot) -> Iterator[str]:
     """Which fields are missing that only the network asks for; an address there is given, never guessed."""
-    if not snapshot.seller.e_invoice_address:
-        yield "seller.eInvoiceAddress"
-    if not snapshot.buyer.e_invoice_address:
-        yield "buyer.eInvoiceAddress"
+    for name, party in (("seller", snapshot.seller), ("buyer", snapshot.buyer)):
+        if not party.e_invoice_address or party.e_invoice_address.scheme not in PEPPOL_SCHEMES:
+            yield f"{name}.eInvoiceAddress"
     if not snapshot.reference and not snapshot.order_number:
         yield "reference"
     home = country_of(snapshot.seller) or ""

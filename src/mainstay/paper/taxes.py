@@ -5,8 +5,8 @@ import re
 from mainstay.paper.messages import say
 from mainstay.values.places import COUNTRIES
 
-# Greece writes its language's letters before them, Northern Ireland letters of its own.
-_PREFIXES = COUNTRIES | {"EL", "XI"}
+# Greece writes its language's letters before them, Northern Ireland letters of its own; the norm's list has no SS.
+_PREFIXES = COUNTRIES - {"SS"} | {"EL", "XI"}
 _VAT_NUMBER = re.compile(r"[A-Z]{2}(?=[0-9A-Z+*]*[0-9])[0-9A-Z+*]{2,18}")
 _REASONS = {"exempt": "tax.exempt", "reverseCharge": "tax.reverseCharge", "outside": "tax.outside"}
 
