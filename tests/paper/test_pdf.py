@@ -13,7 +13,7 @@ from PIL import Image
 
 from mainstay.paper import cii
 from mainstay.paper.einvoice import standing, terms_of
-from mainstay.paper.pdf import compiled, render
+from mainstay.paper.pdf import TEMPLATE, compiled, render
 from mainstay.paper.snapshot import Snapshot
 from mainstay.paper.xmp import UnknownForm, with_einvoice
 from papers import BUYER, GST_QST, NASTY, SELLER, VAT7, Item, by_chance, issued
@@ -223,6 +223,7 @@ def test_a_void_copy_is_stamped_and_says_the_same() -> None:
         ),
         (issued(Item(), type="deposit"), ["Deposit invoice"]),
         (issued(Item(), type="final"), ["Final invoice"]),
+        (issued(Item(), type="final", kind="creditNote"), ["Credit note"]),
         (issued(Item(), language="de"), ["Rechnung", "Zu zahlen", "119,00", "16. November 2026"]),
         (issued(Item(price="0")), ["nothing left to pay"]),
         (issued(Item(), pricesIncludeTax=True), ["Prices include tax", "84.03", "15.97"]),
@@ -233,6 +234,24 @@ def test_each_kind_of_document_says_what_it_should(snapshot: Snapshot, said: lis
     text = " ".join(text_of(render(snapshot)).split())
     for words in said:
         assert words in text, words
+
+
+@pytest.mark.parametrize("kind", ["invoice", "creditNote", "quote", "purchaseOrder"])
+def test_a_document_of_which_hardly_anything_is_known_is_made(kind: str) -> None:
+    bare = {
+        "kind": kind,
+        "number": "1",
+        "currency": "EUR",
+        "issuedOn": "2026-11-16",
+        "totals": {"net": "0", "total": "0"},
+    }
+    text = text_of(render(Snapshot.model_validate({**bare, "seller": {"name": "Seller"}, "buyer": {"name": "Buyer"}})))
+    assert "Seller" in text
+    assert "Buyer" in text
+
+
+def test_the_template_can_read_nothing_but_itself() -> None:
+    assert [path.name for path in TEMPLATE.parent.iterdir()] == ["template.typ"]
 
 
 def test_a_logo_stands_instead_of_the_name() -> None:

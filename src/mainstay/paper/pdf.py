@@ -22,7 +22,8 @@ from mainstay.paper.xmp import with_einvoice
 
 Copy = Literal["void"]
 
-TEMPLATE = Path(__file__).parent / "template.typ"
+# Alone in its folder, which is all that Typst may read.
+TEMPLATE = Path(__file__).parent / "layout" / "template.typ"
 _LONGEST_SIDE = 600  # dots of a logo: three hundred an inch at the width it is printed
 _one_at_a_time = Lock()
 

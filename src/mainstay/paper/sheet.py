@@ -62,7 +62,7 @@ class Sheet:
     def told(self, copy: str | None) -> dict[str, Any]:
         """Every part of it."""
         of = self.of
-        title = self.say(_TITLES[of.kind if of.type == "standard" else of.type])
+        title = self.say(_TITLES[of.type if of.kind == "invoice" and of.type != "standard" else of.kind])
         return {
             "language": of.language,
             "title": title,
