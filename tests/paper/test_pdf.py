@@ -1,5 +1,6 @@
 """PDFs: the same bytes ever after, one customer's words on one customer's document, and the e-invoice inside."""
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -117,6 +118,19 @@ def test_what_is_no_e_invoice_says_nothing_of_one(snapshot: Snapshot, copy: Any)
     assert [*reader.attachments] == []
     root: Any = reader.trailer["/Root"]
     assert b"factur-x" not in root["/Metadata"].get_data()
+
+
+def test_the_directory_of_the_file_is_right_where_readers_would_forgive_it() -> None:
+    pdf = render(issued(Item()))
+    start = int(pdf[pdf.rindex(b"startxref") :].split()[1])
+    head = re.compile(rb"xref\n0 (\d+)\n").match(pdf, start)
+    assert head is not None
+    entries = [pdf[head.end() + 20 * number :][:20] for number in range(int(head[1]))]
+    for number, entry in enumerate(entries[1:], 1):
+        assert pdf[int(entry[:10]) :].startswith(b"%d 0 obj\n" % number)
+    metadata = re.search(rb"<</Length (\d+)/Type/Metadata/Subtype/XML>>\nstream\n", pdf)
+    assert metadata is not None
+    assert pdf[metadata.end() + int(metadata[1]) :].startswith(b"\nendstream")
 
 
 def test_another_form_of_pdf_is_refused() -> None:
