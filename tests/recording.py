@@ -1,6 +1,6 @@
 """A twin of the database that writes down every statement, and keeps nothing if so wished."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -36,6 +36,15 @@ class RecordingHandle:
     def me(self, person: str | None) -> None:
         self.inner.me = person
 
+    @property
+    def now(self) -> Callable[[], str] | None:
+        """The moment of the act."""
+        return self.inner.now
+
+    @now.setter
+    def now(self, moment: Callable[[], str] | None) -> None:
+        self.inner.now = moment
+
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
         self._note(sql, given)
@@ -52,9 +61,10 @@ class RecordingHandle:
         return self.inner.run(sql, **given)
 
     def _note(self, sql: str, given: dict[str, Value]) -> None:
-        self.statements.append(
-            Statement(sql, {**given, "organisation": self.organisation, "me": self.me}, self.organisation)
-        )
+        bound = {**given, "organisation": self.organisation, "me": self.me}
+        if ":now" in sql and self.now:
+            bound.setdefault("now", self.now())
+        self.statements.append(Statement(sql, bound, self.organisation))
 
 
 @dataclass

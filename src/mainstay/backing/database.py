@@ -1,10 +1,10 @@
 """One small way to a database, on two engines.
 
 Statements are portable SQL with named parameters (`:name`). A handle belongs to one organisation and binds
-`:organisation` itself, and `:me`, so that no statement can forget whose rows it reads.
+`:organisation` itself, and `:me` and `:now`, so that no statement can forget whose rows it reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
@@ -35,9 +35,11 @@ class NewerSchema(Exception):
 class Handle(Protocol):
     """Runs statements inside one transaction of one organisation."""
 
-    # Bound to every statement as `:organisation`, and as `:me` the person who asks, where one does.
+    # Bound to every statement as `:organisation`, and as `:me` the person who asks, where one does; as `:now`, where a
+    # statement asks for it, the moment of the act.
     organisation: str
     me: str | None
+    now: Callable[[], str] | None
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""

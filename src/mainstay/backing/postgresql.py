@@ -6,7 +6,7 @@ local to the transaction: a setting of the session would leak to the next user o
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from time import monotonic
@@ -41,12 +41,13 @@ _UNFENCED = (
 class PostgresHandle:
     """Statements on one pooled connection."""
 
-    __slots__ = ("_connection", "me", "organisation")
+    __slots__ = ("_connection", "me", "now", "organisation")
 
     def __init__(self, connection: psycopg.Connection[Row], organisation: str) -> None:
         self._connection = connection
         self.organisation = organisation
         self.me: str | None = None
+        self.now: Callable[[], str] | None = None
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
@@ -67,6 +68,8 @@ class PostgresHandle:
     def _execute(self, sql: str, given: dict[str, Value]) -> psycopg.Cursor[Row]:
         given["organisation"] = self.organisation
         given["me"] = self.me
+        if ":now" in sql and self.now:
+            given.setdefault("now", self.now())
         try:
             return self._connection.execute(_spelled(sql), given)
         except psycopg.errors.UniqueViolation as error:

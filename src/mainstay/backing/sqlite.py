@@ -5,7 +5,7 @@ write lock at the start, because a transaction that starts reading and then writ
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -28,12 +28,13 @@ apsw.initialize()
 class SqliteHandle:
     """Statements on one connection."""
 
-    __slots__ = ("_connection", "me", "organisation")
+    __slots__ = ("_connection", "me", "now", "organisation")
 
     def __init__(self, connection: apsw.Connection, organisation: str) -> None:
         self._connection = connection
         self.organisation = organisation
         self.me: str | None = None
+        self.now: Callable[[], str] | None = None
 
     def one(self, sql: str, **given: Value) -> Row | None:
         """The first row, or None."""
@@ -52,6 +53,8 @@ class SqliteHandle:
     def _execute(self, sql: str, given: dict[str, Value]) -> apsw.Cursor:
         given["organisation"] = self.organisation
         given["me"] = self.me
+        if ":now" in sql and self.now:
+            given.setdefault("now", self.now())
         try:
             return self._connection.execute(sql, given)
         except apsw.ConstraintError as error:

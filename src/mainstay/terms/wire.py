@@ -14,9 +14,11 @@ from pydantic import BaseModel
 from mainstay.backing.database import Row
 from mainstay.terms.rights import Needs, Right, Rights
 from mainstay.terms.shapes import Kept, One, Page, Shown
-from mainstay.values.money import price_text
+from mainstay.values.money import amount_text, price_text
 
 PriceText = NewType("PriceText", str)
+# An amount of the currency that the record names; kept in its minor unit.
+MoneyText = NewType("MoneyText", str)
 
 # What an operation answers with: records out of the database, or a model made by hand.
 Result = Kept | One[Any] | Page[Any] | Shown
@@ -76,11 +78,12 @@ def _answer_encoder(model: type[Shown], rights: Rights) -> Callable[..., dict[st
 def _written_out(model: type[Shown], rights: Rights) -> tuple[str, str]:
     """The names of a row's columns, and the inside of the record that is made of them, as source."""
     names = column_names(model)
+    currency = f"c{names.index('currency')}" if "currency" in names else ""
     shown = [f"'object': {model.noun!r}"]
     for number, name in enumerate(names):
         field = model.model_fields[name]
         hidden = any(isinstance(needs, Needs) and needs.right not in rights for needs in field.metadata)
-        turned = "None" if hidden else _shown(field.annotation, f"c{number}")
+        turned = "None" if hidden else _shown(field.annotation, f"c{number}", currency)
         shown.append(f"{(field.alias or name)!r}: {turned}")
     return "".join(f"c{number}, " for number in range(len(names))), ", ".join(shown)
 
@@ -92,16 +95,18 @@ def column_names(model: type[Shown]) -> tuple[str, ...]:
 
 
 # Few prices are in use, and each stands in many rows.
-_TURNS = {"price": lru_cache(4096)(price_text), "embed": orjson.Fragment}
+_TURNS = {"price": lru_cache(4096)(price_text), "money": lru_cache(4096)(amount_text), "embed": orjson.Fragment}
 
 
-def _shown(kind: Any, column: str) -> str:
-    """The expression for a field: how what is kept in a column is shown."""
+def _shown(kind: Any, column: str, currency: str) -> str:
+    """The expression for a field: how what is kept in a column is shown, in the currency of another."""
     nullable = type(None) in get_args(kind)
     if nullable:
         kind = get_args(kind)[0]
     if kind is PriceText:
         turned = f"price({column})"
+    elif kind is MoneyText:
+        turned = f"money({column}, {currency})"
     elif kind is bool:
         turned = f"{column} == 1"
     elif get_origin(kind) in {list, dict} or (isinstance(kind, type) and issubclass(kind, BaseModel)):

@@ -153,6 +153,19 @@ Percent = Annotated[
     Field(description='Text such as "5.5".'),
     As("decimal"),
 ]
+# What a line of a document costs, or takes off.
+SignedPrice = Annotated[
+    int,
+    _decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -LARGEST, LARGEST),
+    Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
+    As("decimal"),
+]
+SignedQuantity = Annotated[
+    int,
+    _decimal("is not a quantity such as 2, 0.5 or -1, with at most four decimals", -(10**7) * UNIT, 10**7 * UNIT),
+    Field(description='Text such as "2" or "0.5".'),
+    As("decimal"),
+]
 # How many there are of something.
 Quantity = Annotated[
     int,

@@ -46,7 +46,7 @@ class Money:
 
     def text(self) -> str:
         """Write the amount with all of the currency's decimals."""
-        return _text(self.minor, _decimals(self.currency))
+        return amount_text(self.minor, self.currency)
 
     def times(self, factor: Decimal) -> "Money":
         """Multiply exactly, then round once, half away from zero."""
@@ -106,6 +106,21 @@ def spread(total: int, weights: Sequence[int]) -> list[int]:
     for place in by_remainder[: abs(total) - sum(parts)]:
         parts[place] += 1
     return parts if total >= 0 else [-part for part in parts]
+
+
+def amount_text(minor: int, currency: str) -> str:
+    """Write an amount in whole minor units with all of the currency's decimals."""
+    return _text(minor, _decimals(currency))
+
+
+def in_minor(price: int, currency: str) -> int:
+    """An amount that was read as a price, in whole minor units; ValueError where it has more decimals than those."""
+    digits = _decimals(currency)
+    scale: int = 10**digits
+    minor, rest = divmod(price * scale, UNIT)
+    if rest:
+        raise ValueError(f"has more than {digits} decimals" if digits else "has decimals")
+    return minor
 
 
 def parse_price(text: str) -> int:

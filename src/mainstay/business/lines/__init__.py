@@ -1,0 +1,1 @@
+"""Lines: what quotes, invoices and orders are made of."""

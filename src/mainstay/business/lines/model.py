@@ -1,0 +1,192 @@
+"""The lines of a document, how they are changed, and what they come to: pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.business.pricelist.model import ShownTaxPart, TaxRate
+from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.wire import MoneyText, PriceText
+from mainstay.values.money import CURRENCIES, UNIT, amount_text, parse_price, price_text
+from mainstay.values.totals import Charge, Discount, Group, Rate, Totals, total_up
+
+Kind = Literal["item", "text", "heading"]
+SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit"]
+
+MOST_LINES = 200
+# In minor units; far more than anyone is billed, and far less than what a database holds.
+MOST = 10**15
+_WIRE = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+# What a line has where nothing is taxed.
+_UNTAXED = Rate("", ())
+
+
+class Source(BaseModel):
+    """What a line bills, which is billed once."""
+
+    model_config = _WIRE
+
+    kind: SourceKind
+    id: str
+
+
+class ShownLine(BaseModel):
+    """A line of a document, as it is shown."""
+
+    model_config = _WIRE
+
+    id: str
+    kind: Kind = Field(description="`item` costs something; `text` and `heading` are only read.")
+    item_id: str | None = Field(description="The item of the price list it was made of.")
+    description: str
+    quantity: PriceText
+    unit: str | None
+    unit_price: PriceText
+    discount_percent: PriceText
+    tax_rate_id: str | None = Field(description="Null where no tax is charged.")
+    optional: bool = Field(description="Whether the customer may leave it out.")
+    chosen: bool = Field(description="Whether it counts, where it is optional.")
+    cost: PriceText | None = Field(description="What one unit costs the organisation; customers never see it.")
+    source: Source | None
+    amount: MoneyText = Field(description="Before the discount of the whole; with tax where prices include it.")
+
+
+class ShownTax(BaseModel):
+    """What is taxed at one rate, as it is shown."""
+
+    model_config = _WIRE
+
+    tax_rate_id: str | None
+    name: str | None
+    category: str | None
+    percent: PriceText
+    net: MoneyText
+    amount: MoneyText
+    components: list["ShownTaxOfPart"]
+
+
+class ShownTaxOfPart(ShownTaxPart):
+    """The tax of one part of a rate."""
+
+    amount: MoneyText
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as its rules see it; prices, quantities and percentages are counts of 1/10,000."""
+
+    id: str
+    description: str
+    kind: Kind = "item"
+    item_id: str | None = None
+    quantity: int = UNIT
+    unit: str | None = None
+    unit_price: int = 0
+    discount_percent: int = 0
+    tax_rate_id: str | None = None
+    optional: bool = False
+    chosen: bool = True
+    cost: int | None = None
+    source: Mapping[str, str] | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is part of what the document comes to."""
+        return self.kind == "item" and (self.chosen or not self.optional)
+
+    def charge(self, rates: Mapping[str, TaxRate]) -> Charge:
+        """What it costs."""
+        rate = rates[self.tax_rate_id].rate if self.tax_rate_id else _UNTAXED
+        deposit = bool(self.source and self.source["kind"] == "deposit")
+        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, discountable=not deposit)
+
+
+# The fields of a line that are prices and the like, kept as they are shown.
+_DECIMALS = ("quantity", "unit_price", "discount_percent", "cost")
+
+
+def read_lines(kept: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """Lines out of what is kept of them."""
+    return [_read(one) for one in kept]
+
+
+def _read(kept: Mapping[str, Any]) -> Line:
+    values = {name: kept[to_camel(name)] for name in Line.__slots__}
+    values |= {name: parse_price(values[name]) for name in _DECIMALS if values[name] is not None}
+    return Line(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What decides what lines come to, beside the lines."""
+
+    currency: str
+    inclusive: bool
+    discount: Discount
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A document drawn up: its lines and taxes as they are kept and shown, and what they come to."""
+
+    lines: list[dict[str, Any]]
+    taxes: list[dict[str, Any]]
+    totals: Totals
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a document that follow from its lines."""
+        sums = {"net": self.totals.net, "tax": self.totals.tax, "total": self.totals.total}
+        return {"lines": self.lines, "taxes": self.taxes, **sums}
+
+
+def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -> Drawn:
+    """What a document with these lines says, and comes to."""
+    counted = [line for line in lines if line.counts]
+    decimals = CURRENCIES[terms.currency]
+    totals = total_up([line.charge(rates) for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
+    amounts = {line.id: line.charge(rates).amount(decimals) for line in lines if line.kind == "item"}
+    _check_size(lines, amounts, totals)
+    shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
+    return Drawn(shown, [_taxed(group, rates, terms.currency) for group in totals.groups], totals)
+
+
+def _check_size(lines: Sequence[Line], amounts: Mapping[str, int], totals: Totals) -> None:
+    faults = [
+        Fault(f"lines.{place}", "comes to more than can be billed")
+        for place, line in enumerate(lines)
+        if abs(amounts.get(line.id, 0)) > MOST
+    ]
+    if faults or max(abs(totals.total), abs(totals.net)) > MOST:
+        raise Invalid(faults or [Fault("lines", "come to more than can be billed")])
+
+
+def _shown(line: Line, amount: str) -> dict[str, Any]:
+    values = asdict(line) | {"amount": amount}
+    values |= {name: price_text(values[name]) for name in _DECIMALS if values[name] is not None}
+    return {to_camel(name): values[name] for name in ShownLine.model_fields}
+
+
+def _taxed(group: Group, rates: Mapping[str, TaxRate], currency: str) -> dict[str, Any]:
+    rate = rates.get(group.rate.id)
+    parts = zip(rate.components if rate else (), group.taxes, strict=True)
+    return {
+        "taxRateId": rate.id if rate else None,
+        "name": rate.name if rate else None,
+        "category": rate.category if rate else None,
+        "percent": price_text(group.rate.percent),
+        "net": amount_text(group.net, currency),
+        "amount": amount_text(group.tax, currency),
+        "components": [{**part, "amount": amount_text(tax, currency)} for part, tax in parts],
+    }
+
+
+def choose(lines: Sequence[Line], chosen: Sequence[str]) -> list[Line]:
+    """The lines with these of the optional ones chosen, and no other."""
+    unknown = [one for one in chosen if one not in {line.id for line in lines if line.optional}]
+    if unknown:
+        raise Invalid([Fault("chosen", f"names {unknown[0]}, which is no optional line")])
+    return [replace(line, chosen=line.id in chosen) if line.optional else line for line in lines]
