@@ -1,8 +1,8 @@
 """What is sent of lines: new ones, and changes of those there are, each by its id."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -10,9 +10,16 @@ from pydantic.alias_generators import to_camel
 from mainstay.business.lines.model import MOST_LINES, Kind, Line
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.fields import Line as Text
-from mainstay.values.fields import Paragraph, Percent, Price, SignedPrice, SignedQuantity, WholeNumber, omittable
-
-Make = Callable[["LineFields", str], Line]
+from mainstay.values.fields import (
+    Paragraph,
+    Percent,
+    Price,
+    Reference,
+    SignedPrice,
+    SignedQuantity,
+    WholeNumber,
+    omittable,
+)
 
 
 class LineFields(BaseModel):
@@ -21,20 +28,22 @@ class LineFields(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
     kind: Kind = omittable(description="`item`, `text` or `heading`; `item` where nothing is said.")
-    item_id: str | None = Field(None, description="An item of the price list, by id or code: fills in the rest.")
+    item_id: Annotated[Text | None, Reference(to="item")] = Field(
+        None, description="An item of the price list, by id or code: fills in the rest."
+    )
     description: Paragraph = omittable(description="What it is. Needed without itemId.")
     quantity: SignedQuantity = omittable(description='How many, such as "2.5"; "1" where nothing is said.')
     unit: Text | None = Field(None, description="What one counts it in, such as h.")
     unit_price: SignedPrice = omittable(description='Such as "85.50". Needed without itemId.')
     discount_percent: Percent = omittable(description='What is taken off it, such as "5".')
-    tax_rate_id: str | None = Field(None, description="Where not the usual one; null for no tax.")
-    optional: bool = omittable(description="Whether the customer may leave it out; quotes only.")
+    tax_rate_id: Text | None = Field(None, description="Where not the usual one; null for no tax.")
+    optional: bool = omittable(description="Whether the customer may choose it; quotes only.")
     cost: Price | None = Field(None, description="What one unit costs you; never shown to customers.")
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The fields that were sent, by name."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        """The fields of a line that were sent, by name."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name in LineFields.model_fields}
 
 
 class NewLine(LineFields):
@@ -52,36 +61,66 @@ class LineEdit(LineFields):
         None, ge=1, le=MOST_LINES, description="Where it goes, from 1; an added line otherwise goes to the end."
     )
 
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The fields of a line that were sent, by name."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name in LineFields.model_fields}
+
+class Making(Protocol):
+    """What knows how lines are made here: prices, and what is taxed how."""
+
+    def line(self, sent: dict[str, Any], at: str) -> Line:
+        """A new line of what was sent, at this place of the input."""
+        ...
+
+    def check(self, sent: dict[str, Any], at: str) -> None:
+        """Refuse what a line cannot have."""
+        ...
 
 
-def made(given: Sequence[LineFields], make: Make) -> list[Line]:
+def made(given: Sequence[LineFields], making: Making) -> list[Line]:
     """The lines of a new document."""
-    return _within_bounds([make(one, f"lines.{place}") for place, one in enumerate(given)])
+    lines: list[Line] = []
+    faults: list[Fault] = []
+    for place, one in enumerate(given):
+        try:
+            lines.append(making.line(one.sent, f"lines.{place}"))
+        except Invalid as invalid:
+            faults += invalid.faults
+    if faults:
+        raise Invalid(faults)
+    return _within_bounds(lines, "lines")
 
 
-def edited(lines: Sequence[Line], edits: Sequence[LineEdit], make: Make) -> list[Line]:
+def edited(lines: Sequence[Line], edits: Sequence[LineEdit], making: Making) -> list[Line]:
     """The lines as they are after these changes, one after the other; those that no change names stay as they are."""
     after = list(lines)
     for place, one in enumerate(edits):
         at = f"edits.{place}"
+        _check(one, at)
         if one.edit == "add":
-            if one.line_id:
-                raise Invalid([Fault(f"{at}.lineId", "is not sent to add a line: it gets one")])
-            after.insert((one.position or len(after) + 1) - 1, make(one, at))
+            after.insert((one.position or len(after) + 1) - 1, making.line(one.sent, at))
             continue
         index = _find(after, one, at)
-        if one.edit == "set":
-            after[index] = _set(after[index], one, at, make)
         line = after.pop(index)
-        if one.edit == "move" and one.position is None:
-            raise Invalid([Fault(f"{at}.position", "is required to move a line")])
+        if one.edit == "set":
+            line = _set(line, one.sent, at, making)
         if one.edit != "remove":
             after.insert(one.position - 1 if one.position else index, line)
-    return _within_bounds(after)
+    return _within_bounds(after, "edits")
+
+
+def _check(one: LineEdit, at: str) -> None:
+    """Refuse what says something that its change does not do."""
+    faults = []
+    if one.edit == "add" and one.line_id:
+        faults.append(Fault(f"{at}.lineId", "is not sent to add a line: it gets one"))
+    if one.edit == "move" and one.position is None:
+        faults.append(Fault(f"{at}.position", "is required to move a line"))
+    if one.edit == "remove" and one.position is not None:
+        faults.append(Fault(f"{at}.position", "is not sent to remove a line"))
+    if one.edit in {"remove", "move"}:
+        faults += [
+            Fault(f"{at}.{to_camel(name)}", f"is not sent to {one.edit} a line: use set") for name in sorted(one.sent)
+        ]
+    if faults:
+        raise Invalid(faults)
 
 
 def _find(lines: Sequence[Line], edit: LineEdit, at: str) -> int:
@@ -93,22 +132,22 @@ def _find(lines: Sequence[Line], edit: LineEdit, at: str) -> int:
     raise Invalid([Fault(f"{at}.lineId", problem)])
 
 
-def _set(line: Line, edit: LineEdit, at: str, make: Make) -> Line:
-    sent = edit.sent
-    if sent.get("item_id"):
-        # Made anew of the item, as far as nothing else is said.
-        fresh = make(edit, at)
-        return replace(fresh, id=line.id, quantity=sent.get("quantity", line.quantity), source=line.source)
-    faults = [Fault(f"{at}.{to_camel(name)}", "cannot be null") for name in _NEEDED if sent.get(name, ...) is None]
-    if faults:
-        raise Invalid(faults)
+def _set(line: Line, sent: dict[str, Any], at: str, making: Making) -> Line:
+    becomes = sent.get("kind", line.kind)
+    if sent.get("item_id") or becomes != line.kind:
+        # Made anew, of the item or as what it becomes; what is not said of it stays where it can.
+        stays = {"quantity": line.quantity, "discount_percent": line.discount_percent, "optional": line.optional}
+        words = {} if sent.get("item_id") else {"description": line.description}
+        return replace(making.line(stays | words | sent, at), id=line.id, source=line.source)
+    if becomes != "item":
+        sent = {name: value for name, value in sent.items() if name in {"kind", "description"}}
+    making.check(sent, at)
+    if "optional" in sent and sent["optional"] != line.optional:
+        sent = sent | {"chosen": not sent["optional"]}
     return replace(line, **sent)
 
 
-_NEEDED = ("kind", "description", "quantity", "unit_price", "discount_percent", "optional")
-
-
-def _within_bounds(lines: list[Line]) -> list[Line]:
+def _within_bounds(lines: list[Line], field: str) -> list[Line]:
     if len(lines) > MOST_LINES:
-        raise Invalid([Fault("lines", f"are more than {MOST_LINES}")])
+        raise Invalid([Fault(field, f"would make more than {MOST_LINES} lines")])
     return lines

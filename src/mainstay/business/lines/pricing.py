@@ -1,9 +1,12 @@
 """Lines out of the price list and its taxes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from mainstay.business.lines.edits import LineFields
+from pydantic.alias_generators import to_camel
+
 from mainstay.business.lines.model import Line
 from mainstay.business.pricelist.model import PriceItem, TaxRate
 from mainstay.business.pricelist.store import ITEMS, TAX_RATES
@@ -12,53 +15,71 @@ from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import new_id
 
 
-def maker(ctx: Context) -> Callable[[LineFields, str], Line]:
-    """What makes a line of what was sent, at this place of the input: filled in from the price list."""
-    usual = usual_rate(ctx)
+@dataclass(frozen=True)
+class PriceBook:
+    """Makes lines of what was sent, filled in from the price list."""
 
-    def make(given: LineFields, at: str) -> Line:
-        sent = given.sent
-        item = _item(ctx, given, at)
-        if item:
-            sent = _of_item(item, usual) | sent | {"item_id": item.id}
+    ctx: Context
+
+    def line(self, sent: dict[str, Any], at: str) -> Line:
+        """A new line of what was sent, at this place of the input."""
         kind = sent.get("kind") or "item"
         if kind != "item":
-            sent = {"description": sent.get("description")} | {"kind": kind}
+            sent = {"kind": kind} | ({"description": sent["description"]} if "description" in sent else {})
+        elif item := self._item(sent.get("item_id"), at):
+            sent = self._of_item(item) | sent | {"item_id": item.id}
         elif "tax_rate_id" not in sent:
-            sent["tax_rate_id"] = usual
-        needed = ("description", "unit_price") if kind == "item" else ("description",)
-        faults = [Fault(f"{at}.{name}", "is required without itemId") for name in needed if sent.get(name) is None]
+            sent = sent | {"tax_rate_id": self.usual_rate}
+        needed, why = (("description", "unit_price"), " without itemId") if kind == "item" else (("description",), "")
+        faults = [Fault(f"{at}.{to_camel(name)}", f"is required{why}") for name in needed if sent.get(name) is None]
         if faults:
             raise Invalid(faults)
-        return Line(
-            new_id("line"), **{name: value for name, value in sent.items() if value is not None or name in _NULLS}
-        )
+        self.check(sent, at)
+        # What one may choose is not chosen until someone does.
+        return Line(new_id("line"), **sent | {"chosen": not sent.get("optional")})
 
-    return make
+    def check(self, sent: dict[str, Any], at: str) -> None:
+        """Refuse a rate of tax that there is not, or no more."""
+        name = sent.get("tax_rate_id")
+        if name is None:
+            return
+        rate = _find_rate(self.ctx, name)
+        if rate is None or rate.status == "archived":
+            problem = "is archived" if rate else "is no tax rate"
+            raise Invalid([Fault(f"{at}.taxRateId", f"{problem}; list_tax_rates tells them")])
 
+    @cached_property
+    def usual_rate(self) -> str | None:
+        """The rate that is taken where nothing else is said."""
+        row = self.ctx.rows.one("SELECT default_tax_rate_id FROM organisation WHERE id = :organisation")
+        return str(row[0]) if row and row[0] else None
 
-_NULLS = {"unit", "tax_rate_id", "cost", "item_id"}
+    def _item(self, name: str | None, at: str) -> PriceItem | None:
+        if name is None:
+            return None
+        try:
+            item: PriceItem = ITEMS.fetch(self.ctx, name)
+        except NotFound:
+            told = "is no item of the price list; list_price_items tells them"
+            raise Invalid([Fault(f"{at}.itemId", told)]) from None
+        if item.status == "archived":
+            raise Invalid([Fault(f"{at}.itemId", "is archived; list_price_items tells those in use")])
+        return item
 
-
-def usual_rate(ctx: Context) -> str | None:
-    """The rate that is taken where nothing else is said."""
-    row = ctx.rows.one("SELECT default_tax_rate_id FROM organisation WHERE id = :organisation")
-    return str(row[0]) if row and row[0] else None
+    def _of_item(self, item: PriceItem) -> dict[str, Any]:
+        return {
+            "description": "\n".join(filter(None, (item.name, item.description))),
+            "unit": item.unit,
+            "unit_price": item.sell_price,
+            "cost": item.cost_price,
+            "tax_rate_id": item.tax_rate_id or self.usual_rate,
+        }
 
 
 def rates_of(ctx: Context, lines: Iterable[Line]) -> dict[str, TaxRate]:
-    """The rates that these lines name."""
-    rates = {}
-    for place, line in enumerate(lines):
-        name = line.tax_rate_id
-        if name and name not in rates:
-            try:
-                rates[name] = TAX_RATES.fetch(ctx, name)
-            except NotFound:
-                raise Invalid(
-                    [Fault(f"lines.{place}.taxRateId", "is no tax rate; list_tax_rates tells them")]
-                ) from None
-    return rates
+    """The rates that these lines name, archived or not."""
+    named = dict.fromkeys(line.tax_rate_id for line in lines if line.tax_rate_id)
+    return {name: TAX_RATES.fetch(ctx, name) for name in named}
 
 
 def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
@@ -68,20 +89,5 @@ def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
             ctx.rows.run("UPDATE tax_rate SET used = 1 WHERE organisation_id = :organisation AND id = :id", id=rate.id)
 
 
-def _item(ctx: Context, given: LineFields, at: str) -> PriceItem | None:
-    if not given.item_id:
-        return None
-    try:
-        return ITEMS.fetch(ctx, given.item_id)
-    except NotFound:
-        raise Invalid([Fault(f"{at}.itemId", "is no item of the price list; list_price_items tells them")]) from None
-
-
-def _of_item(item: PriceItem, usual: str | None) -> dict[str, Any]:
-    return {
-        "description": "\n".join(filter(None, (item.name, item.description))),
-        "unit": item.unit,
-        "unit_price": item.sell_price,
-        "cost": item.cost_price,
-        "tax_rate_id": item.tax_rate_id or usual,
-    }
+def _find_rate(ctx: Context, name: str) -> TaxRate | None:
+    return TAX_RATES.find(ctx, "tax_rate.id = :id", id=name)

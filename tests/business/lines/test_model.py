@@ -1,0 +1,108 @@
+from typing import Any
+
+import pytest
+
+from mainstay.business.lines.model import Line, Terms, choose, draw_up, read_lines
+from mainstay.business.pricelist.model import TaxRate
+from mainstay.terms.refusal import Invalid
+from mainstay.values.money import UNIT, parse_price
+from mainstay.values.totals import Discount
+
+
+def rate(identity: str, *percents: str) -> TaxRate:
+    parts = [{"name": f"Tax {place}", "percent": percent} for place, percent in enumerate(percents)]
+    whole = sum(parse_price(one) for one in percents)
+    return TaxRate((), identity, f"Tax {identity}", "standard", parts, whole, "active", is_default=False, used=False)
+
+
+RATES = {one.id: one for one in (rate("vat", "20"), rate("low", "5"), rate("both", "5", "9.975"))}
+PLAIN = Terms("EUR", inclusive=False, discount=Discount())
+
+
+def line(identity: str, price: str, rate: str | None = "vat", **more: Any) -> Line:
+    return Line(identity, identity.upper(), unit_price=parse_price(price), tax_rate_id=rate, **more)
+
+
+def sums(lines: list[Line], terms: Terms = PLAIN) -> tuple[int, int, int]:
+    totals = draw_up(lines, RATES, terms).totals
+    return totals.net, totals.tax, totals.total
+
+
+def test_it_comes_to_what_its_lines_come_to() -> None:
+    assert sums([line("a", "55.55"), line("b", "11.11", "low")]) == (6666, 1167, 7833)
+    assert sums([]) == (0, 0, 0)
+
+
+def test_what_is_optional_counts_once_it_is_chosen() -> None:
+    lines = [line("a", "100"), line("b", "40", optional=True, chosen=False)]
+    assert sums(lines) == (10000, 2000, 12000)
+    assert sums(choose(lines, ["b"])) == (14000, 2800, 16800)
+    assert sums(choose(choose(lines, ["b"]), [])) == (10000, 2000, 12000)
+
+
+def test_what_is_not_chosen_still_says_what_it_would_cost() -> None:
+    drawn = draw_up([line("b", "40", optional=True, chosen=False)], RATES, PLAIN)
+    assert drawn.lines[0]["amount"] == "40.00"
+
+
+def test_only_optional_lines_can_be_chosen() -> None:
+    lines = [line("a", "100"), line("b", "40", optional=True, chosen=False)]
+    for wrong in ("a", "x"):
+        with pytest.raises(Invalid, match=f"^chosen: names {wrong}, which is no optional line$"):
+            choose(lines, [wrong])
+
+
+def test_headings_and_words_cost_nothing() -> None:
+    words = [Line("h", "Heating", "heading", unit_price=UNIT), Line("t", "Thank you", "text", unit_price=UNIT)]
+    assert sums([*words, line("a", "10")]) == (1000, 200, 1200)
+
+
+def test_each_rate_has_its_sum_and_each_part_its_tax() -> None:
+    drawn = draw_up([line("a", "140", "both"), line("b", "10", None)], RATES, PLAIN)
+    taxed, untaxed = drawn.taxes
+    assert (taxed["taxRateId"], taxed["percent"], taxed["net"], taxed["amount"]) == (
+        "both",
+        "14.975",
+        "140.00",
+        "20.97",
+    )
+    assert [part["amount"] for part in taxed["components"]] == ["7.00", "13.97"]
+    assert (untaxed["taxRateId"], untaxed["name"], untaxed["amount"]) == (None, None, "0.00")
+
+
+def test_prices_that_include_the_tax_come_to_exactly_what_they_say() -> None:
+    terms = Terms("EUR", inclusive=True, discount=Discount())
+    assert sums([line("a", "379", quantity=2 * UNIT)], terms) == (63167, 12633, 75800)
+
+
+def test_a_discount_is_taken_off_the_whole() -> None:
+    assert sums([line("a", "100")], Terms("EUR", inclusive=False, discount=Discount(percent=10 * UNIT))) == (
+        9000,
+        1800,
+        10800,
+    )
+    assert sums([line("a", "100")], Terms("EUR", inclusive=False, discount=Discount(amount=500)))[0] == 9500
+
+
+@pytest.mark.parametrize(("currency", "text"), [("JPY", "101"), ("EUR", "100.51"), ("KWD", "100.505")])
+def test_amounts_have_the_decimals_of_their_currency(currency: str, text: str) -> None:
+    drawn = draw_up([line("a", "100.505")], RATES, Terms(currency, inclusive=False, discount=Discount()))
+    assert drawn.lines[0]["amount"] == text
+
+
+def test_what_is_kept_of_lines_is_read_again_as_they_were() -> None:
+    lines = [
+        line("a", "-0.005", quantity=-3 * UNIT, discount_percent=55_000, cost=1, unit="h", item_id="item_1"),
+        line("b", "1", optional=True, chosen=False, source={"kind": "timeEntry", "id": "entry_1"}),
+        Line("t", "Words", "text"),
+    ]
+    assert read_lines(draw_up(lines, RATES, PLAIN).lines) == lines
+
+
+def test_more_than_can_be_billed_is_refused() -> None:
+    huge = line("a", "900000000000", quantity=10**7 * UNIT)
+    with pytest.raises(Invalid, match=r"^lines\.1: comes to more than can be billed$"):
+        draw_up([line("b", "1"), huge], RATES, PLAIN)
+    large = [line(f"l{number}", "900000000000", quantity=10 * UNIT) for number in range(2)]
+    with pytest.raises(Invalid, match=r"^lines: come to more than can be billed$"):
+        draw_up(large, RATES, PLAIN)
