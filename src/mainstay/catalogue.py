@@ -7,7 +7,7 @@ from mainstay.business.hours import operations as hours
 from mainstay.business.hours import review, timers, unbilled
 from mainstay.business.importing import store as imports
 from mainstay.business.jobs import events as job_events
-from mainstay.business.jobs import moved, rewording
+from mainstay.business.jobs import moved
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
@@ -17,6 +17,9 @@ from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import suppliers, taxes
+from mainstay.business.quotes import deciding, expiring, rewording, sending
+from mainstay.business.quotes import events as quote_events
+from mainstay.business.quotes import operations as quotes
 from mainstay.business.records import documents, history, notes, search
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
@@ -56,6 +59,9 @@ CATALOGUE = Catalogue(
         *items.OPERATIONS,
         *taxes.OPERATIONS,
         *suppliers.OPERATIONS,
+        *quotes.OPERATIONS,
+        *sending.OPERATIONS,
+        *deciding.OPERATIONS,
         *costing.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,
@@ -70,10 +76,10 @@ CATALOGUE = Catalogue(
         *deliveries.OPERATIONS,
         disable_webhook,
     ),
-    events=(*people_events.EVENTS, *job_events.EVENTS),
+    events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS),
     reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS),
-    timers=retention.TIMERS,
-    chores=(*rewording.CHORES, *moved.CHORES, *schedule_telling.CHORES),
+    timers=(*retention.TIMERS, *expiring.TIMERS),
+    chores=(*rewording.CHORES, *moved.CHORES, *expiring.CHORES, *schedule_telling.CHORES),
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.

@@ -39,6 +39,7 @@ from mainstay.doors.oauth.revoke import Revoke
 from mainstay.doors.oauth.token import Token
 from mainstay.doors.office.routes import office
 from mainstay.doors.pages.session import Visitors
+from mainstay.doors.papers import Papers
 from mainstay.doors.running import Runner
 from mainstay.identity.last_used import EVERY_SECONDS, LastUsed
 from mainstay.identity.tokens import TokenOffice
@@ -105,7 +106,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     return Front(
         doors=_doors(settings, entrance, visitors, tools, described),
         areas={
-            api.PREFIX: api.ApiDoor(entrance, api_paths(operations), described),
+            api.PREFIX: api.ApiDoor(entrance, api_paths(operations), described, Papers(stage, runner, files)),
             "/.well-known": well_known(settings.base_url),
         },
         nowhere=office(

@@ -13,8 +13,9 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle, Unreachable
 from mainstay.backing.log import log_error
-from mainstay.backing.mail import Message, Post, Undeliverable
+from mainstay.backing.mail import Attachment, Message, Post, Undeliverable
 from mainstay.backing.wakeups import Wakeups
+from mainstay.business.issuing.press import Press
 from mainstay.identity.links import LinkMaker
 from mainstay.identity.mails import LINK
 from mainstay.kernel.perform import Stage
@@ -227,16 +228,28 @@ class Worker:
 _EVENT = "SELECT type, actor, data FROM event WHERE organisation_id = :organisation AND id = :id"
 
 
-def mailing(post: Post, links: LinkMaker) -> Doing:
-    """What sends mails; a one-time link in one is made only now."""
+def printing(press: Press) -> Doing:
+    """What makes the PDFs of documents; one that is made already stays as it is."""
+
+    def print_once(work: Work) -> None:
+        press.print(work.organisation, work.payload["record"])
+
+    return print_once
+
+
+def mailing(post: Post, links: LinkMaker, press: Press) -> Doing:
+    """What sends mails; a link in one is made only now, and a document that goes with it printed if it is not yet."""
 
     def send(work: Work) -> None:
         payload = dict(work.payload)
         kind, link = payload.pop("link_kind", ""), payload.pop("link", "")
         if link:
-            payload["text"] = payload["text"].replace(LINK, links.address(kind, link))
+            address = links.address(kind, link)
+            payload |= {name: text.replace(LINK, address) for name, text in payload.items() if name in {"text", "html"}}
+        paper, called = payload.pop("paper", ""), payload.pop("paper_name", "")
+        attached = (Attachment(called, press.print(work.organisation, paper)),) if paper else ()
         try:
-            post.send(Message(id=work.id, **payload))
+            post.send(Message(id=work.id, attached=attached, **payload))
         except Undeliverable as fault:
             raise Hopeless(str(fault)) from fault
 

@@ -13,6 +13,8 @@ from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Wakeups
 from mainstay.backing.web import Web
+from mainstay.business.issuing.press import Press
+from mainstay.business.issuing.printed import PRINT
 from mainstay.business.records.forgetting import FORGET, forgetting
 from mainstay.catalogue import UPKEEP
 from mainstay.doors.metering import METERED
@@ -23,7 +25,7 @@ from mainstay.settings import Settings
 from mainstay.staging import open_files, open_guard, open_link_maker, open_signer, open_stage
 from mainstay.webhooks.dispatcher import Dispatcher
 from mainstay.webhooks.queue import Queue
-from mainstay.worker import Worker, beside, mailing, stop_on_signal
+from mainstay.worker import Worker, beside, mailing, printing, stop_on_signal
 
 
 def work(settings: Settings) -> None:
@@ -42,7 +44,13 @@ def open_worker(settings: Settings, stage: Stage) -> Worker:
     """What empties the outbox of a stage."""
     sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
     post = open_post(settings.smtp, DataFolder(settings.data).mails, sender)
-    kinds = {MAIL: mailing(post, open_link_maker(settings)), FORGET: forgetting(stage, open_files(settings))}
+    files = open_files(settings)
+    press = Press(stage.database, files)
+    kinds = {
+        MAIL: mailing(post, open_link_maker(settings), press),
+        PRINT: printing(press),
+        FORGET: forgetting(stage, files),
+    }
     return Worker(stage, kinds, UPKEEP)
 
 

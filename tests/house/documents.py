@@ -67,6 +67,18 @@ _PARTICULAR: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"status": "cancelled", "stage": "cancelled", "next_action": None, "cancel_reason": "The house was sold."},
         {"status": "open", "stage": "toSchedule", "nextAction": "Plan a visit", "cancelReason": None},
     ),
+    "quote.created": ({"status": "draft", "issued_on": None, "sent_at": None, "language": None}, {}),
+    "quote.updated": (
+        {"status": "draft", "issued_on": None, "sent_at": None, "language": None},
+        {"title": "Mend the boiler"},
+    ),
+    "quote.sent": ({}, {"status": "draft", "issuedOn": None, "sentAt": None, "language": None}),
+    "quote.viewed": ({"viewed_at": _AT}, {"viewedAt": None}),
+    "quote.accepted": ({"status": "accepted", "decided_at": _AT}, {"status": "sent", "decidedAt": None}),
+    "quote.declined": ({"status": "declined", "decided_at": _AT}, {"status": "sent", "decidedAt": None}),
+    "quote.expired": ({"status": "expired"}, {}),
+    "quote.superseded": ({"status": "superseded"}, {"status": "sent"}),
+    "quote.withdrawn": ({"status": "withdrawn"}, {"status": "sent"}),
 }
 
 

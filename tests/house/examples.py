@@ -7,6 +7,7 @@ from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from house.examples_hours import HOURS_EXAMPLES, Hours, furnish_hours
 from house.examples_prices import PRICE_EXAMPLES, Prices, furnish_prices
+from house.examples_quotes import QUOTE_EXAMPLES, Quotes, furnish_quotes
 from house.examples_records import added, document, furnish_documents, listed
 from house.examples_schedule import SCHEDULE_EXAMPLES, Schedule, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, Work, furnish_work
@@ -57,6 +58,7 @@ class Exhibit:
     schedule: Schedule
     hours: Hours
     prices: Prices
+    quotes: Quotes
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
@@ -68,6 +70,8 @@ class Exhibit:
             return HOURS_EXAMPLES[operation.name](self.hours, role)
         if operation.name in PRICE_EXAMPLES:
             return PRICE_EXAMPLES[operation.name](self.prices)
+        if operation.name in QUOTE_EXAMPLES:
+            return QUOTE_EXAMPLES[operation.name](self.quotes)
         return EXAMPLES[operation.name](self, role)
 
     def through_key(self, role: Role, access: Access) -> Actor:
@@ -125,7 +129,7 @@ def furnish(stage: Stage) -> Exhibit:
     schedule = furnish_schedule(cast, business.job)
     hours = furnish_hours(cast, business.job)
     furnish_documents(cast, business.job)
-    made = (business, schedule, hours, furnish_prices(cast))
+    made = (business, schedule, hours, furnish_prices(cast), furnish_quotes(cast, business.customer))
     return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, *made)
 
 

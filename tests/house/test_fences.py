@@ -40,6 +40,7 @@ FENCED = {
     "time_entry": "organisation_id",
     "tax_rate": "organisation_id",
     "supplier": "organisation_id",
+    "quote": "organisation_id",
     "price_item": "organisation_id",
     "kit_part": "organisation_id",
 }

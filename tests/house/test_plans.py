@@ -60,6 +60,7 @@ LAST: dict[str, Callable[[Exhibit], str]] = {
     "list_price_items": lambda exhibit: exhibit.prices.item,
     "list_tax_rates": lambda exhibit: exhibit.prices.tax,
     "list_suppliers": lambda exhibit: exhibit.prices.supplier,
+    "list_quotes": lambda exhibit: exhibit.quotes.sent,
     "list_documents": lambda _: new_id("document"),
     "get_history": lambda _: "7",
     "list_events": lambda _: new_id("evt"),

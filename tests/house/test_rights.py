@@ -104,6 +104,15 @@ OFFICE = MEMBER | {
     "list_suppliers",
     "get_supplier",
     "save_supplier",
+    "list_quotes",
+    "get_quote",
+    "get_quote_pdf",
+    "draft_quote",
+    "update_quote",
+    "revise_quote",
+    "send_quote",
+    "record_quote_decision",
+    "withdraw_quote",
 }
 ADMIN = OFFICE | {
     "save_tax_rate",

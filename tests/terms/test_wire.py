@@ -10,17 +10,19 @@ import pytest
 from pydantic import BaseModel
 
 from mainstay.backing.database import Row, Value
+from mainstay.business.organisation.mail_texts import MailTexts
 from mainstay.business.organisation.settings import Numbering
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.model import MeOut
 from mainstay.catalogue import CATALOGUE
 from mainstay.terms.shapes import Kept, One, Page, Record, Shown
-from mainstay.terms.wire import PriceText, to_json
+from mainstay.terms.wire import MoneyText, PriceText, to_json
 from mainstay.values.address import Address
 
 TEXT = "Zoë “x” \\ </script>"
 SCALARS: dict[object, tuple[Value, object]] = {
     PriceText: (325_000, "32.50"),
+    MoneyText: (325_000, "3250.00"),
     str: (TEXT, TEXT),
     int: (7, 7),
     bool: (1, True),
@@ -52,6 +54,7 @@ RULED: dict[Any, Callable[[str | None], object]] = {
     Address: lambda text: dict.fromkeys(("line1", "line2", "city", "region", "postalCode"), text) | {"country": "GB"},
     WorkingHours: lambda _: {day: [{"from": "08:00", "until": "17:00"}] for day in WorkingHours.model_fields},
     Numbering: lambda _: {"prefix": "J-", "digits": 4, "next": 7},
+    MailTexts: lambda text: {"quote": text and {"subject": text, "text": text}},
 }
 
 
@@ -78,7 +81,9 @@ def sample(model: type[Shown], *, empty: bool) -> tuple[Row, dict[str, object]]:
     shown: dict[str, object] = {"object": model.noun}
     for name, field in model.model_fields.items():
         if name != "object":
-            kept, shown[field.alias or name] = kept_and_shown(field.annotation, empty=empty)
+            # In which currency amounts are shown, the record names: not just any text.
+            told = ("GBP", "GBP") if name == "currency" else kept_and_shown(field.annotation, empty=empty)
+            kept, shown[field.alias or name] = told
             row.append(kept)
     return tuple(row), shown
 

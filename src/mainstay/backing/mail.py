@@ -22,6 +22,14 @@ from mainstay.values.mailbox import wire_address
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A PDF that goes with a mail."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One mail to one address; the same id is the same mail, however often it is sent."""
 
@@ -29,6 +37,11 @@ class Message:
     to: str
     subject: str
     text: str
+    # The same as a page; in whose name it is sent, and where answers go.
+    html: str = ""
+    sender_name: str = ""
+    reply_to: str = ""
+    attached: tuple[Attachment, ...] = ()
 
 
 class MailNotSent(Exception):
@@ -158,15 +171,37 @@ def _written(message: Message, to: str, sender: Address) -> bytes:
     if not _ID.fullmatch(message.id):
         raise Undeliverable("The id of a mail is made of letters, digits, - and _.")
     mail = EmailMessage(policy=_WIRE)
-    mail["From"] = sender
-    local, _, domain = to.partition("@")
-    mail["To"] = Address(username=local, domain=domain)
+    mail["From"] = _in_the_name_of(message.sender_name, sender)
+    if message.reply_to:
+        mail["Reply-To"] = _address(_wire_recipient(message.reply_to))
+    mail["To"] = _address(to)
     mail["Subject"] = _one_line(message.subject)
     mail["Date"] = format_datetime(datetime.now(UTC))
     mail["Message-ID"] = f"<{message.id}@{sender.domain}>"
     mail.set_content(message.text)
+    if message.html:
+        mail.add_alternative(message.html, subtype="html")
+    for attachment in message.attached:
+        name = _without_controls(attachment.name)
+        mail.add_attachment(attachment.content, maintype="application", subtype="pdf", filename=name)
     # Headers hold what is not ASCII only where the address itself does.
     return mail.as_bytes(policy=_WIRE.clone(utf8=not to.isascii()))
+
+
+def _address(text: str) -> Address:
+    local, _, domain = text.partition("@")
+    return Address(username=local, domain=domain)
+
+
+def _in_the_name_of(name: str, sender: Address) -> Address:
+    """The sender under another name: what people wrote, without what breaks a header."""
+    shown = _without_controls(name)
+    return Address(shown, sender.username, sender.domain) if shown else sender
+
+
+def _without_controls(text: str) -> str:
+    """What people wrote, as one line."""
+    return "".join(" " if unicodedata.category(mark) in _UNPRINTABLE else mark for mark in text).strip()
 
 
 def _sender(text: str) -> Address:

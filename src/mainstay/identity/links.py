@@ -1,7 +1,7 @@
-"""One-time links in mails: an invitation, or a new password.
+"""Links in mails: an invitation or a new password, which work once, and a customer's way to a record of theirs.
 
 Nothing that opens anything is kept: a link's token is derived from its id and the installation's secret, so neither the
-database nor a waiting mail holds one.
+database nor a waiting mail holds one. A link to a record bears the record's own id.
 """
 
 import hashlib
@@ -24,10 +24,13 @@ class Kind(StrEnum):
 
     INVITATION = "invitation"
     RESET = "reset"
+    QUOTE = "quote"
 
 
 LIVES = {Kind.INVITATION: timedelta(days=7), Kind.RESET: timedelta(hours=1)}
-_PATHS = {Kind.INVITATION: "/invitation", Kind.RESET: "/reset-password"}
+_PATHS = {Kind.INVITATION: "/invitation", Kind.RESET: "/reset-password", Kind.QUOTE: "/q"}
+# What the ids in links to records begin with.
+_RECORDS = {Kind.QUOTE: "quote"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,9 @@ class LinkMaker:
     def read(self, kind: Kind, token: str) -> str | None:
         """The id in a token that we made."""
         link, _, _ = token.partition(".")
-        genuine = is_id(link, PREFIX) and hmac.compare_digest(token.encode(), self.token(kind, link).encode())
+        genuine = is_id(link, _RECORDS.get(kind, PREFIX)) and hmac.compare_digest(
+            token.encode(), self.token(kind, link).encode()
+        )
         return link if genuine else None
 
 

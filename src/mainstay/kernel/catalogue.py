@@ -33,7 +33,7 @@ class Catalogue:
     @cached_property
     def gets(self) -> dict[str, Operation]:
         """What gets a record by itself, by the prefix of its id."""
-        return {one.on.prefix: one for one in self.operations if one.on and not one.changes}
+        return {one.on.prefix: one for one in self.operations if one.on and one.tells_actions and not one.changes}
 
     @cached_property
     def lists(self) -> dict[str, Operation]:
@@ -56,8 +56,8 @@ class Catalogue:
         return [reaction for reaction in self.reactions if reaction.event.name == kind]
 
     def on(self, shown: type[Shown]) -> Sequence[Operation]:
-        """What is done to records that are shown like this, or like this and more."""
-        return next((self._on[kind] for kind in shown.__mro__ if kind in self._on), ())
+        """What is done to records that call themselves like this, however much of them is shown."""
+        return self._on.get(shown.noun, ())
 
     def actions(self, record: Kept, actor: Actor) -> list[str]:
         """The names of what this actor can do to a record as it stands, through the door they came in by."""
@@ -77,11 +77,11 @@ class Catalogue:
         return {}
 
     @cached_property
-    def _on(self) -> dict[type, list[Operation]]:
-        found: dict[type, list[Operation]] = {}
+    def _on(self) -> dict[str, list[Operation]]:
+        found: dict[str, list[Operation]] = {}
         for operation in self.operations:
             if isinstance(operation.on, Listing):
-                found.setdefault(operation.on.shown, []).append(operation)
+                found.setdefault(operation.on.shown.noun, []).append(operation)
         return found
 
 

@@ -77,6 +77,8 @@ class Operation:
     takes_long: bool = False
     # Whether people are asked once more before it, though it can be undone.
     grave: bool = False
+    # Where it answers with a file that is kept, what kind of file that is: its output then names the file.
+    gives: str | None = None
     # What people are told when it is done, and whether the record is gone then.
     done: str = "Done."
     ends: bool = False
@@ -101,6 +103,7 @@ class Facts(TypedDict, total=False):
     glances: bool
     takes_long: bool
     grave: bool
+    gives: str
     done: str
     ends: bool
 

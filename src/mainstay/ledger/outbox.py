@@ -89,6 +89,12 @@ def put(rows: Handle, letter: Letter, at: str) -> None:
         )
 
 
+def waits(rows: Handle, letter: Letter) -> bool:
+    """Whether the same work of the organisation waits already."""
+    same = "SELECT 1 FROM outbox WHERE organisation_id = :organisation AND kind = :kind AND payload = :payload LIMIT 1"
+    return rows.one(same, kind=letter.kind, payload=orjson.dumps(letter.payload).decode()) is not None
+
+
 def take(rows: Handle, now: datetime, most: int) -> list[Work]:
     """What has been due the longest, and the events among the next of so many, for a lease. Workers take turns."""
     any_due = "EXISTS (SELECT 1 FROM outbox WHERE due_at <= :now)"

@@ -91,6 +91,8 @@ class Right(Word):
     TAXES_CHANGE = "taxes:change"
     PURCHASING_READ = "purchasing:read"
     PURCHASING_CHANGE = "purchasing:change"
+    QUOTES_READ = "quotes:read"
+    QUOTES_CHANGE = "quotes:change"
     SUBSCRIPTION_CHANGE = "subscription:change"
 
     @property
@@ -145,6 +147,8 @@ _LOWEST: dict[Right, Role] = {
     Right.TAXES_CHANGE: Role.ADMIN,
     Right.PURCHASING_READ: Role.OFFICE,
     Right.PURCHASING_CHANGE: Role.OFFICE,
+    Right.QUOTES_READ: Role.OFFICE,
+    Right.QUOTES_CHANGE: Role.OFFICE,
     # Customers
     Right.SITES_READ: Role.SUBCONTRACTOR,
     Right.CUSTOMERS_READ: Role.MEMBER,

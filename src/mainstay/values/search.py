@@ -58,6 +58,12 @@ def words_of_phone(phone: str | None) -> set[str]:
     return {f"-{digits[::-1]}"[:LONGEST_WORD], *(f"+{number}"[:LONGEST_WORD] for number in national if number)}
 
 
+def words_of_digits(number: str) -> set[str]:
+    """What a number with a point in it is found by: its digits from the beginning, as those of a phone are."""
+    digits = _significant(number)
+    return {f"+{digits}"[:LONGEST_WORD]} if len(digits) >= _FEWEST_DIGITS else set()
+
+
 def words_of_postal_address(address: Mapping[str, str | None]) -> set[str]:
     """What a postal address is found by, as it is written in JSON; its postcode also without blanks."""
     spoken = {name: text for name, text in address.items() if text and name != "country"}

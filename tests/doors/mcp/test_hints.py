@@ -40,6 +40,11 @@ DESTRUCTIVE = {
     "save_price_item",
     "save_tax_rate",
     "save_supplier",
+    "update_quote",
+    "revise_quote",
+    "send_quote",
+    "record_quote_decision",
+    "withdraw_quote",
     "save_contact",
     "update_job",
     "change_job_status",
@@ -73,6 +78,7 @@ MAILING = {
     "cancel_time_off",
     "decide_time_off",
     "review_hours",
+    "send_quote",
 }
 
 

@@ -91,6 +91,7 @@ def test_only_what_mails_someone_is_open_to_the_world() -> None:
         "cancel_time_off",
         "decide_time_off",
         "review_hours",
+        "send_quote",
     ]
 
 

@@ -16,7 +16,7 @@ from mainstay.terms.shapes import Irrevocable
 from mainstay.values.fields import id_of
 
 # What goes over to the other customer: whatever names one.
-_FOLLOWING = {"contact": "contacts", "site": "sites", "job": "jobs"}
+_FOLLOWING = {"contact": "contacts", "site": "sites", "job": "jobs", "quote": "quotes"}
 # Of so many jobs it is told at once.
 _TOLD = 200
 
@@ -41,8 +41,8 @@ class MergeCustomers(Irrevocable):
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
     """Merge a customer into another.
 
-    Contacts, sites and jobs go over to the other, which keeps its own details and is answered; the customer that ends
-    is archived.
+    Contacts, sites, jobs and quotes go over to the other, which keeps its own details and is answered; the customer
+    that ends is archived.
     """
     stays = CUSTOMERS.fetch(ctx, given.into_customer_id)
     if stays.id == customer.id:

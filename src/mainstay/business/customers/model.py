@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from mainstay.business.organisation.model import Language
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
@@ -15,7 +16,6 @@ from mainstay.values.fields import Line
 
 Kind = Literal["company", "individual"]
 Status = Literal["active", "archived"]
-Language = Literal["en", "de", "fr", "nl", "es"]
 
 _OFFICE_ONLY = Needs(Right.ALL_CUSTOMERS_READ)
 # For examples.

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.customers.model import Customer, CustomerOut, EInvoiceAddress, Kind, Language, Status
+from mainstay.business.customers.model import Customer, CustomerOut, EInvoiceAddress, Kind, Status
 from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference
+from mainstay.business.organisation.model import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter

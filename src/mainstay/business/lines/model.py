@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.pricelist.model import ShownTaxPart, TaxRate
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.wire import MoneyText, PriceText
-from mainstay.values.money import CURRENCIES, UNIT, amount_text, parse_price, price_text
+from mainstay.values.fields import Percent, Price
+from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor, parse_price, price_text
 from mainstay.values.totals import Charge, Discount, Group, Rate, Totals, total_up
 
 Kind = Literal["item", "text", "heading"]
@@ -22,6 +23,48 @@ MOST = 10**15
 _WIRE = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
 # What a line has where nothing is taxed.
 _UNTAXED = Rate("", ())
+
+
+class Share(BaseModel):
+    """A part of what a document comes to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    percent: Percent | None = Field(None, description='Such as "10"; or else an amount.')
+    amount: Price | None = Field(None, description='Such as "250.00"; or else a percent.')
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "Share":
+        if (self.percent is None) == (self.amount is None):
+            raise ValueError("takes either a percent or an amount")
+        return self
+
+    def kept(self, currency: str, field: str) -> dict[str, str | None]:
+        """As it is kept and shown; an amount has no more decimals than its currency."""
+        percent = None if self.percent is None else price_text(self.percent)
+        if self.amount is None:
+            return {"percent": percent, "amount": None}
+        try:
+            return {"percent": percent, "amount": amount_text(in_minor(self.amount, currency), currency)}
+        except ValueError as wrong:
+            raise Invalid([Fault(f"{field}.amount", str(wrong))]) from None
+
+
+class ShownShare(BaseModel):
+    """A part of what a document comes to, as it is shown."""
+
+    model_config = _WIRE
+
+    percent: PriceText | None
+    amount: MoneyText | None
+
+
+def read_share(kept: Mapping[str, str | None] | None, currency: str) -> Discount:
+    """What is kept of a share, to reckon with; nothing where there is none."""
+    if kept is None:
+        return Discount()
+    percent = parse_price(kept["percent"]) if kept["percent"] else 0
+    return Discount(percent, Money.parse(kept["amount"], currency).minor if kept["amount"] else 0)
 
 
 class Source(BaseModel):
@@ -103,6 +146,10 @@ class Line:
         deposit = bool(self.source and self.source["kind"] == "deposit")
         return Charge(self.quantity, self.unit_price, rate, self.discount_percent, discountable=not deposit)
 
+    def costs(self, decimals: int) -> int:
+        """What it costs whoever sells it, in a currency with so many decimals."""
+        return Charge(self.quantity, self.cost or 0, _UNTAXED).amount(decimals)
+
 
 # The fields of a line that are prices and the like, kept as they are shown.
 _DECIMALS = ("quantity", "unit_price", "discount_percent", "cost")
@@ -135,12 +182,14 @@ class Drawn:
     lines: list[dict[str, Any]]
     taxes: list[dict[str, Any]]
     totals: Totals
+    # What the lines cost whoever sells them, as far as that is known of any.
+    cost: int | None
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns of a document that follow from its lines."""
         sums = {"net": self.totals.net, "tax": self.totals.tax, "total": self.totals.total}
-        return {"lines": self.lines, "taxes": self.taxes, **sums}
+        return {"lines": self.lines, "taxes": self.taxes, "cost": self.cost, **sums}
 
 
 def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -> Drawn:
@@ -151,7 +200,9 @@ def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -
     amounts = {line.id: line.charge(rates).amount(decimals) for line in lines if line.kind == "item"}
     _check_size(lines, amounts, totals)
     shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
-    return Drawn(shown, [_taxed(group, rates, terms.currency) for group in totals.groups], totals)
+    costs = [line.costs(decimals) for line in counted if line.cost is not None]
+    taxed = [_taxed(group, rates, terms.currency) for group in totals.groups]
+    return Drawn(shown, taxed, totals, sum(costs) if costs else None)
 
 
 def _check_size(lines: Sequence[Line], amounts: Mapping[str, int], totals: Totals) -> None:

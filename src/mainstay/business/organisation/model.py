@@ -10,6 +10,9 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.shapes import Kept, Record
 from mainstay.values.address import Address
 
+# Those in which customers are written to.
+Language = Literal["en", "de", "fr", "nl", "es"]
+
 
 class Subscription(BaseModel):
     """Whether records may be changed."""
@@ -45,6 +48,7 @@ class Organisation(Kept):
     shown = OrganisationOut
 
     name: str
+    time_zone: str
     # The name of the file, which nobody is shown.
     logo: str | None
 

@@ -7,9 +7,10 @@ from pydantic import Field
 from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.settings import SETTINGS, UpdateSettings
-from mainstay.business.organisation.store import ORGANISATION
+from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
@@ -67,7 +68,10 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
         settings.save(ctx, given, SETTINGS.fetch(ctx, None))
         organisation = ORGANISATION.fetch(ctx, None)
-    return ORGANISATION.save(ctx, organisation, given.sent(*UpdateSettings.model_fields))
+    after = ORGANISATION.save(ctx, organisation, given.sent(*UpdateSettings.model_fields))
+    if after.time_zone != organisation.time_zone:
+        ctx.post(Letter(NEW_DAYS, {}, "When days end, in another time zone"))
+    return after
 
 
 @operation(

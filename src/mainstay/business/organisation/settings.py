@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.organisation import numbering
-from mainstay.business.organisation.model import Subscription
+from mainstay.business.organisation.mail_texts import MailTexts
+from mainstay.business.organisation.model import Language, Subscription
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -16,18 +17,18 @@ from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Grant, Right
 from mainstay.terms.shapes import Input, Kept, Record
-from mainstay.values.fields import Day, WholeNumber, omittable
+from mainstay.values.fields import Day, Paragraph, WholeNumber, omittable
 
 
 class Numbering(BaseModel):
-    """How the numbers of jobs look."""
+    """How the numbers of one kind look."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = Field(
-        "J-", description="What stands before the digits: capital letters, digits, - and /, but no digit at its end."
+    prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable(
+        description="What stands before the digits: capital letters, digits, - and /, but no digit at its end."
     )
-    digits: WholeNumber = Field(4, ge=1, le=10, description="How many digits at least.")
+    digits: WholeNumber = omittable(ge=1, le=10, description="How many digits at least.")
     next: WholeNumber | None = Field(None, ge=1, le=10**9, description="Which comes next; it can only be raised.")
 
 
@@ -47,6 +48,11 @@ class SettingsOut(Record):
     )
     job_numbers: Numbering = Field(description="How the numbers of jobs look, and which comes next.")
     prices_include_tax: bool = Field(description="Whether prices are told with tax, as to households, or before it.")
+    quote_numbers: Numbering = Field(description="The same for quotes.")
+    language: Language = Field(description="Of what customers are sent, where they have no other.")
+    quote_valid_days: int = Field(description="For how many days a quote can be accepted.")
+    quote_terms: str | None = Field(description="Printed below new quotes.")
+    mail_texts: MailTexts = Field(description="Words of one's own in mails to customers.")
     subscription: Subscription
 
 
@@ -57,6 +63,7 @@ class Settings(Kept):
     shown = SettingsOut
 
     grants: str
+    mail_texts: dict[str, Any]
 
     @property
     def called(self) -> str:
@@ -64,11 +71,21 @@ class Settings(Kept):
         return "Settings"
 
 
-_OF_JOBS = (
+_OF_SERIES = (
     "coalesce((SELECT number_series.{} FROM number_series WHERE number_series.organisation_id = :organisation"
-    " AND number_series.kind = 'job'), {})"
+    " AND number_series.kind = '{}'), {})"
 )
-_USUAL = numbering.USUAL["job"]
+
+
+def _numbers(kind: str) -> str:
+    """A series as JSON; a prefix has no letter that would have to be escaped."""
+    usual = numbering.USUAL[kind]
+    prefix = _OF_SERIES.format("prefix", kind, f"'{usual.prefix}'")
+    padding, following = (
+        _OF_SERIES.format(*of) for of in (("padding", kind, usual.padding), ("next", kind, usual.next))
+    )
+    return f"""'{{"prefix":"' || {prefix} || '","digits":' || {padding} || ',"next":' || {following} || '}}'"""
+
 
 SETTINGS = Listing(
     Settings,
@@ -87,10 +104,8 @@ SETTINGS = Listing(
                 ("subcontractors_log_hours", Grant.SUBCONTRACTORS_LOG_HOURS),
             )
         },
-        # A prefix has no letter that JSON would have to escape.
-        "job_numbers": f"""'{{"prefix":"' || {_OF_JOBS.format("prefix", f"'{_USUAL.prefix}'")} || '","digits":' ||"""
-        f""" {_OF_JOBS.format("padding", _USUAL.padding)} || ',"next":' || {_OF_JOBS.format("next", _USUAL.next)}"""
-        """ || '}'""",
+        "job_numbers": _numbers("job"),
+        "quote_numbers": _numbers("quote"),
     },
     facts={"grants": "organisation.grants"},
 )
@@ -115,13 +130,20 @@ class UpdateSettings(Input):
     prices_include_tax: bool = omittable(
         description="Prices are told with tax, as to households; otherwise before it, and it is added."
     )
+    quote_numbers: Numbering = omittable(description="The same for new quotes.")
+    language: Language = omittable(description="Of what customers are sent, where they have no other.")
+    quote_valid_days: WholeNumber = omittable(
+        ge=1, le=365, description="For how many days a quote can be accepted, where it says nothing else."
+    )
+    quote_terms: Paragraph | None = Field(None, description="Printed below new quotes.")
+    mail_texts: MailTexts = omittable(description="Words of your own in mails to customers; what is not sent stays.")
 
 
 @operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /settings", glances=True, on=SETTINGS)
 def get_settings(_ctx: Context, _given: GetSettings, settings: Settings) -> Settings:
     """Get what the organisation has decided about its work.
 
-    Working hours, what roles may see, rounding of hours, closed books, numbers of jobs, whether prices include tax.
+    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, mails.
     """
     return settings
 
@@ -147,15 +169,17 @@ OPERATIONS = (get_settings, update_settings)
 
 def save(ctx: Context, given: UpdateSettings, settings: Settings) -> Settings:
     """Keep what was sent of the settings."""
-    numbers = given.job_numbers if "job_numbers" in given.model_fields_set else None
-    if numbers:
-        _number_jobs(ctx, numbers)
+    numbered = [name for name in _NUMBERED if name in given.model_fields_set]
+    for name in numbered:
+        _number(ctx, name, getattr(given, name))
     after = SETTINGS.save(ctx, settings, _kept(given, settings))
-    return SETTINGS.fetch(ctx, None) if numbers else after
+    return SETTINGS.fetch(ctx, None) if numbered else after
 
 
 def _kept(given: UpdateSettings, settings: Settings) -> dict[str, Any]:
-    changes = {name: value for name, value in given.sent(*_GRANTS, "job_numbers").items() if name in _COLUMNS}
+    changes = {name: value for name, value in given.sent(*_GRANTS, *_NUMBERED).items() if name in _COLUMNS}
+    if "mail_texts" in changes:
+        changes["mail_texts"] = settings.mail_texts | given.mail_texts.model_dump(exclude_unset=True, by_alias=True)
     sent = {grant: getattr(given, name) for name, grant in _GRANTS.items() if name in given.model_fields_set}
     granted = {grant for grant in Grant if sent.get(grant, grant in settings.grants.split())}
     if sent:
@@ -163,7 +187,18 @@ def _kept(given: UpdateSettings, settings: Settings) -> dict[str, Any]:
     return changes
 
 
-_COLUMNS = ("working_hours", "hours_rounding_minutes", "books_closed_until", "prices_include_tax")
+_COLUMNS = (
+    "working_hours",
+    "hours_rounding_minutes",
+    "books_closed_until",
+    "prices_include_tax",
+    "language",
+    "quote_valid_days",
+    "quote_terms",
+    "mail_texts",
+)
+# The series by the field that is about them.
+_NUMBERED = {"job_numbers": "job", "quote_numbers": "quote"}
 _GRANTS = {
     "members_see_prices": Grant.MEMBERS_SEE_PRICES,
     "members_see_team_schedule": Grant.MEMBERS_SEE_TEAM_SCHEDULE,
@@ -171,8 +206,10 @@ _GRANTS = {
 }
 
 
-def _number_jobs(ctx: Context, numbers: Numbering) -> None:
-    series = numbering.find(ctx, "job")
+def _number(ctx: Context, field: str, numbers: Numbering) -> None:
+    series = numbering.find(ctx, _NUMBERED[field])
     if numbers.next is not None and numbers.next < series.next:
-        raise Invalid([Fault("jobNumbers.next", f"is below {series.next}, and numbers are given once")])
-    numbering.save(ctx, "job", numbering.Series(numbers.prefix, numbers.digits, numbers.next or series.next))
+        raise Invalid([Fault(f"{to_camel(field)}.next", f"is below {series.next}, and numbers are given once")])
+    prefix = series.prefix if numbers.prefix is None else numbers.prefix
+    given = numbering.Series(prefix, numbers.digits or series.padding, numbers.next or series.next)
+    numbering.save(ctx, _NUMBERED[field], given)

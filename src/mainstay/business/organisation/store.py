@@ -6,6 +6,9 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.refusal import Conflict
 
+# The chore that finds anew when days end, where they are kept as moments.
+NEW_DAYS = "reckon_days_anew"
+
 ORGANISATION = Listing(
     Organisation,
     source="organisation",

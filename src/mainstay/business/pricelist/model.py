@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.customers.model import Language
+from mainstay.business.organisation.model import Language
 from mainstay.terms.refusal import Fault
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.customers.model import Language
 from mainstay.business.customers.store import check_reference
+from mainstay.business.organisation.model import Language
 from mainstay.business.pricelist.model import Status, Supplier, SupplierOut
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.kernel.context import Context

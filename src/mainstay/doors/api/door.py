@@ -9,6 +9,7 @@ from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import Headers, Interrupted, Request, Response, error
 from mainstay.doors.known import naming_known
+from mainstay.doors.papers import Papers
 from mainstay.doors.paths import Paths
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Envelope
@@ -28,6 +29,7 @@ class ApiDoor:
     paths: Paths[Endpoint]
     # Gives the description.
     describe: Callable[[], bytes]
+    papers: Papers
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request under `/api/v1`."""
@@ -74,6 +76,10 @@ class ApiDoor:
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
         try:
+            if operation.gives:
+                response = await self.papers.answer(operation, actor, raw, envelope)
+                response.route = endpoint.number
+                return response
             answer = await self.entrance.runner.perform(self.entrance.stage, operation, actor, raw, envelope)
         except Invalid as invalid:
             return refused(naming_known(invalid.faults, operation.input, endpoint.parameters), endpoint.number)

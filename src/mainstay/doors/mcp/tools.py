@@ -152,10 +152,15 @@ def describe(operation: Operation) -> Schema:
         "annotations": {
             "readOnlyHint": reads,
             "destructiveHint": operation.changes and not operation.only_adds,
-            "idempotentHint": reads or (operation.rest or "").startswith("PATCH "),
+            "idempotentHint": reads or _says_what_becomes(operation),
             "openWorldHint": operation.mails,
         },
     }
+
+
+def _says_what_becomes(operation: Operation) -> bool:
+    """Whether it says what a record becomes, so that a repeat changes nothing; what adds lines adds them again."""
+    return (operation.rest or "").startswith("PATCH ") and "edits" not in operation.input.model_fields
 
 
 def _brief(part: Any, *, nulls: bool) -> Any:

@@ -1,0 +1,1 @@
+"""Quotes: what work would cost, sent to customers, and what they answer."""

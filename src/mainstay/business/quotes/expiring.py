@@ -1,0 +1,44 @@
+"""What time does to quotes: those that were not answered expire, by the clocks of the organisation."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from mainstay.business.organisation.store import NEW_DAYS
+from mainstay.business.quotes import store
+from mainstay.business.quotes.events import QuoteExpired
+from mainstay.business.quotes.sending import ends_at
+from mainstay.business.quotes.store import QUOTES
+from mainstay.kernel.context import Context
+from mainstay.kernel.reaction import Chore, Timer
+
+
+def expire_quotes(ctx: Context, _day: date) -> None:
+    """Tell of each quote that can no longer be accepted, once."""
+    expired = ctx.rows.all(
+        "SELECT id FROM quote WHERE organisation_id = :organisation AND status = 'sent' AND told_expired = 0"
+        " AND expires_at <= :now ORDER BY expires_at"
+    )
+    for (identity,) in expired:
+        quote = QUOTES.fetch(ctx, str(identity))
+        after = QUOTES.save(ctx, quote, {"told_expired": 1})
+        store.hand_down(ctx, after.job_id)
+        ctx.record(QuoteExpired(after))
+
+
+def reckon_days_anew(ctx: Context, _told: Mapping[str, str]) -> None:
+    """Let quotes expire at the midnight of the time zone that the organisation is in now."""
+    zone = store.house(ctx).time_zone
+    waiting = ctx.rows.all(
+        "SELECT id, valid_until FROM quote WHERE organisation_id = :organisation AND status = 'sent'"
+        " AND told_expired = 0 AND valid_until IS NOT NULL"
+    )
+    for identity, until in waiting:
+        ctx.rows.run(
+            "UPDATE quote SET expires_at = :ends WHERE organisation_id = :organisation AND id = :id",
+            id=identity,
+            ends=ends_at(str(until), zone),
+        )
+
+
+TIMERS = (Timer(expire_quotes),)
+CHORES = (Chore(NEW_DAYS, reckon_days_anew),)

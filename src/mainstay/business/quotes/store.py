@@ -1,0 +1,132 @@
+"""Where quotes are kept."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
+
+import orjson
+
+from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.model import Job
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.quotes.model import ListedQuote, Quote, Status
+from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing
+from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.refusal import NotFound
+from mainstay.values.money import amount_text
+from mainstay.values.search import kept_words, words_of_digits, words_of_text
+
+_CUSTOMER_S_NAME = (
+    "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
+    " AND customer.id = quote.customer_id)"
+)
+_SITE_S_NAME = "(SELECT site.name FROM site WHERE site.organisation_id = :organisation AND site.id = quote.site_id)"
+_JOB_S_NUMBER = "(SELECT job.number FROM job WHERE job.organisation_id = :organisation AND job.id = quote.job_id)"
+
+_EXPIRED = "quote.status = 'sent' AND quote.expires_at <= :now"
+# Not as they stand, or an engine would look them up by when they expire, and then sort them.
+_STATES = {name: f"quote.status = '{name}'" for name in get_args(Status)} | {
+    "sent": "quote.status = 'sent' AND coalesce(quote.expires_at, '') > :now",
+    "expired": "quote.status = 'sent' AND coalesce(quote.expires_at, '') <= :now",
+}
+_COLUMNS = {
+    "status": f"CASE WHEN {_EXPIRED} THEN 'expired' ELSE quote.status END",
+    "customer_name": _CUSTOMER_S_NAME,
+    "job_number": _JOB_S_NUMBER,
+}
+_FACTS = {"newest": "CASE WHEN quote.called = quote.number THEN 1 ELSE 0 END"}
+
+
+def _words(number: str, title: str, customer_name: str, currency: str, total: int) -> frozenset[str]:
+    amount = amount_text(total, currency)
+    # Whoever looks for digits alone may mean an amount as well as a phone.
+    return kept_words(words_of_text(f"{number} {title} {customer_name} {amount}"), words_of_digits(amount))
+
+
+_FOUND_BY = (FoundBy(("number", "title", "customer_name", "currency", "total"), _words),)
+
+# One quote, with all that is in it.
+QUOTES = Listing(
+    Quote,
+    source="quote",
+    what="quote",
+    prefix="quote",
+    id_field="quote_id",
+    number="called",
+    columns=_COLUMNS | {"site_name": _SITE_S_NAME, "margin": "quote.net - quote.cost"},
+    facts=_FACTS | {"snapshot": "quote.snapshot", "pdf_sha256": "quote.pdf_sha256"},
+    found_by=_FOUND_BY,
+)
+# Many, each without its lines.
+LISTED = Listing(
+    ListedQuote,
+    source="quote",
+    what="quote",
+    prefix="quote",
+    id_field="quote_id",
+    number="called",
+    columns=_COLUMNS,
+    facts=_FACTS,
+    filters={
+        "status": _STATES,
+        "customer_id": "quote.customer_id = :customer_id",
+        "from_": "quote.issued_on >= :from_",
+        "until": "quote.issued_on <= :until",
+    },
+    orders={
+        NEWEST: Order("id", descending=True),
+        "issued": Order("issued_on", descending=True, nullable=True),
+        "expiring": Order("expires_at", nullable=True),
+    },
+    found_by=_FOUND_BY,
+)
+
+
+class House(NamedTuple):
+    """What an organisation has decided that its quotes need to know."""
+
+    currency: str
+    time_zone: str
+    language: str
+    prices_include_tax: bool
+    valid_days: int
+    terms: str | None
+    mail_texts: dict[str, Any]
+
+
+def house(ctx: Context) -> House:
+    """The organisation's decisions as they stand."""
+    row = ctx.rows.one(
+        "SELECT currency, time_zone, language, prices_include_tax, quote_valid_days, quote_terms, mail_texts"
+        " FROM organisation WHERE id = :organisation"
+    )
+    currency, zone, language, inclusive, days, terms, texts = row or ("EUR", "UTC", "en", 0, 30, None, "{}")
+    return House(
+        str(currency),
+        str(zone),
+        str(language),
+        bool(inclusive),
+        int(days or 0),
+        None if terms is None else str(terms),
+        orjson.loads(str(texts)),
+    )
+
+
+def job_of(ctx: Context, job: str) -> Job:
+    """A job that is known to be there, whoever acts on it."""
+    found = JOBS.find(ctx, "job.id = :id", id=job)
+    if found is None:
+        raise NotFound(JOBS.what)
+    return found
+
+
+def hand_down(ctx: Context, job: str | None, changes: Mapping[str, Any] | None = None) -> None:
+    """Let a job know whether an answer to a quote of it is waited for, with what else changes of it."""
+    if job is None:
+        return
+    waits = ctx.rows.one(
+        "SELECT 1 FROM quote WHERE organisation_id = :organisation AND job_id = :job AND status = 'sent'"
+        " AND told_expired = 0 LIMIT 1",
+        job=job,
+    )
+    jobs.save(ctx, job_of(ctx, job), {"quoting": waits is not None, **(changes or {})})

@@ -1,0 +1,143 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cast import Cast
+from evidence import as_told, events, last_event
+from mainstay.business.jobs.operations import get_job, list_jobs
+from mainstay.business.quotes.deciding import record_quote_decision
+from mainstay.business.quotes.operations import get_quote
+from mainstay.business.quotes.sending import withdraw_quote
+from mainstay.business.schedule.cancelling import cancel_job
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid
+from mainstay.terms.rights import Role
+from quoting import a_draft, accepted, later, sent, usual_tax
+from trade import a_customer, a_job, a_site
+
+
+def declined(cast: Cast, quote: dict[str, object], **given: object) -> dict[str, object]:
+    told = {"decision": "declined", "confirmed": True, **given}
+    return cast.perform(record_quote_decision, Role.OFFICE, quoteId=quote["id"], **told)
+
+
+def test_an_accepted_quote_makes_a_job_at_its_price(cast: Cast) -> None:
+    usual_tax(cast)
+    customer = a_customer(cast, email="a@b.example")
+    site = a_site(cast, customer)
+    quote = accepted(cast, sent(cast, a_draft(cast, customerId=customer, siteId=site)), method="paper", note="By post.")
+    assert (quote["status"], quote["jobNumber"]) == ("accepted", "J-0001")
+    job = cast.perform(get_job, jobId=quote["jobId"])
+    assert (job["title"], job["customerId"], job["siteId"]) == ("New heating", customer, site)
+    assert (job["billing"], job["budget"], job["quoteId"]) == ("fixed", "1000.00", quote["id"])
+    assert (job["status"], job["stage"]) == ("open", "toSchedule")
+    acceptance = quote["acceptance"]
+    assert (acceptance["method"], acceptance["name"], acceptance["note"]) == ("paper", "Ann Boyle", "By post.")
+    assert acceptance["recordedBy"]["person"]["name"] == "Orla Office"
+    assert acceptance["at"] == quote["decidedAt"]
+    assert [event["type"] for event in events(cast)][-2:] == ["job.created", "quote.accepted"]
+    assert last_event(cast)["data"]["object"] == as_told(quote)
+
+
+def test_what_was_chosen_is_fixed_and_counts(cast: Cast) -> None:
+    usual_tax(cast)
+    quote = sent(cast)
+    warranty = quote["lines"][1]["id"]
+    plain_hash = accepted(cast, sent(cast))["acceptance"]["contentHash"]
+    after = accepted(cast, quote, chosen=[warranty])
+    assert [line["chosen"] for line in after["lines"]] == [True, True]
+    assert (after["net"], after["total"]) == ("1200.00", "1440.00")
+    assert cast.perform(get_job, jobId=after["jobId"])["budget"] == "1200.00"
+    assert after["acceptance"]["contentHash"] != plain_hash
+
+
+def test_the_job_that_it_is_for_goes_on(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast, email="a@b.example"), status="enquiry")
+    quote = accepted(cast, sent(cast, a_draft(cast, jobId=job["id"])))
+    after = cast.perform(get_job, jobId=job["id"])
+    assert quote["jobId"] == job["id"]
+    assert (after["status"], after["stage"], after["billing"]) == ("open", "toSchedule", "fixed")
+    assert (after["budget"], after["quoteId"]) == ("1000.00", quote["id"])
+    assert len(cast.perform(list_jobs)["data"]) == 1
+    assert [event["type"] for event in events(cast)][-2:] == ["job.updated", "quote.accepted"]
+
+
+def test_where_its_job_was_called_off_there_is_a_new_one(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast, email="a@b.example"))
+    quote = sent(cast, a_draft(cast, jobId=job["id"]))
+    cast.perform(cancel_job, jobId=job["id"], reason="No.", confirmed=True)
+    assert accepted(cast, quote)["jobNumber"] == "J-0002"
+
+
+def test_a_preview_tells_what_follows(cast: Cast) -> None:
+    quote = sent(cast)
+    given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
+    preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
+    assert preview["summary"] == "Q-0001 New heating is accepted by Ann: 1000.00 GBP."
+    assert preview["effects"][0] == "The job J-0001 New heating is made for it."
+    assert cast.perform(list_jobs)["data"] == []
+
+
+def test_a_repeat_makes_no_second_job_and_names_the_first(cast: Cast) -> None:
+    quote = accepted(cast, sent(cast))
+    with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Its job is J-0001\.$"):
+        accepted(cast, quote)
+    assert len(cast.perform(list_jobs)["data"]) == 1
+
+
+def test_however_often_at_once_there_is_one_job(cast: Cast) -> None:
+    quote = sent(cast)
+
+    def accept(_: int) -> str:
+        try:
+            return str(accepted(cast, quote)["jobId"])
+        except Blocked:
+            return "refused"
+
+    with ThreadPoolExecutor(6) as racers:
+        answers = list(racers.map(accept, range(6)))
+    assert answers.count("refused") == 5
+    assert len(cast.perform(list_jobs)["data"]) == 1
+
+
+def test_a_declined_quote_says_why_and_its_job_is_quoted_no_more(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast, email="a@b.example"), status="enquiry")
+    quote = declined(cast, sent(cast, a_draft(cast, jobId=job["id"])), reason="Too dear.")
+    assert (quote["status"], quote["declineReason"]) == ("declined", "Too dear.")
+    assert cast.perform(get_job, jobId=job["id"])["stage"] == "enquiry"
+    assert last_event(cast)["type"] == "quote.declined"
+    assert quote["availableActions"] == ["revise_quote"]
+
+
+def test_after_it_has_expired_it_is_accepted_with_a_note(cast: Cast) -> None:
+    quote, after = sent(cast), later(cast, days=40)
+    with pytest.raises(Invalid, match=r"^note: is required: it has expired, so say why it is still accepted$"):
+        accepted(after, quote)
+    assert accepted(after, quote, note="Agreed on the phone.")["status"] == "accepted"
+
+
+def test_who_accepts_has_a_name(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^name: is required: who accepted it$"):
+        accepted(cast, sent(cast), name=None)
+
+
+def test_only_options_can_be_chosen(cast: Cast) -> None:
+    quote = sent(cast)
+    boiler = quote["lines"][0]["id"]
+    with pytest.raises(Invalid, match=rf"^chosen: names {boiler}, which is no optional line$"):
+        accepted(cast, quote, chosen=[boiler])
+
+
+def test_only_what_was_sent_is_answered(cast: Cast) -> None:
+    draft = a_draft(cast)
+    with pytest.raises(Blocked, match=r"^Q-0001 is a draft\. Send it first\.$"):
+        accepted(cast, draft)
+    cast.perform(withdraw_quote, quoteId=draft["id"], confirmed=True)
+    with pytest.raises(Blocked, match=r"^Q-0001 was withdrawn\. Revise it instead\.$"):
+        accepted(cast, draft)
+    assert cast.perform(get_quote, quoteId=draft["id"])["acceptance"] is None
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_records_none(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(record_quote_decision, role, quoteId=sent(cast)["id"], decision="declined", confirmed=True)

@@ -1,0 +1,66 @@
+import pytest
+
+from cast import Cast
+from evidence import events, last_event
+from mainstay.business.quotes.operations import get_quote, revise_quote
+from mainstay.business.quotes.sending import withdraw_quote
+from mainstay.terms.refusal import Blocked
+from mainstay.terms.rights import Role
+from quoting import BOILER, a_draft, accepted, edited, sent
+
+
+def revised(cast: Cast, quote: dict[str, object]) -> dict[str, object]:
+    return cast.perform(revise_quote, Role.OFFICE, quoteId=quote["id"])
+
+
+def test_the_next_revision_is_a_draft_with_the_same_number(cast: Cast) -> None:
+    first = sent(cast, a_draft(cast, deposit={"percent": "30"}, terms="Ours"))
+    second = revised(cast, first)
+    assert (second["number"], second["revision"], second["status"]) == (first["number"], 2, "draft")
+    same = ("customerId", "title", "lines", "net", "total", "deposit", "terms", "currency")
+    assert {name: second[name] for name in same} == {name: first[name] for name in same}
+    assert (second["issuedOn"], second["sentAt"], second["validUntil"]) == (None, None, None)
+    assert last_event(cast)["type"] == "quote.created"
+
+
+def test_by_its_number_the_newest_is_meant_and_the_others_by_theirs(cast: Cast) -> None:
+    first = sent(cast)
+    second = revised(cast, first)
+    assert cast.perform(get_quote, quoteId="Q-0001")["id"] == second["id"]
+    assert cast.perform(get_quote, quoteId="Q-0001/1")["id"] == first["id"]
+
+
+def test_the_one_before_counts_until_the_next_is_sent(cast: Cast) -> None:
+    first = sent(cast)
+    second = revised(cast, first)
+    assert cast.perform(get_quote, quoteId=first["id"])["status"] == "sent"
+    sent(cast, second)
+    assert cast.perform(get_quote, quoteId=first["id"])["status"] == "superseded"
+    assert [event["type"] for event in events(cast)][-2:] == ["quote.superseded", "quote.sent"]
+    with pytest.raises(Blocked, match=r"^Q-0001 was replaced by a later revision\.$"):
+        accepted(cast, first)
+    accepted(cast, second)
+
+
+def test_what_an_earlier_answer_was_is_not_taken_over(cast: Cast) -> None:
+    first = sent(cast)
+    cast.perform(withdraw_quote, quoteId=first["id"], confirmed=True)
+    second = edited(cast, revised(cast, first), {"edit": "add", **BOILER})
+    assert second["net"] == "2000.00"
+    assert (second["withdrawReason"], second["declineReason"], second["acceptance"]) == (None, None, None)
+
+
+def test_there_is_one_newest_revision(cast: Cast) -> None:
+    first = sent(cast)
+    revised(cast, first)
+    with pytest.raises(Blocked, match=r"^There is a later revision of Q-0001\. Change or revise that one\.$"):
+        revised(cast, first)
+
+
+def test_a_draft_is_changed_and_an_agreement_stays(cast: Cast) -> None:
+    draft = a_draft(cast)
+    with pytest.raises(Blocked, match=r"^Q-0001 is a draft\. Change it as it is\.$"):
+        revised(cast, draft)
+    agreed = accepted(cast, sent(cast, draft))
+    with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Draft another quote for what is to be different\.$"):
+        revised(cast, agreed)

@@ -1,0 +1,113 @@
+import pytest
+
+from cast import Cast
+from evidence import as_told, events, last_event
+from mainstay.business.quotes.operations import get_quote, update_quote
+from mainstay.kernel.context import Envelope
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Stale
+from mainstay.terms.rights import Role
+from quoting import BOILER, a_draft, edited, sent, usual_tax
+from trade import a_customer, a_job, a_site
+
+
+def test_one_line_changes_and_the_others_stay_as_they_are(cast: Cast) -> None:
+    usual_tax(cast)
+    before = a_draft(cast)
+    boiler, warranty = before["lines"]
+    after = edited(cast, before, {"edit": "set", "lineId": boiler["id"], "quantity": "2"})
+    assert after["lines"][1] == warranty
+    assert after["lines"][0] == boiler | {"quantity": "2.00", "amount": "2000.00"}
+    assert (after["net"], after["total"], after["version"]) == ("2000.00", "2400.00", 2)
+
+
+def test_lines_are_added_moved_and_removed(cast: Cast) -> None:
+    before = a_draft(cast)
+    boiler, warranty = before["lines"]
+    after = edited(
+        cast,
+        before,
+        {"edit": "add", "description": "Survey", "unitPrice": "80", "position": 1},
+        {"edit": "move", "lineId": warranty["id"], "position": 1},
+        {"edit": "remove", "lineId": boiler["id"]},
+    )
+    assert [line["description"] for line in after["lines"]] == ["Warranty, 5 years", "Survey"]
+
+
+def test_an_event_tells_what_it_was_before(cast: Cast) -> None:
+    before = a_draft(cast)
+    after = cast.perform(update_quote, Role.OFFICE, quoteId=before["id"], title="Other", discount={"percent": "50"})
+    told = last_event(cast)
+    assert told["type"] == "quote.updated"
+    assert told["data"]["object"] == as_told(after)
+    assert told["data"]["previous"].keys() == {"title", "discount", "net", "total", "taxes", "margin"}
+
+
+def test_nothing_different_is_no_change(cast: Cast) -> None:
+    before = a_draft(cast)
+    count = len(events(cast))
+    after = cast.perform(update_quote, Role.OFFICE, quoteId=before["id"], title=before["title"])
+    assert (after["version"], len(events(cast))) == (1, count)
+
+
+def test_null_clears_and_what_is_not_sent_stays(cast: Cast) -> None:
+    customer = a_customer(cast)
+    job = a_job(cast, customer)
+    before = a_draft(
+        cast,
+        customerId=customer,
+        jobId=job["id"],
+        siteId=a_site(cast, customer),
+        discount={"percent": "10"},
+        deposit={"percent": "30"},
+        terms="Ours",
+        validUntil="2031-01-31",
+    )
+    plain = cast.perform(update_quote, Role.OFFICE, quoteId=before["id"], title="Other")
+    assert (plain["jobId"], plain["net"], plain["deposit"]) == (job["id"], before["net"], before["deposit"])
+    names = ("jobId", "siteId", "discount", "deposit", "terms", "validUntil")
+    cleared = cast.perform(update_quote, Role.OFFICE, quoteId=before["id"], **dict.fromkeys(names))
+    assert {name: cleared[name] for name in names} == dict.fromkeys(names)
+    assert cleared["net"] == "1000.00"
+
+
+def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
+    quote = sent(cast)
+    with pytest.raises(Blocked, match=r"^Q-0001 was sent, so it stays as it is\. Revise it instead\.$") as refusal:
+        edited(cast, quote, {"edit": "remove", "lineId": quote["lines"][0]["id"]})
+    assert [reason.unblock for reason in refusal.value.reasons] == ["revise_quote"]
+
+
+def test_a_wrong_edit_changes_nothing(cast: Cast) -> None:
+    before = a_draft(cast)
+    with pytest.raises(Invalid, match=r"^edits\.1\.lineId: is no line of it; there are: line_"):
+        edited(
+            cast,
+            before,
+            {"edit": "add", **BOILER},
+            {"edit": "set", "lineId": "line_x", "quantity": "2"},
+        )
+    with pytest.raises(Invalid, match=r"^edits\.0\.unitPrice: is required without itemId$"):
+        edited(cast, before, {"edit": "add", "description": "X"})
+    assert as_told(cast.perform(get_quote, quoteId=before["id"])) == as_told(before)
+
+
+def test_a_site_or_job_of_another_customer_is_refused(cast: Cast) -> None:
+    before, other = a_draft(cast), a_customer(cast, "Ryburn")
+    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer"):
+        cast.perform(update_quote, quoteId=before["id"], siteId=a_site(cast, other))
+    with pytest.raises(Invalid, match=r"^jobId: is a job for another customer"):
+        cast.perform(update_quote, quoteId=before["id"], jobId=a_job(cast, other)["number"])
+
+
+def test_an_older_version_is_not_overwritten(cast: Cast) -> None:
+    before = a_draft(cast)
+    edited(cast, before, {"edit": "add", **BOILER})
+    request = Envelope("r", versions=frozenset({1}))
+    with pytest.raises(Stale):
+        cast.answer(update_quote, Role.OFFICE, request, quoteId=before["id"], title="X")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_changes_none(cast: Cast, role: Role) -> None:
+    with pytest.raises(Forbidden):
+        cast.perform(update_quote, role, quoteId=a_draft(cast)["id"], title="X")

@@ -1,0 +1,47 @@
+"""Quotes in several states, and for each of their operations an input that it takes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cast import Cast
+from mainstay.business.quotes.operations import draft_quote
+from mainstay.business.quotes.sending import send_quote
+
+Given = dict[str, object]
+
+LINE: Given = {"description": "Combi boiler", "unitPrice": "890"}
+
+
+@dataclass(frozen=True)
+class Quotes:
+    """Those of one customer."""
+
+    customer: str
+    draft: str
+    sent: str
+
+
+def furnish_quotes(cast: Cast, customer: str) -> Quotes:
+    """Make them."""
+    given: Given = {"customerId": customer, "title": "New heating", "lines": [LINE]}
+    draft, sent = (str(cast.perform(draft_quote, **given)["id"]) for _ in range(2))
+    cast.perform(send_quote, quoteId=sent, deliver="none", confirmed=True)
+    return Quotes(customer, draft, sent)
+
+
+QUOTE_EXAMPLES: dict[str, Callable[[Quotes], Given]] = {
+    "list_quotes": lambda _: {},
+    "get_quote": lambda quotes: {"quoteId": quotes.draft},
+    "get_quote_pdf": lambda quotes: {"quoteId": quotes.sent},
+    "draft_quote": lambda quotes: {"customerId": quotes.customer, "title": "Bathroom", "lines": [LINE]},
+    "update_quote": lambda quotes: {"quoteId": quotes.draft, "edits": [{"edit": "add", **LINE}]},
+    "revise_quote": lambda quotes: {"quoteId": quotes.sent},
+    "send_quote": lambda quotes: {"quoteId": quotes.draft, "to": ["ann@calder.example"], "confirmed": True},
+    "record_quote_decision": lambda quotes: {
+        "quoteId": quotes.sent,
+        "decision": "accepted",
+        "name": "Ann Boyle",
+        "confirmed": True,
+    },
+    "withdraw_quote": lambda quotes: {"quoteId": quotes.sent, "confirmed": True},
+}
