@@ -64,3 +64,5 @@ CREATE INDEX quote_by_site ON quote (organisation_id, site_id) WHERE site_id IS 
 CREATE INDEX quote_by_issued ON quote (organisation_id, issued_on, id);
 CREATE INDEX quote_by_expiry ON quote (organisation_id, expires_at, id);
 CREATE INDEX quote_to_tell_expired ON quote (organisation_id, expires_at) WHERE status = 'sent' AND told_expired = 0;
+-- Whether a file that is kept is still needed.
+CREATE INDEX quote_by_pdf ON quote (pdf_sha256) WHERE pdf_sha256 IS NOT NULL;
