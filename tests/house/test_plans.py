@@ -43,31 +43,36 @@ NAMED: dict[str, list[object]] = {
 }
 
 
-# A record of each list; in some orders, only an id that someone has is a place.
-LAST: dict[str, Callable[[Exhibit], str]] = {
-    "list_people": lambda exhibit: exhibit.cast.people[Role.ADMIN],
-    "list_messages": lambda _: new_id("out"),
-    "list_failed_work": lambda _: new_id("out"),
-    "list_customers": lambda exhibit: exhibit.business.customer,
-    "list_sites": lambda exhibit: exhibit.business.site,
-    "list_contacts": lambda exhibit: exhibit.business.contact,
-    "list_jobs": lambda exhibit: exhibit.business.job,
-    "list_notes": lambda exhibit: exhibit.business.note,
-    "list_visits": lambda exhibit: exhibit.schedule.visits[Role.MEMBER],
-    "list_time_off": lambda exhibit: exhibit.schedule.leave[Role.MEMBER],
-    "list_hours": lambda exhibit: exhibit.hours.drafts[Role.MEMBER],
-    "list_unbilled": lambda exhibit: exhibit.business.job,
-    "list_price_items": lambda exhibit: exhibit.prices.item,
-    "list_tax_rates": lambda exhibit: exhibit.prices.tax,
-    "list_suppliers": lambda exhibit: exhibit.prices.supplier,
-    "list_quotes": lambda exhibit: exhibit.quotes.sent,
-    "list_documents": lambda _: new_id("document"),
-    "get_history": lambda _: "7",
-    "list_events": lambda _: new_id("evt"),
-    "list_keys": lambda _: new_id("key"),
-    "list_connections": lambda _: new_id("connection"),
-    "list_webhooks": lambda exhibit: exhibit.webhook,
-    "list_deliveries": lambda exhibit: exhibit.delivery,
+def _of_field(role: Role) -> Role:
+    """Whose record is seen by a role that sees its own."""
+    return role if role is Role.SUBCONTRACTOR else Role.MEMBER
+
+
+# A record of each list; in some orders, only an id that someone sees is a place.
+LAST: dict[str, Callable[[Exhibit, Role], str]] = {
+    "list_people": lambda exhibit, _: exhibit.cast.people[Role.ADMIN],
+    "list_messages": lambda *_: new_id("out"),
+    "list_failed_work": lambda *_: new_id("out"),
+    "list_customers": lambda exhibit, _: exhibit.business.customer,
+    "list_sites": lambda exhibit, _: exhibit.business.site,
+    "list_contacts": lambda exhibit, _: exhibit.business.contact,
+    "list_jobs": lambda exhibit, _: exhibit.business.job,
+    "list_notes": lambda exhibit, _: exhibit.business.note,
+    "list_visits": lambda exhibit, role: exhibit.schedule.visits[_of_field(role)],
+    "list_time_off": lambda exhibit, role: exhibit.schedule.leave[_of_field(role)],
+    "list_hours": lambda exhibit, role: exhibit.hours.drafts[_of_field(role)],
+    "list_unbilled": lambda exhibit, _: exhibit.business.job,
+    "list_price_items": lambda exhibit, _: exhibit.prices.item,
+    "list_tax_rates": lambda exhibit, _: exhibit.prices.tax,
+    "list_suppliers": lambda exhibit, _: exhibit.prices.supplier,
+    "list_quotes": lambda exhibit, _: exhibit.quotes.sent,
+    "list_documents": lambda *_: new_id("document"),
+    "get_history": lambda *_: "7",
+    "list_events": lambda *_: new_id("evt"),
+    "list_keys": lambda *_: new_id("key"),
+    "list_connections": lambda *_: new_id("connection"),
+    "list_webhooks": lambda exhibit, _: exhibit.webhook,
+    "list_deliveries": lambda exhibit, _: exhibit.delivery,
 }
 
 
@@ -98,7 +103,7 @@ def askings(operation: Operation, role: Role, last: str, needed: dict[str, objec
 
 def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     trial.database.statements.clear()
-    last = LAST[operation.name](trial.open)
+    last = LAST[operation.name](trial.open, role)
     for given in askings(operation, role, last, trial.open.input(operation)):
         for actions in (False, True):
             envelope = Envelope("req_1", actions=actions)

@@ -97,6 +97,12 @@ class ShownLine(BaseModel):
     amount: MoneyText = Field(description="Before the discount of the whole; with tax where prices include it.")
 
 
+class ShownTaxOfPart(ShownTaxPart):
+    """The tax of one part of a rate."""
+
+    amount: MoneyText
+
+
 class ShownTax(BaseModel):
     """What is taxed at one rate, as it is shown."""
 
@@ -108,13 +114,7 @@ class ShownTax(BaseModel):
     percent: PriceText
     net: MoneyText
     amount: MoneyText
-    components: list["ShownTaxOfPart"]
-
-
-class ShownTaxOfPart(ShownTaxPart):
-    """The tax of one part of a rate."""
-
-    amount: MoneyText
+    components: list[ShownTaxOfPart]
 
 
 @dataclass(frozen=True, slots=True)
