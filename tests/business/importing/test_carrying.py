@@ -17,9 +17,13 @@ from mainstay.business.customers.places import list_contacts, list_sites
 from mainstay.business.importing.carrying import Carrying
 from mainstay.business.importing.model import KINDS, Outcome, RowFault
 from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.pricelist.operations import list_price_items, save_price_item
+from mainstay.business.pricelist.suppliers import list_suppliers
+from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.records.history import get_history
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
+from wares import a_kit, a_rate, a_supplier, an_item
 
 Lines = list[list[str]]
 
@@ -211,6 +215,113 @@ def test_records_of_others_are_neither_found_nor_changed(cast: Cast, stranger: C
     assert bring(cast, "customers", ["Name", "Ref"], ["Calder", "C-1"]) == (1, 0, 0)
     assert check(cast, "jobs", ["Customer", "Title"], ["C-1", "A"]).faults == []
     assert [one["version"] for one in listed(stranger)] == [1]
+
+
+def test_suppliers_are_known_again_by_reference_or_name(cast: Cast) -> None:
+    by_hand = a_supplier(cast, "Pennine")
+    headings = ["Vendor", "E-mail", "Town", "Account number", "Payment terms", "Supplier no"]
+    lines = [
+        ["PENNINE", "orders@pennine.example", "Leeds", "HAR-1", "30 days", "S-1"],
+        ["Ryburn", "", "", "", "", "S-2"],
+    ]
+    assert bring(cast, "suppliers", headings, *lines) == (1, 1, 0)
+    assert bring(cast, "suppliers", headings, *lines) == (0, 0, 2)
+    pennine, ryburn = listed(cast, list_suppliers)
+    assert (pennine["id"], pennine["externalRef"], pennine["name"]) == (by_hand, "S-1", "PENNINE")
+    assert (pennine["accountNumber"], pennine["paymentTermsDays"], pennine["address"]["city"]) == ("HAR-1", 30, "Leeds")
+    assert ryburn["name"] == "Ryburn"
+    [fault] = check(cast, "suppliers", ["Name", "E-mail"], ["Calder", "nobody"]).faults
+    assert fault.label == "E-mail address"
+
+
+ITEMS = ["SKU", "Item", "Type", "UOM", "Unit price", "Cost price", "VAT rate", "Supplier"]
+BOILER = ["blr-24", "Combi boiler", "Product", "pcs", "£1,250.50", "612,5", "vat 20 %", "Pennine"]
+LABOUR = ["", "Heating engineer", "Labor", "h", "62", "", "", ""]
+
+
+def furnish_prices(cast: Cast) -> None:
+    a_rate(cast)
+    a_supplier(cast, "Pennine", externalRef="S-1")
+
+
+def test_price_items_name_their_tax_rate_and_supplier(cast: Cast) -> None:
+    furnish_prices(cast)
+    assert bring(cast, "price items", ITEMS, BOILER, LABOUR) == (2, 0, 0)
+    boiler, labour = listed(cast, list_price_items)
+    assert (boiler["code"], boiler["kind"], boiler["unit"]) == ("BLR-24", "material", "pcs")
+    assert (boiler["sellPrice"], boiler["costPrice"]) == ("1250.50", "612.50")
+    assert (boiler["taxRateName"], boiler["supplierName"]) == ("VAT 20 %", "Pennine")
+    assert (labour["code"], labour["kind"], labour["sellPrice"]) == (None, "labour", "62.00")
+    assert bring(cast, "price items", ITEMS, BOILER, LABOUR) == (0, 0, 2)
+    by_reference = [*BOILER[:-1], "S-1"]
+    assert bring(cast, "price items", ITEMS, by_reference) == (0, 0, 1)
+    dearer = [*BOILER[:4], "1300", *BOILER[5:]]
+    assert bring(cast, "price items", ITEMS, dearer) == (0, 1, 0)
+    assert [item["sellPrice"] for item in listed(cast, list_price_items)] == ["1300.00", "62.00"]
+
+
+def test_a_code_makes_nothing_twice_whatever_else_a_file_calls_it(cast: Cast) -> None:
+    by_hand = an_item(cast, code="BLR-24")
+    assert bring(cast, "price items", ["Code", "Name", "Price"], ["blr-24", "New boiler", "900"]) == (0, 1, 0)
+    # The file gets references: they become those of what was known by its code.
+    headings = ["Code", "Name", "Price", "Ref"]
+    assert bring(cast, "price items", ["Code", "Name", "Price"], ["FLT", "Filter", "9"]) == (1, 0, 0)
+    lines = [["BLR-24", "New boiler", "900", "P-1"], ["FLT", "Filter", "9", "P-2"]]
+    assert bring(cast, "price items", headings, *lines) == (0, 2, 0)
+    boiler, filter_ = listed(cast, list_price_items)
+    assert (boiler["id"], boiler["name"], boiler["externalRef"]) == (by_hand, "New boiler", "P-1")
+    assert filter_["externalRef"] == "P-2"
+    # And a reference stays with its item, though the code is another now.
+    assert bring(cast, "price items", headings, ["BLR-30", "New boiler", "900", "P-1"]) == (0, 1, 0)
+    [fault] = check(cast, "price items", headings, ["BLR-30", "Other", "9", "P-9"]).faults
+    assert fault.problem.startswith("New boiler has the code BLR-30 already.")
+
+
+def test_a_kit_stays_priced_by_its_parts_where_the_file_tells_the_same(cast: Cast) -> None:
+    kit = a_kit(cast, {an_item(cast, sellPrice="10"): "2"}, code="KIT")
+    assert bring(cast, "price items", ["Code", "Name", "Price"], ["KIT", "Heating", "20.00"]) == (0, 1, 0)
+    assert listed(cast, list_price_items)[1]["fromParts"] == ["sellPrice", "costPrice"]
+    cast.perform(save_price_item, itemId=kit, status="archived")
+    assert bring(cast, "price items", ["Code", "Name", "Price"], ["KIT", "Heating", "20.00"]) == (0, 0, 1)
+
+
+def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Cast) -> None:
+    furnish_prices(cast)
+    old = a_rate(cast, "VAT 17.5 %")
+    cast.perform(save_tax_rate, taxRateId=old, status="archived")
+    lines = [
+        BOILER,
+        ["A", "x" * 300, "Thing", "", "1,250", "-1", "", ""],
+        ["B", "Valve", "", "", "", "", "", ""],
+        ["C", "Tap", "", "", "5", "", "VAT 17.5 %", ""],
+        ["D", "Pump", "", "", "5", "", "", "Nobody"],
+        ["blr-24", "Again", "", "", "5", "", "", ""],
+        ["", "heating ENGINEER", "", "", "5", "", "", ""],
+        LABOUR,
+    ]
+    expected = {
+        (3, "Name"), (3, "Kind"), (3, "Price"), (3, "Cost"), (4, "Price"), (5, "Tax rate"), (6, "Supplier"),
+        (7, "Reference"), (9, "Reference"),
+    }  # fmt: skip
+    outcome = check(cast, "price items", ITEMS, *lines)
+    assert {(fault.row, fault.label) for fault in outcome.faults} == expected
+    assert "is not known here: VAT 17.5 %" in next(fault.problem for fault in outcome.faults if fault.row == 5)
+    brought = carrying(cast, "price items", ITEMS).bring(numbered(lines))
+    assert {(fault.row, fault.label) for fault in brought.faults} == expected
+    assert listed(cast, list_price_items) == []
+
+
+def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:
+    for code in ("AA", "BB"):
+        an_item(cast, "Pipe", code=code)
+    [fault] = check(cast, "price items", ["Name", "Price"], ["pipe", "5"]).faults
+    assert (fault.label, fault.problem[:18]) == ("Name", "is that of several")
+
+
+@pytest.mark.parametrize("kind", ["price items", "suppliers"])
+def test_members_bring_no_prices_over(cast: Cast, kind: str) -> None:
+    outcome = carrying(cast, kind, ["Name"], Role.MEMBER).bring(numbered([["Pipe"]]))
+    assert "may not do this" in outcome.faults[0].problem
 
 
 def test_headings_are_guessed_and_each_column_is_taken_once() -> None:

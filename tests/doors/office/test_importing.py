@@ -14,6 +14,7 @@ from mainstay.backing.tables import MOST_BYTES
 from mainstay.business.customers.operations import list_customers
 from mainstay.business.importing import store
 from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.pricelist.operations import list_price_items
 from mainstay.terms.rights import Role
 from running import RunningServer
 from uploading import left_behind
@@ -221,3 +222,14 @@ def test_a_file_is_kept_for_two_days(server: RunningServer, cast: Cast) -> None:
         with cast.stage.database.changing(EVERY) as rows:
             store.forget_old(rows, now + later)
         assert orla.get(path).status_code == status
+
+
+def test_a_price_list_becomes_items_and_leads_to_them(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    csv = b"Code;Name;Price\nBLR-24;Combi boiler;890\n"
+    path = hand_in(orla, csv, "price items", "prices.csv").headers["location"]
+    assert "1 would be new" in words(look_at(orla, path))
+    done = bring_over(orla, path)
+    assert '<a class="button primary" href="/price-list">See the price items</a>' in done
+    (item,) = cast.perform(list_price_items)["data"]
+    assert (item["code"], item["sellPrice"]) == ("BLR-24", "890.00")

@@ -12,7 +12,17 @@ import orjson
 from mainstay.backing.database import Handle
 from mainstay.business.importing import store
 from mainstay.business.importing.lines import reference_of, texts_of, values_of
-from mainstay.business.importing.model import CUSTOMER, REFERENCE, SITE, Kind, Outcome, RowFault
+from mainstay.business.importing.model import (
+    CODE,
+    CUSTOMER,
+    REFERENCE,
+    SITE,
+    SUPPLIER,
+    TAX_RATE,
+    Kind,
+    Outcome,
+    RowFault,
+)
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage, Standing
 from mainstay.terms.actor import Actor
@@ -45,9 +55,9 @@ class Carrying:
     request: str
     tell: Callable[[int], None]
     outcome: Outcome = field(default_factory=Outcome)
-    # In which row a reference was seen, and the ids of customers by what rows call them.
+    # In which row a reference was seen, and the ids of other records by what rows call them.
     _seen: dict[str, int] = field(default_factory=dict)
-    _customers: dict[str, str] = field(default_factory=dict)
+    _others: dict[tuple[str, str], str] = field(default_factory=dict)
     _done: int = 0
 
     def check(self, rows: Rows) -> Outcome:
@@ -68,7 +78,7 @@ class Carrying:
             with stage.database.changing(self.actor.organisation) as handle:
                 done(handle, self.outcome)
             return self.outcome
-        return replace(self, outcome=Outcome(), _seen={}, _customers={}, _done=0).check(rows)
+        return replace(self, outcome=Outcome(), _seen={}, _others={}, _done=0).check(rows)
 
     def _carry_all(self, stage: Stage, rows: Rows, *, stop: bool = False) -> None:
         for number, cells in rows:
@@ -121,8 +131,9 @@ class Carrying:
     def _named(self, rows: Handle, texts: Mapping[str, str]) -> dict[str, str]:
         """The ids of the records that a row names."""
         named: dict[str, str] = {}
-        if called := texts.get(CUSTOMER):
-            named[CUSTOMER] = self._customer(rows, called)
+        for name, find in _FINDING.items():
+            if called := texts.get(name):
+                named[name] = self._other(rows, name, called, find)
         if called := texts.get(SITE):
             named[SITE] = _only(
                 SITE,
@@ -132,21 +143,24 @@ class Carrying:
             )
         return named
 
-    def _customer(self, rows: Handle, called: str) -> str:
-        if called not in self._customers:
-            found = _by_reference(rows, "customer", called) or store.find_customers(rows, called)
-            self._customers[called] = _only(CUSTOMER, called, found)
-        return self._customers[called]
+    def _other(self, rows: Handle, name: str, called: str, find: Callable[[Handle, str], Sequence[str]]) -> str:
+        known = self._others.get((name, called))
+        if known is None:
+            known = self._others[name, called] = _only(name, called, find(rows, called))
+        return known
 
     def _known(self, rows: Handle, texts: Mapping[str, str], customer: str | None, reference: str) -> str | None:
         """The record that a row is about, if there is one: by its reference, or else by its name."""
-        found = _by_reference(rows, self.kind.what, reference)
-        name = texts.get("name")
-        if not found and name and self.kind.name == "customers":
-            # Who was added by hand has no reference yet: what the file calls them from now on becomes it.
-            found = store.find_customers(rows, name, without_reference=REFERENCE in texts)
-        elif not found and name and customer and REFERENCE not in texts:
-            found = store.find_of_customer(rows, self.kind.what, customer, name)
+        found = _by_reference(rows, self.kind.table, reference)
+        name, code = texts.get("name"), texts.get(CODE)
+        # What was added by hand has no reference yet: what the file calls it from now on becomes it.
+        without_reference = REFERENCE in texts
+        if not found and code:
+            found = store.find_coded(rows, code, without_reference=without_reference)
+        elif not found and name and self.kind.by_name:
+            found = store.find_called(rows, self.kind.table, name, without_reference=without_reference)
+        elif not found and name and customer and not without_reference:
+            found = store.find_of_customer(rows, self.kind.table, customer, name)
         return _only("name", name or "", found) if found else None
 
     def _label(self, name: str) -> str:
@@ -165,6 +179,11 @@ def _asked_once(standing: Standing) -> Standing:
         return known[actor]
 
     return stands
+
+
+def _named_in(table: str) -> Callable[[Handle, str], Sequence[str]]:
+    """What finds a record by its reference or, if none has that, by its name."""
+    return lambda rows, called: _by_reference(rows, table, called) or store.find_called(rows, table, called)
 
 
 def _by_reference(rows: Handle, table: str, reference: str) -> list[str]:
@@ -203,3 +222,11 @@ def _chunks(rows: Rows) -> Iterator[Rows]:
     coming = iter(rows)
     while chunk := list(islice(coming, _CHUNK)):
         yield chunk
+
+
+# How a record is found that a row names, whatever else the row says.
+_FINDING: Mapping[str, Callable[[Handle, str], Sequence[str]]] = {
+    CUSTOMER: _named_in("customer"),
+    SUPPLIER: _named_in("supplier"),
+    TAX_RATE: store.find_rates,
+}

@@ -2,17 +2,26 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mainstay.business.importing.model import CUSTOMER, REFERENCE, SITE, Kind
+from mainstay.business.importing.model import CODE, NAMES_ANOTHER, OWN_REFERENCE, REFERENCE, Kind
 from mainstay.values.places import COUNTRIES
 from mainstay.values.words import folded, words_of
+from mainstay.values.written import plain_price
 
 _DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 # Words for what is one of a few: each by its name, as people write it, and by these.
 _CHOICES: dict[str, Mapping[str, Sequence[str]]] = {
-    "kind": {"company": ("business", "organisation", "firm"), "individual": ("person", "private", "residential")},
+    # Of a customer, and of an item of the price list.
+    "kind": {
+        "company": ("business", "organisation", "firm"),
+        "individual": ("person", "private", "residential"),
+        "labour": ("labor", "hours", "time", "work"),
+        "material": ("materials", "product", "part", "goods", "stock"),
+        "service": ("services",),
+        "fee": ("fees", "charge", "surcharge"),
+    },
     "status": {"enquiry": ("lead", "new", "quote"), "open": ("active", "live")},
     "priority": {"low": (), "normal": ("medium", "standard"), "high": (), "urgent": ("emergency", "critical")},
     "billing": {
@@ -40,13 +49,13 @@ def _undone(cell: str) -> str:
 
 
 def values_of(texts: Mapping[str, str]) -> dict[str, Any]:
-    """The same as an operation takes them; which customer and site they name is for others to find."""
+    """The same as an operation takes them; which other records they name is for others to find."""
     values: dict[str, Any] = {}
     for name, text in texts.items():
         whole, _, part = name.partition(".")
         if part:
             values.setdefault(whole, {})[part] = _value(part, text)
-        elif name not in {CUSTOMER, SITE}:
+        elif name not in NAMES_ANOTHER:
             values[name] = _value(name, text)
     return values
 
@@ -56,27 +65,57 @@ def reference_of(kind: Kind, texts: Mapping[str, str]) -> str:
     if given := texts.get(REFERENCE):
         return given
     told = {name: texts.get(name, "") for name in kind.told_apart_by} or texts
+    if code := texts.get(CODE):
+        told = {CODE: code}
     content = "\n".join(f"{name} {folded(text)}" for name, text in sorted(told.items()))
-    return f"import {hashlib.sha256(content.encode()).hexdigest()[:20]}"
+    return f"{OWN_REFERENCE}{hashlib.sha256(content.encode()).hexdigest()[:20]}"
 
 
 def _value(name: str, text: str) -> object:
     if name in _CHOICES:
         return _chosen(_CHOICES[name], text)
-    if name == "country":
-        return text.upper() if text.upper() in COUNTRIES else _COUNTRY_NAMES.get(folded(text), text)
-    if name == "dueOn" and (found := _DOTTED.fullmatch(text)):
+    return _TURNS[name](text) if name in _TURNS else text
+
+
+def _country(text: str) -> str:
+    return text.upper() if text.upper() in COUNTRIES else _COUNTRY_NAMES.get(folded(text), text)
+
+
+def _date(text: str) -> str:
+    if found := _DOTTED.fullmatch(text):
         day, month, year = found.groups()
         return f"{year}-{month:0>2}-{day:0>2}"
-    if name == "tags":
-        return [word for part in re.split("[,;]", text) if (word := part.strip())]
-    if name == "paymentTermsDays":
-        days = re.sub(r"\s*days?$", "", text, flags=re.IGNORECASE)
-        return int(days) if days.isdecimal() and days.isascii() and len(days) < _DIGITS else text
     return text
 
 
+def _tags(text: str) -> list[str]:
+    return [word for part in re.split("[,;]", text) if (word := part.strip())]
+
+
+def _days(text: str) -> object:
+    days = re.sub(r"\s*days?$", "", text, flags=re.IGNORECASE)
+    return int(days) if days.isdecimal() and days.isascii() and len(days) < _DIGITS else text
+
+
 _DIGITS = 6
+
+
+def _price(text: str) -> str:
+    return plain_price(text.strip(_AROUND_PRICES))
+
+
+# What a file may tell beside a price, and the organisation knows.
+_AROUND_PRICES = " \u00a0£$€¥"
+# What reads the texts of a column, where it is more than a text.
+_TURNS: Mapping[str, Callable[[str], object]] = {
+    "country": _country,
+    "dueOn": _date,
+    "tags": _tags,
+    "paymentTermsDays": _days,
+    "budget": _price,
+    "sellPrice": _price,
+    "costPrice": _price,
+}
 
 
 def _chosen(choices: Mapping[str, Sequence[str]], text: str) -> str:

@@ -8,12 +8,19 @@ from typing import Literal, NamedTuple
 from mainstay.business.customers.operations import create_customer, get_customer, update_customer
 from mainstay.business.customers.places import get_contact, get_site, save_contact, save_site
 from mainstay.business.jobs.operations import create_job, get_job, update_job
+from mainstay.business.pricelist.operations import get_price_item, save_price_item
+from mainstay.business.pricelist.suppliers import get_supplier, save_supplier
 from mainstay.kernel.operation import Operation
 from mainstay.values.words import folded
 
-KindName = Literal["customers", "sites", "contacts", "jobs"]
+KindName = Literal["customers", "sites", "contacts", "jobs", "suppliers", "price items"]
 # The column of what another system calls a record, and those that name another record.
-REFERENCE, CUSTOMER, SITE = "externalRef", "customerId", "siteId"
+REFERENCE, CUSTOMER, SITE, SUPPLIER, TAX_RATE = "externalRef", "customerId", "siteId", "supplierId", "taxRateId"
+NAMES_ANOTHER = frozenset({CUSTOMER, SITE, SUPPLIER, TAX_RATE})
+# How the references begin that are made here, where a file has none.
+OWN_REFERENCE = "import "
+# The column of a short name that no two records share.
+CODE = "code"
 
 
 class Column(NamedTuple):
@@ -53,16 +60,20 @@ class Kind:
     """One kind of record that can be brought over."""
 
     name: KindName
-    # What one is called.
+    # What one is called, and the table in which they are.
     what: str
+    table: str
     columns: tuple[Column, ...]
     gets: Operation
     makes: Operation
     changes: Operation
     id_field: str
-    # What tells one from the others where a file has no references; a row's whole content where nothing does.
+    # What tells one from the others where a file has no references; a row's whole content where nothing does. Where a
+    # row has a code, that does alone.
     told_apart_by: tuple[str, ...]
     told_apart: str
+    # Whether one is known by its name alone, among all there are.
+    by_name: bool = False
     # What only a new one takes.
     only_new: frozenset[str] = field(default_factory=frozenset)
 
@@ -78,6 +89,11 @@ class Kind:
                     found[column.field] = free[0]
         return found
 
+    @property
+    def path(self) -> str:
+        """Where their list is in the office."""
+        return (self.gets.output.place or "").removesuffix("/{id}")
+
     def missing(self, mapping: Mapping[str, int]) -> list[Column]:
         """What must be in a file and has no column."""
         return [column for column in self.columns if column.required and column.field not in mapping]
@@ -92,6 +108,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind(
             "customers",
+            "customer",
             "customer",
             (
                 Column("name", "Name", ("customer", "customer name", "company", "company name"), required=True),
@@ -113,9 +130,11 @@ KINDS: Mapping[str, Kind] = {
             "customerId",
             ("name",),
             "its name",
+            by_name=True,
         ),
         Kind(
             "sites",
+            "site",
             "site",
             (
                 _CUSTOMER,
@@ -134,6 +153,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "contacts",
             "contact",
+            "contact",
             (
                 _CUSTOMER,
                 Column("name", "Name", ("contact", "contact name", "full name"), required=True),
@@ -151,6 +171,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         Kind(
             "jobs",
+            "job",
             "job",
             (
                 _CUSTOMER,
@@ -172,7 +193,56 @@ KINDS: Mapping[str, Kind] = {
             "jobId",
             (),
             "everything in the row",
-            frozenset({"status", CUSTOMER}),
+            only_new=frozenset({"status", CUSTOMER}),
+        ),
+        Kind(
+            "suppliers",
+            "supplier",
+            "supplier",
+            (
+                Column(
+                    "name", "Name", ("supplier", "supplier name", "company", "vendor", "vendor name"), required=True
+                ),
+                _EMAIL,
+                _PHONE,
+                *_address("address"),
+                Column("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
+                Column("accountNumber", "Our number there", ("account number", "account", "our account")),
+                Column("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
+                Column("notes", "Notes", ("note", "comment", "comments", "remarks")),
+                _reference("supplier id", "supplier no", "supplier number", "supplier reference", "vendor id"),
+            ),
+            get_supplier,
+            save_supplier,
+            save_supplier,
+            "supplierId",
+            ("name",),
+            "its name",
+            by_name=True,
+        ),
+        Kind(
+            "price items",
+            "price item",
+            "price_item",
+            (
+                Column(CODE, "Code", ("item code", "sku", "article", "article number", "part number", "item no")),
+                Column("name", "Name", ("item", "item name", "title", "product", "product name"), required=True),
+                Column("description", "Description", ("details", "notes", "text")),
+                Column("kind", "Kind", ("type", "item type")),
+                Column("unit", "Unit", ("uom", "unit of measure", "per")),
+                Column("sellPrice", "Price", ("sell price", "sales price", "selling price", "unit price", "rate")),
+                Column("costPrice", "Cost", ("cost price", "buy price", "purchase price", "buying price", "buy")),
+                Column(TAX_RATE, "Tax rate", ("tax", "vat", "vat rate", "tax code")),
+                Column(SUPPLIER, "Supplier", ("supplier name", "supplier reference", "vendor")),
+                _reference("item id", "item reference", "product id"),
+            ),
+            get_price_item,
+            save_price_item,
+            save_price_item,
+            "itemId",
+            ("name",),
+            "their code or, without one, their name",
+            by_name=True,
         ),
     )
 }

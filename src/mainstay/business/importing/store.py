@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import orjson
 
 from mainstay.backing.database import Handle
-from mainstay.business.importing.model import KINDS, Kind
+from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind
 from mainstay.terms.refusal import NotFound
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
@@ -157,14 +157,33 @@ def find_by_reference(rows: Handle, table: str, reference: str) -> str | None:
     return str(row[0]) if row else None
 
 
-def find_customers(rows: Handle, name: str, *, without_reference: bool = False) -> list[str]:
-    """Those who are called exactly so, but for case and accents; of more than one, two."""
+def find_called(rows: Handle, table: str, name: str, *, without_reference: bool = False) -> list[str]:
+    """Those that are called exactly so, but for case and accents; of more than one, two."""
     found = rows.all(
-        "SELECT id FROM customer WHERE organisation_id = :organisation AND name_folded = :name"
-        f" AND merged_into_id IS NULL{' AND external_ref IS NULL' if without_reference else ''} ORDER BY id LIMIT 2",
+        f"SELECT id FROM {table} WHERE organisation_id = :organisation AND name_folded = :name"
+        f" AND {_MEANT[table]}{' AND external_ref IS NULL' if without_reference else ''} ORDER BY id LIMIT 2",
         name=folded(name),
     )
     return [str(row[0]) for row in found]
+
+
+# Those that a name may mean.
+_MEANT = {"customer": "merged_into_id IS NULL", "supplier": "status = 'active'", "price_item": "status = 'active'"}
+
+
+def find_coded(rows: Handle, code: str, *, without_reference: bool = False) -> list[str]:
+    """The item of this code; perhaps only if no other system has a name for it."""
+    unnamed = f" AND (external_ref IS NULL OR external_ref LIKE '{OWN_REFERENCE}%')" if without_reference else ""
+    row = rows.one(
+        f"SELECT id FROM price_item WHERE organisation_id = :organisation AND code = :code{unnamed}", code=code.upper()
+    )
+    return [str(row[0])] if row else []
+
+
+def find_rates(rows: Handle, name: str) -> list[str]:
+    """The tax rates in use that are called exactly so, but for case and accents."""
+    found = rows.all("SELECT id, name FROM tax_rate WHERE organisation_id = :organisation AND status = 'active'")
+    return [str(identity) for identity, called in found if folded(str(called)) == folded(name)]
 
 
 def find_of_customer(rows: Handle, table: str, customer: str, name: str) -> list[str]:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from mainstay.doors.pages.written import plain_price, span
+from mainstay.doors.pages.written import span
 from mainstay.values.durations import hours_text, read_minutes
 from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.written import plain_price
 
 _WALL_TIME = "%Y-%m-%dT%H:%M"
 _LONGEST_NUMBER = 16

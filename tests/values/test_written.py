@@ -1,8 +1,8 @@
-"""What people write in a form, as operations take it."""
+"""What people write, as operations take it."""
 
 import pytest
 
-from mainstay.doors.pages.written import plain_price
+from mainstay.values.written import plain_price
 
 
 @pytest.mark.parametrize(
