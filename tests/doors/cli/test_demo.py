@@ -1,6 +1,7 @@
 """`demo`: the same each time, with fresh keys, and only where no stranger can reach it."""
 
 from hashlib import sha256
+from typing import Any
 
 from commanding import command
 from mainstay.identity.passwords import is_password
@@ -81,3 +82,22 @@ def test_the_demo_has_photos_and_papers_that_are_opened_as_if_they_had_been_hand
     assert opened(visiting.get(f"/documents/{photo['id']}/thumbnail").content).size == (320, 240)
     page = visiting.get(f"/jobs/{photo['recordId']}").text
     assert f'src="/documents/{photo["id"]}/thumbnail"' in page
+
+
+def test_the_demo_has_a_price_list_with_kits_taxes_and_suppliers(server: RunningServer) -> None:
+    key = command(server.settings, "demo", "--json").outcome["keys"]["readOnly"]
+
+    def listed(path: str) -> list[dict[str, Any]]:
+        return list(server.request("GET", f"/api/v1/{path}?limit=100", key).json()["data"])
+
+    items, rates, suppliers = listed("price-items"), listed("tax-rates"), listed("suppliers")
+    assert {item["kind"] for item in items} == {"labour", "material", "service", "fee"}
+    assert (len(items), len(rates), len(suppliers)) == (43, 3, 8)
+    kits = [item for item in items if item["components"]]
+    assert len(kits) == 5
+    assert {tuple(kit["fromParts"]) for kit in kits} == {("costPrice",), ("sellPrice", "costPrice")}
+    # It earns something on everything but what it only passes on.
+    assert [item["code"] for item in items if not float(item["costPrice"] or 0) < float(item["sellPrice"])] == [
+        "FEE-PARK"
+    ]
+    assert [rate["name"] for rate in rates if rate["isDefault"]] == ["VAT 20 %"]

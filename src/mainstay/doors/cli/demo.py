@@ -12,6 +12,7 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
+from mainstay.doors.cli import demo_prices
 from mainstay.doors.cli.demo_words import crew
 from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
 from mainstay.doors.cli.keys import all_keys
@@ -135,6 +136,8 @@ def _made(operator: Operator, firm: Firm) -> actor.Actor:
         for _, email, role, _ in others
         if role == among
     ]
+    with operator.stage.together(acting.organisation) as stage:
+        demo_prices.furnish(replace(operator, stage=stage), office[HEAD], office[DESK])
     _live(operator, firm, Year(operator, office, field, local_date(operator.stage.clock(), ZONE), firm.size))
     operator.perform(update_organisation, acting, name=firm.name, **_DETAILS)
     return acting
