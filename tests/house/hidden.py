@@ -19,6 +19,9 @@ from mainstay.business.hours.operations import log_hours
 from mainstay.business.jobs.operations import create_job, update_job
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import update_person
+from mainstay.business.pricelist.operations import save_price_item
+from mainstay.business.pricelist.suppliers import save_supplier
+from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import move_visit, plan_visit
@@ -33,6 +36,8 @@ BEGINNING = "Zqx"
 # Of a price, digits that none has by chance; shown without a separator of thousands.
 PRICES = {"budget": "617.83", "cost": "618.47", "bill": "619.57"}
 STRANGER_S_BUDGET = "613.19"
+# Of an item what it is sold for and what it costs, and of a kit of three of it.
+ITEM_S_PRICES, KIT_S_PRICES = ("615.31", "614.29"), ("1845.93", "1842.87")
 DAY = "2027-01-11"
 
 
@@ -116,12 +121,14 @@ def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
     _work(cast, hidden, customer, colleague)
     _on_what_they_see(cast, hidden, work)
     _of_colleagues(cast, hidden, schedule, hours)
+    _prices(cast, hidden)
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         set_columns(cast, "person", cast.people[role], cost_rate=6_184_700, bill_rate=6_195_700)
         set_columns(cast, "time_entry", hours.drafts[role], cost_rate=6_184_700, bill_rate=6_195_700)
         overlap = {"allowOverlap": True, "overlapReason": hidden.word(f"overlap{role}")}
         cast.perform(move_visit, visitId=schedule.visits[role], **overlap)
-    hidden.words |= dict.fromkeys([*PRICES.values(), STRANGER_S_BUDGET], _NOBODY)
+    prices = [*PRICES.values(), STRANGER_S_BUDGET, *ITEM_S_PRICES, *KIT_S_PRICES]
+    hidden.words |= dict.fromkeys(prices, _NOBODY)
     return hidden
 
 
@@ -270,6 +277,53 @@ def _on_what_they_see(cast: Cast, hidden: Hidden, work: Work) -> None:
     hidden.keep(elsewhere, _MEMBERS)
     hidden.records |= {work.other: _NOBODY, work.archived: _NOBODY, work.customer: _MEMBERS}
     hidden.named.add(work.customer)
+
+
+def _prices(cast: Cast, hidden: Hidden) -> None:
+    """Members know what is on the price list, and neither what it costs nor from whom it comes."""
+    supplier = everything(
+        cast,
+        save_supplier,
+        supplierId=None,
+        name=hidden.word("supplier"),
+        email=f"{hidden.word('orders').lower()}@supplier.example",
+        phone=hidden.phone(61),
+        address=_place(hidden, "supplier"),
+        taxNumber=hidden.word("suppliertax"),
+        accountNumber=hidden.word("ournumber"),
+        paymentTermsDays=23,
+        language="fr",
+        notes=hidden.word("suppliernotes"),
+        externalRef=hidden.word("supplierelsewhere"),
+    )
+    rate = everything(
+        cast,
+        save_tax_rate,
+        taxRateId=None,
+        name=hidden.word("rate", _MEMBERS),
+        category="standard",
+        components=[{"name": hidden.word("taxpart"), "percent": "7"}],
+        note=hidden.word("taxnote"),
+        isDefault=False,
+    )
+    item = everything(
+        cast,
+        save_price_item,
+        itemId=None,
+        code=hidden.word("code", _MEMBERS).upper(),
+        name=hidden.word("item", _MEMBERS),
+        description=hidden.word("itemtext", _MEMBERS),
+        kind="fee",
+        unit=hidden.word("unit", _MEMBERS),
+        sellPrice=ITEM_S_PRICES[0],
+        costPrice=ITEM_S_PRICES[1],
+        taxRateId=hidden.keep(rate, _MEMBERS),
+        supplierId=hidden.keep(supplier),
+        components=[],
+        externalRef=hidden.word("itemelsewhere"),
+    )
+    parts = [{"itemId": hidden.keep(item, _MEMBERS), "quantity": "3"}]
+    hidden.keep(cast.perform(save_price_item, name=hidden.word("kit", _MEMBERS), components=parts), _MEMBERS)
 
 
 def _of_colleagues(cast: Cast, hidden: Hidden, schedule: Schedule, hours: Hours) -> None:

@@ -38,8 +38,10 @@ from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Page
 from running import RunningServer
 from visiting import Visit, visit
+from wares import a_kit, an_item
 
-LISTS = ["/people", "/settings/developer/keys", "/settings/developer/mcp", "/settings/developer/webhooks"]
+LISTS = ["/people", "/price-list", "/suppliers", "/settings/taxes"]
+LISTS += ["/settings/developer/keys", "/settings/developer/mcp", "/settings/developer/webhooks"]
 
 
 def lines(answer: httpx2.Response) -> list[dict[str, str]]:
@@ -125,6 +127,16 @@ def test_a_line_reads_as_people_read(server: RunningServer, cast: Cast) -> None:
     assert mia["Company"] == "Ünal \"und\" Söhne, 'Bau'"
     assert mia["Updated by"] == "Olivia Owner"
     assert not {"Id", "Object", "Version"} & mia.keys()
+
+
+def test_what_a_kit_is_made_of_is_told_by_name(server: RunningServer, cast: Cast) -> None:
+    boiler, pipe = an_item(cast, costPrice="600"), an_item(cast, "Copper pipe", costPrice="3")
+    a_kit(cast, {boiler: "1", pipe: "2.5"})
+    for role, cost in ((Role.OFFICE, "607.50"), (Role.MEMBER, "")):
+        found = lines(visit(server, cast, role).get("/price-list/export.csv"))
+        kit = next(line for line in found if line["Name"] == "New heating")
+        assert (kit["Parts"], kit["Cost"]) == ("Combi boiler 1.00\nCopper pipe 2.50", cost)
+        assert not any("item_" in text for text in kit.values())
 
 
 def test_whoever_may_not_see_costs_finds_none(server: RunningServer, cast: Cast) -> None:
