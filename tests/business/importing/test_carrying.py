@@ -306,7 +306,7 @@ def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Ca
     outcome = check(cast, "price items", ITEMS, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
     assert "is not known here: VAT 17.5 %" in next(fault.problem for fault in outcome.faults if fault.row == 5)
-    brought = carrying(cast, "price items", ITEMS).bring(numbered(lines))
+    brought = carrying(cast, "price items", ITEMS).bring(numbered(lines), noted)
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert listed(cast, list_price_items) == []
 
@@ -320,7 +320,7 @@ def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:
 
 @pytest.mark.parametrize("kind", ["price items", "suppliers"])
 def test_members_bring_no_prices_over(cast: Cast, kind: str) -> None:
-    outcome = carrying(cast, kind, ["Name"], Role.MEMBER).bring(numbered([["Pipe"]]))
+    outcome = carrying(cast, kind, ["Name"], Role.MEMBER).bring(numbered([["Pipe"]]), noted)
     assert "may not do this" in outcome.faults[0].problem
 
 
