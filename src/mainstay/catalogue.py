@@ -17,7 +17,7 @@ from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import suppliers, taxes
-from mainstay.business.quotes import deciding, expiring, rewording, sending
+from mainstay.business.quotes import deciding, expiring, public, rewording, sending
 from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.records import documents, history, notes, search
@@ -62,6 +62,7 @@ CATALOGUE = Catalogue(
         *quotes.OPERATIONS,
         *sending.OPERATIONS,
         *deciding.OPERATIONS,
+        *public.OPERATIONS,
         *costing.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,

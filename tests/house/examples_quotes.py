@@ -43,5 +43,10 @@ QUOTE_EXAMPLES: dict[str, Callable[[Quotes], Given]] = {
         "name": "Ann Boyle",
         "confirmed": True,
     },
+    "get_offered_quote": lambda quotes: {"quoteId": quotes.sent},
+    "get_offered_quote_pdf": lambda quotes: {"quoteId": quotes.sent},
+    "see_offered_quote": lambda quotes: {"quoteId": quotes.sent},
+    "accept_offered_quote": lambda quotes: {"quoteId": quotes.sent, "name": "Ann Boyle"},
+    "decline_offered_quote": lambda quotes: {"quoteId": quotes.sent},
     "withdraw_quote": lambda quotes: {"quoteId": quotes.sent, "confirmed": True},
 }

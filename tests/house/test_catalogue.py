@@ -24,7 +24,7 @@ VERBS = {
     "rotate", "save", "search", "send", "set", "sign", "update",
     "log", "review", "start", "stop", "submit",
     "cancel", "decide", "find", "move", "plan", "request",
-    "draft", "record", "revise", "withdraw",
+    "decline", "draft", "record", "revise", "see", "withdraw",
 }  # fmt: skip
 # By their names, these two would be something else: one finds records of any kind, the other tells a list.
 ABOUT_EVERYTHING = "search"

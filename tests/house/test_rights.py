@@ -7,6 +7,7 @@ import pytest
 
 from house.examples import Exhibit, Trial
 from mainstay.catalogue import CATALOGUE
+from mainstay.identity.authenticate import actor_of_link
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
@@ -151,6 +152,14 @@ ADMIN = OFFICE | {
     "drop_work",
 }
 OWNER = ADMIN | {"create_organisation", "add_person", "change_subscription", "name_owner"}
+# What a customer can do who comes by the link to a quote, and nobody else.
+BY_LINK = {
+    "get_offered_quote",
+    "get_offered_quote_pdf",
+    "see_offered_quote",
+    "accept_offered_quote",
+    "decline_offered_quote",
+}
 ALLOWED = {
     Role.OWNER: OWNER,
     Role.ADMIN: ADMIN,
@@ -159,7 +168,7 @@ ALLOWED = {
     Role.SUBCONTRACTOR: SUBCONTRACTOR,
 }
 # By their names, what begins like this; and what does not.
-READS = {name for name in OWNER if name.startswith(("get_", "list_", "find_"))} | {"search"}
+READS = {name for name in OWNER | BY_LINK if name.startswith(("get_", "list_", "find_"))} | {"search"}
 OPEN_WHEN_LAPSED = {
     "remove_calendar_link",
     "revoke_key",
@@ -209,8 +218,8 @@ def exhibits(trial: Trial) -> list[tuple[Exhibit, bool]]:
 
 
 def test_the_tables_name_operations_that_exist() -> None:
-    assert {operation.name for operation in CATALOGUE.operations} == OWNER
-    assert READS | OPEN_WHEN_LAPSED | REFUSED_LATER <= OWNER
+    assert {operation.name for operation in CATALOGUE.operations} == OWNER | BY_LINK
+    assert READS | OPEN_WHEN_LAPSED | REFUSED_LATER <= OWNER | BY_LINK
 
 
 @OPERATION
@@ -229,6 +238,23 @@ def test_a_key_can_do_what_its_maker_can(trial: Trial, operation: Operation, rol
     for exhibit, lapsed in exhibits(trial):
         found = outcome(trial, operation, exhibit.through_key(role, access), exhibit.input(operation, role))
         assert found == expected(operation.name, role, access, lapsed=lapsed)
+
+
+def by_link(exhibit: Exhibit) -> Actor:
+    """The customer to whom a quote was sent."""
+    with exhibit.cast.stage.database.reading(exhibit.cast.organisation) as rows:
+        return actor_of_link(rows, exhibit.quotes.sent)
+
+
+@OPERATION
+def test_a_customer_can_answer_their_quote_and_do_nothing_else(trial: Trial, operation: Operation) -> None:
+    for exhibit, lapsed in exhibits(trial):
+        found = outcome(trial, operation, by_link(exhibit), exhibit.input(operation))
+        mine = "lapsed" if lapsed and operation.name not in READS else "done"
+        assert found == (mine if operation.name in BY_LINK else "forbidden")
+        if operation.name in BY_LINK:
+            other = exhibit.input(operation) | {"quoteId": exhibit.quotes.draft}
+            assert outcome(trial, operation, by_link(exhibit), other).startswith("There is no") or lapsed
 
 
 def with_unknown_ids(given: dict[str, object]) -> dict[str, object]:
@@ -273,7 +299,8 @@ ANSWERING = [operation for operation in CATALOGUE.operations if operation.name n
 def test_no_answer_names_anything_of_another_organisation(trial: Trial, operation: Operation) -> None:
     cast, foreign = trial.open.cast, trial.foreign
     given = orjson.dumps(trial.open.input(operation))
-    body = trial.stage.perform(operation, cast.actor(Role.OWNER), given, Envelope("req_1")).body.decode()
+    actor = by_link(trial.open) if operation.name in BY_LINK else cast.actor(Role.OWNER)
+    body = trial.stage.perform(operation, actor, given, Envelope("req_1")).body.decode()
     hidden = [
         foreign.cast.organisation,
         foreign.key,
@@ -293,7 +320,7 @@ def test_a_foreign_organisation_s_actor_does_not_help(trial: Trial) -> None:
     mine, theirs = trial.open.cast.actor(Role.OWNER), trial.foreign.cast.actor(Role.OWNER)
     forged = mine._replace(organisation=theirs.organisation)
     for operation in CATALOGUE.operations:
-        if operation.name not in READS | REFUSED_LATER:
+        if operation.name not in READS | REFUSED_LATER | BY_LINK:
             given = trial.foreign.input(operation)
             with pytest.raises(Unauthenticated, match="no longer a person"):
                 trial.stage.perform(operation, forged, orjson.dumps(given), Envelope(new_id("req")))

@@ -10,7 +10,7 @@ from mainstay.backing.database import Handle, Row
 from mainstay.identity import links
 from mainstay.identity.connections import EFFECTIVE_ACCESS, LIVES
 from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, is_secret, secret_hash
-from mainstay.terms.actor import ALWAYS_STANDING, Actor, Door, Named
+from mainstay.terms.actor import ALWAYS_STANDING, Actor, Door, Named, customer
 from mainstay.terms.refusal import NotFound, Unauthenticated
 from mainstay.terms.rights import Access, Right, Role, holders, rights_of
 from mainstay.values.ids import is_id
@@ -70,6 +70,12 @@ JOIN organisation o ON o.id = p.organisation_id
 WHERE l.id = :id AND l.kind = 'reset' ORDER BY p.status LIMIT 1
 """
 
+# What was sent has a link, whatever has become of it since.
+_LINKED = """
+SELECT o.subscription FROM quote q JOIN organisation o ON o.id = q.organisation_id
+WHERE q.organisation_id = :organisation AND q.id = :id AND q.sent_at IS NOT NULL
+"""
+
 
 def actor_of_key(rows: Handle, secret: str, door: Door) -> Actor:
     """Who comes in with an API key. The handle looks across organisations: the key says which it is."""
@@ -117,10 +123,23 @@ def actor_of_reset(rows: Handle, link: str) -> Actor:
     return _themselves(rows, row, Door.OFFICE, link)._replace(rights=frozenset({Right.ME_CHANGE}))
 
 
+def actor_of_link(rows: Handle, quote: str) -> Actor:
+    """A customer who comes by the link to a quote that was sent to them: able to read and answer that one alone."""
+    row = rows.one(_LINKED, id=quote)
+    if row is None:
+        raise NotFound("link")
+    return customer(rows.organisation, quote, _CUSTOMER_S, subscribed=row[0] == "active")
+
+
+_CUSTOMER_S = frozenset({Right.LINKED_QUOTE_READ, Right.LINKED_QUOTE_ANSWER})
+
+
 def standing(rows: Handle, actor: Actor) -> Actor:
     """The actor as it stands now, read inside the transaction of a change."""
     if actor.credential in ALWAYS_STANDING:
         return actor
+    if actor.about:
+        return actor_of_link(rows, actor.about)
     if is_id(actor.credential, links.PREFIX):
         by_link = actor_of_invitation if actor.may(Right.ME_READ) else actor_of_reset
         return by_link(rows, actor.credential)

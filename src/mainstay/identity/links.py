@@ -70,6 +70,12 @@ class LinkMaker:
         return link if genuine else None
 
 
+def find_owner(rows: Handle, kind: Kind, record: str) -> str | None:
+    """The organisation whose record a link is to; the handle looks across them."""
+    row = rows.one(f"SELECT organisation_id FROM {_RECORDS[kind]} WHERE id = :id", id=record)
+    return str(row[0]) if row else None
+
+
 def make_invitation(rows: Handle, person: str, email: str, now: datetime) -> str:
     """A link for a person of the handle's organisation; links they got before are dead."""
     end_invitations(rows, person)

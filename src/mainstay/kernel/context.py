@@ -74,7 +74,7 @@ class Context:
     summary: str = ""
 
     def __post_init__(self) -> None:
-        self.rows.me, self.rows.now = self.actor.id, self._moment
+        self.rows.me, self.rows.now = self.actor.id or self.actor.about, self._moment
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from mainstay.terms.wire import Result
 # The reasons that a record may have against what someone would do to it.
 Unless = Callable[[Any, Actor], Sequence[Reason]]
 
-EVERYWHERE = frozenset(Door) - {Door.HOUSE}
+EVERYWHERE = frozenset(Door) - {Door.HOUSE, Door.LINK}
 
 
 class Effect(Enum):

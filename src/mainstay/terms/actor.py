@@ -8,7 +8,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mainstay.ledger.replay import HOUSE
-from mainstay.terms.rights import HIGHEST, RIGHTS, Access, Right, Rights, Role
+from mainstay.terms.rights import HIGHEST, LOWEST, RIGHTS, Access, Right, Rights, Role
 from mainstay.values.words import Word
 
 
@@ -19,6 +19,8 @@ class Door(Word):
     AGENT = "agent"
     OFFICE = "office"
     CLI = "cli"
+    # The page that a customer reaches by a link.
+    LINK = "link"
     # What follows by itself comes in by none of them.
     HOUSE = "house"
 
@@ -84,6 +86,8 @@ class Actor(NamedTuple):
     credential: str
     client: Named | None = None
     kind: Kind = Kind.PERSON
+    # The one record that someone who comes by a link may see.
+    about: str | None = None
 
     def may(self, right: Right) -> bool:
         """Whether the actor holds this right."""
@@ -116,6 +120,23 @@ def operator(organisation: str) -> Actor:
 def house(organisation: str) -> Actor:
     """Mainstay itself: what follows an event, or is due by the clock."""
     return _everyone_s_better(organisation, Door.HOUSE, HOUSE, Kind.HOUSE)
+
+
+def customer(organisation: str, about: str, rights: Rights, *, subscribed: bool) -> Actor:
+    """Someone who comes by the link to a record that was sent to them: their rights are for that one alone."""
+    return Actor(
+        organisation,
+        None,
+        # What they may does not come from a role.
+        LOWEST,
+        rights,
+        Access.WRITE,
+        subscribed,
+        Door.LINK,
+        credential=about,
+        kind=Kind.CUSTOMER,
+        about=about,
+    )
 
 
 def _everyone_s_better(organisation: str, door: Door, credential: str, kind: Kind) -> Actor:

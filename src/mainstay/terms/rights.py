@@ -93,6 +93,9 @@ class Right(Word):
     PURCHASING_CHANGE = "purchasing:change"
     QUOTES_READ = "quotes:read"
     QUOTES_CHANGE = "quotes:change"
+    # What a customer may who comes by a link; no role has it.
+    LINKED_QUOTE_READ = "linkedQuote:read"
+    LINKED_QUOTE_ANSWER = "linkedQuote:answer"
     SUBSCRIPTION_CHANGE = "subscription:change"
 
     @property
@@ -110,7 +113,7 @@ class Needs:
 
 Rights = frozenset[Right]
 
-HIGHEST = Role.OWNER
+HIGHEST, LOWEST = Role.OWNER, Role.SUBCONTRACTOR
 
 # The lowest role that has each right; those above it have it too.
 _LOWEST: dict[Right, Role] = {

@@ -136,7 +136,9 @@ class UpdateSettings(Input):
         ge=1, le=365, description="For how many days a quote can be accepted, where it says nothing else."
     )
     quote_terms: Paragraph | None = Field(None, description="Printed below new quotes.")
-    mail_texts: MailTexts = omittable(description="Words of your own in mails to customers; what is not sent stays.")
+    mail_texts: MailTexts | None = Field(
+        None, description="Words of your own in mails to customers; what is not sent stays, null for the usual ones."
+    )
 
 
 @operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /settings", glances=True, on=SETTINGS)
@@ -179,7 +181,9 @@ def save(ctx: Context, given: UpdateSettings, settings: Settings) -> Settings:
 def _kept(given: UpdateSettings, settings: Settings) -> dict[str, Any]:
     changes = {name: value for name, value in given.sent(*_GRANTS, *_NUMBERED).items() if name in _COLUMNS}
     if "mail_texts" in changes:
-        changes["mail_texts"] = settings.mail_texts | given.mail_texts.model_dump(exclude_unset=True, by_alias=True)
+        sent_texts = given.mail_texts.model_dump(exclude_unset=True, by_alias=True) if given.mail_texts else {}
+        usual = dict.fromkeys(MailTexts.model_fields) if given.mail_texts is None else settings.mail_texts
+        changes["mail_texts"] = {**usual, **sent_texts}
     sent = {grant: getattr(given, name) for name, grant in _GRANTS.items() if name in given.model_fields_set}
     granted = {grant for grant in Grant if sent.get(grant, grant in settings.grants.split())}
     if sent:

@@ -234,6 +234,8 @@ class Quote(ListedQuote):
     net: int
     tax: int
     total: int
+    acceptance: dict[str, Any] | None
+    viewed_at: str | None
     snapshot: str | None
     pdf_sha256: str | None
 

@@ -29,8 +29,10 @@ _STATES = {name: f"quote.status = '{name}'" for name in get_args(Status)} | {
     "sent": "quote.status = 'sent' AND coalesce(quote.expires_at, '') > :now",
     "expired": "quote.status = 'sent' AND coalesce(quote.expires_at, '') <= :now",
 }
+# The state that people are told.
+STATUS = f"CASE WHEN {_EXPIRED} THEN 'expired' ELSE quote.status END"
 _COLUMNS = {
-    "status": f"CASE WHEN {_EXPIRED} THEN 'expired' ELSE quote.status END",
+    "status": STATUS,
     "customer_name": _CUSTOMER_S_NAME,
     "job_number": _JOB_S_NUMBER,
 }

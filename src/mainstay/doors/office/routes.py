@@ -16,6 +16,7 @@ from mainstay.doors.office.hours import Hours
 from mainstay.doors.office.importing import ImportPages
 from mainstay.doors.office.invitation import Invitation
 from mainstay.doors.office.jobs import Jobs
+from mainstay.doors.office.offered import OfferedPages
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.prices import Prices
 from mainstay.doors.office.room import Room
@@ -42,6 +43,7 @@ def office(
         *SignIn(threshold).routes(),
         *Forgotten(threshold, link_maker).routes(),
         *Invitation(threshold, link_maker).routes(),
+        *OfferedPages(threshold, link_maker).routes(),
         *Home(desk).routes(),
         *Finding(desk).routes(),
         *Documents(desk).routes(),

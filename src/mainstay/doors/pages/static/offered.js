@@ -1,0 +1,28 @@
+// Tells that someone looks at a quote, and keeps its total current; without it, a button does the latter.
+
+const form = document.getElementById("answer");
+const LOOKED = 3000;
+
+// Programs that follow links in mails do not stay to look.
+if (form) setTimeout(() => { if (!document.hidden) tell(); else addEventListener("visibilitychange", tell, { once: true }); }, LOOKED);
+
+function tell() {
+  fetch(form.dataset.seen, { method: "POST", body: new URLSearchParams({ csrf: form.elements.csrf.value }) }).catch(() => {});
+}
+
+for (const box of form ? form.querySelectorAll("input[type=checkbox]") : []) {
+  box.addEventListener("change", async () => {
+    const choose = document.getElementById("choose");
+    if (!choose) return;
+    try {
+      const answer = await fetch(choose.formAction, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+      if (!answer.ok) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of ["#sums", "#answer button.primary"]) {
+        document.querySelector(part).replaceChildren(...fresh.querySelector(part).childNodes);
+      }
+    } catch {
+      // No network now: the button is there.
+    }
+  });
+}

@@ -1,0 +1,267 @@
+"""The page of a quote for its customer: what they read, what they can answer, and what nobody else can."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from html import unescape
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from evidence import events, last_event
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.quotes.operations import get_quote, revise_quote
+from mainstay.business.quotes.sending import withdraw_quote
+from mainstay.doors.office.offered import LOOKS_A_MINUTE
+from mainstay.identity.links import Kind, LinkMaker
+from mainstay.staging import open_link_maker
+from quoting import BOILER, WARRANTY, a_draft, accepted, sent, usual_tax
+from running import RunningServer
+from telling import set_columns
+from trade import a_customer
+from visiting import Visit, words
+
+# What many do at once must come out the same on each engine.
+BOTH = pytest.mark.engines("sqlite", "postgresql")
+EXPIRED = "2020-01-01T00:00:00.000Z"
+
+
+def link_to(server: RunningServer, quote: dict[str, Any]) -> str:
+    maker: LinkMaker = open_link_maker(server.settings)
+    return maker.address(Kind.QUOTE, quote["id"]).removeprefix(server.settings.base_url)
+
+
+def now(cast: Cast, quote: dict[str, Any]) -> dict[str, Any]:
+    return cast.perform(get_quote, quoteId=quote["id"])
+
+
+@pytest.fixture
+def quote(cast: Cast) -> dict[str, Any]:
+    usual_tax(cast)
+    return sent(cast, a_draft(cast, terms="Half before.\nHalf after.", deposit={"percent": "25"}), deliver="none")
+
+
+def test_the_customer_reads_what_was_sent_and_nothing_that_is_not_theirs(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    cast.perform(update_organisation, phone="01422 555 0142")
+    page = Visit(server).get(link_to(server, quote))
+    text = words(page.text)
+    assert page.status_code == 200
+    for shown in ("New heating", "Q-0001", "Calder Property", "Combi boiler", "Option: Warranty, 5 years"):
+        assert shown in text
+    assert "£1,000.00" in text
+    assert "Total £1,200.00" in text
+    assert "Deposit on acceptance £300.00" in text
+    assert "Accept for £1,200.00" in text
+    # What it costs the organisation is nobody's business.
+    assert "700" not in page.text
+    assert page.headers["x-robots-tag"] == "noindex, nofollow"
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    assert "form-action 'self'" in page.headers["content-security-policy"]
+
+
+def test_reading_changes_nothing_whoever_follows_the_link(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    link, before = link_to(server, quote), now(cast, quote)
+    for _ in range(3):
+        assert Visit(server).get(link).status_code == 200
+    for path in ("accept", "decline", "seen", "choose"):
+        assert Visit(server).get(f"{link}/{path}").status_code == 405
+    assert now(cast, quote) == before
+
+
+def test_that_it_was_seen_is_told_once_by_the_page_that_shows_it(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    link, visiting = link_to(server, quote), Visit(server)
+    for _ in range(2):
+        assert visiting.submit(link, f"{link}/seen").status_code == 204
+    assert now(cast, quote)["viewedAt"]
+    assert [event["type"] for event in events(cast)].count("quote.viewed") == 1
+    told = last_event(cast)
+    assert (told["actor"]["kind"], told["actor"]["person"]) == ("customer", None)
+    assert told["actor"]["via"] == {"door": "link", "client": None}
+
+
+def test_it_is_accepted_with_a_name_and_the_options_that_were_ticked(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    link, visiting, warranty = link_to(server, quote), Visit(server), quote["lines"][1]["id"]
+    chosen = {f"chosen {warranty}": "on"}
+    shown = visiting.submit(link, f"{link}/choose", **chosen)
+    assert "Accept for £1,440.00" in words(shown.text)
+    assert now(cast, quote)["status"] == "sent"
+    answer = visiting.answer(shown.text, f"{link}/accept", name="Ann <b>Boyle</b>", **chosen)
+    assert (answer.status_code, answer.headers["Location"]) == (303, link)
+    page = visiting.follow(answer)
+    assert "Accepted by Ann <b>Boyle</b> on" in unescape(re.sub(r"<(?!/?b>)[^>]*>", "", page.text))
+    assert "<b>Boyle" not in page.text
+    after = now(cast, quote)
+    assert (after["status"], after["total"]) == ("accepted", "1440.00")
+    assert after["acceptance"]["method"] == "online"
+    assert after["acceptance"]["recordedBy"] is None
+    assert after["viewedAt"]
+    [job] = cast.perform(list_jobs)["data"]
+    assert (job["id"], job["budget"], job["billing"]) == (after["jobId"], "1200.00", "fixed")
+    assert job["createdBy"]["kind"] == "customer"
+
+
+def test_without_a_name_it_is_not_accepted_and_what_was_ticked_stays(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    link, warranty = link_to(server, quote), quote["lines"][1]["id"]
+    answer = Visit(server).submit(link, f"{link}/accept", name="  ", **{f"chosen {warranty}": "on"})
+    assert answer.status_code == 422
+    assert "Please type your name." in answer.text
+    assert "Accept for £1,440.00" in words(answer.text)
+    assert now(cast, quote)["status"] == "sent"
+
+
+def test_accepted_twice_it_is_accepted_once(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link = link_to(server, quote)
+    first, second = Visit(server), Visit(server)
+    pages = [one.get(link).text for one in (first, second)]
+    assert first.answer(pages[0], f"{link}/accept", name="Ann").status_code == 303
+    assert second.answer(pages[1], f"{link}/accept", name="Bob").status_code == 303
+    assert now(cast, quote)["acceptance"]["name"] == "Ann"
+    assert len(cast.perform(list_jobs)["data"]) == 1
+    late = second.answer(pages[1], f"{link}/decline", reason="No")
+    assert late.status_code == 409
+    assert "Accepted by Ann on" in words(late.text)
+
+
+@BOTH
+def test_however_many_accept_at_once_there_is_one_job(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link = link_to(server, quote)
+    visits = [Visit(server) for _ in range(6)]
+    pages = [one.get(link).text for one in visits]
+    with ThreadPoolExecutor(6) as racers:
+        answers = list(
+            racers.map(lambda n: visits[n].answer(pages[n], f"{link}/accept", name=f"Ann {n}").status_code, range(6))
+        )
+    assert answers == [303] * 6
+    assert len(cast.perform(list_jobs)["data"]) == 1
+    assert [event["type"] for event in events(cast)].count("quote.accepted") == 1
+
+
+def test_it_is_declined_with_a_reason(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link, visiting = link_to(server, quote), Visit(server)
+    page = visiting.follow(visiting.submit(link, f"{link}/decline", reason="Too dear."))
+    assert "This quote was declined." in words(page.text)
+    after = now(cast, quote)
+    assert (after["status"], after["declineReason"]) == ("declined", "Too dear.")
+    assert 'name="name"' not in page.text
+
+
+def test_after_it_has_expired_it_cannot_be_accepted(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link, visiting = link_to(server, quote), Visit(server)
+    page = visiting.get(link).text
+    set_columns(cast, "quote", quote["id"], expires_at=EXPIRED)
+    answer = visiting.answer(page, f"{link}/accept", name="Ann")
+    assert answer.status_code == 409
+    assert "This quote was valid until" in words(answer.text)
+    assert cast.perform(list_jobs)["data"] == []
+    # The office can still agree to it.
+    assert accepted(cast, quote, note="We agreed.")["status"] == "accepted"
+
+
+def test_what_was_replaced_or_withdrawn_says_so_and_whom_to_ask(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    cast.perform(update_organisation, name="Calder Heating", email="office@calder-heating.example")
+    link, visiting = link_to(server, quote), Visit(server)
+    page = visiting.get(link).text
+    newer = sent(cast, cast.perform(revise_quote, quoteId=quote["id"]), deliver="none")
+    answer = visiting.answer(page, f"{link}/accept", name="Ann")
+    assert answer.status_code == 409
+    assert "This quote was replaced by a newer one." in words(answer.text)
+    assert "Combi boiler" not in answer.text
+    assert cast.perform(list_jobs)["data"] == []
+    cast.perform(withdraw_quote, quoteId=newer["id"], confirmed=True)
+    text = visiting.get(link_to(server, newer)).text
+    assert "This quote was withdrawn. Ask Calder Heating" in words(text)
+    assert "mailto:office@calder-heating.example" in text
+
+
+def test_it_is_in_the_language_of_the_customer(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast, "Müller", language="de")
+    quote = sent(cast, a_draft(cast, customerId=customer, validUntil="2031-01-31"), deliver="none")
+    page = Visit(server).get(link_to(server, quote))
+    assert '<html lang="de">' in page.text
+    assert "Gültig bis 31. Januar 2031" in words(page.text)
+    assert "Dieses Angebot annehmen" in words(page.text) or "annehmen" in words(page.text)
+
+
+def test_its_pdf_is_the_one_that_was_sent(server: RunningServer, quote: dict[str, Any]) -> None:
+    link = link_to(server, quote)
+    first, second = (Visit(server).get(f"{link}/pdf") for _ in range(2))
+    assert first.headers["content-type"] == "application/pdf"
+    assert first.content.startswith(b"%PDF-")
+    assert first.content == second.content
+    assert "Q-0001.pdf" in first.headers["content-disposition"]
+
+
+def test_nobody_comes_in_without_the_very_link(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link = link_to(server, quote)
+    draft = a_draft(cast)
+    other = link_to(server, draft).rpartition(".")[2]
+    wrong = (
+        link[:-1] + ("A" if link[-1] != "A" else "B"),
+        f"{link.rpartition('.')[0]}.{other}",
+        "/q/quote_x",
+        "/q/x.y",
+    )
+    for path in (*wrong, link_to(server, draft)):
+        assert Visit(server).get(path).status_code == 404
+        assert Visit(server).get(f"{path}/pdf").status_code == 404
+
+
+def test_a_form_of_another_site_changes_nothing(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link, visiting = link_to(server, quote), Visit(server)
+    visiting.get(link)
+    assert visiting.post(f"{link}/accept", {"name": "Ann"}).status_code == 403
+    page = visiting.get(link).text
+    forged = visiting.post(
+        f"{link}/accept",
+        {"csrf": page.partition('name="csrf" value="')[2].partition('"')[0]},
+        Origin="https://evil.example",
+    )
+    assert forged.status_code == 403
+    assert now(cast, quote)["status"] == "sent"
+
+
+def test_what_no_page_offers_is_refused_in_words(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link, boiler = link_to(server, quote), quote["lines"][0]["id"]
+    answer = Visit(server).submit(link, f"{link}/accept", name="Ann", **{f"chosen {boiler}": "on"})
+    assert answer.status_code == 422
+    answer = Visit(server).submit(link, f"{link}/accept", name="x" * 300)
+    assert answer.status_code == 422
+    assert now(cast, quote)["status"] == "sent"
+
+
+def test_a_lapsed_organisation_takes_no_answer(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
+    link, visiting = link_to(server, quote), Visit(server)
+    page = visiting.get(link).text
+    cast.lapse()
+    answer = visiting.answer(page, f"{link}/accept", name="Ann")
+    assert answer.status_code == 409
+    assert "cannot be answered online at the moment" in words(answer.text)
+    cast.renew()
+    assert now(cast, quote)["status"] == "sent"
+
+
+def test_whoever_tries_links_is_held_up(server: RunningServer) -> None:
+    visiting = Visit(server)
+    answers = [visiting.get("/q/x").status_code for _ in range(LOOKS_A_MINUTE + 1)]
+    assert answers == [404] * LOOKS_A_MINUTE + [429]
+
+
+def test_what_people_wrote_is_text_and_no_page(server: RunningServer, cast: Cast) -> None:
+    nasty = "<script>alert(1)</script>"
+    customer = a_customer(cast, nasty)
+    lines = [BOILER | {"description": nasty, "unit": nasty}, WARRANTY | {"description": nasty}]
+    quote = sent(cast, a_draft(cast, customerId=customer, title=nasty, terms=nasty, lines=lines), deliver="none")
+    assert nasty not in Visit(server).get(link_to(server, quote)).text

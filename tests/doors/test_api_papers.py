@@ -1,0 +1,43 @@
+"""PDFs through the API: waited for while they are made, and the same bytes ever after."""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cast import Cast
+from mainstay.business.customers.operations import update_customer
+from mainstay.terms.rights import Access
+from quoting import a_draft, sent
+from running import RunningServer
+from talking import refused
+
+QUOTES = "/api/v1/quotes"
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
+
+def test_a_pdf_is_given_as_soon_as_it_is_made_and_stays_the_same(server: RunningServer, cast: Cast) -> None:
+    key, quote = cast.key(Access.READ), sent(cast, deliver="none")
+    path = f"{QUOTES}/{quote['number']}/pdf"
+    with ThreadPoolExecutor(4) as askers:
+        answers = list(askers.map(lambda _: server.request("GET", path, key), range(4)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({hashlib.sha256(answer.content).hexdigest() for answer in answers}) == 1
+    first = answers[0]
+    assert first.content.startswith(b"%PDF-")
+    assert first.headers["content-type"] == "application/pdf"
+    assert first.headers["content-disposition"].startswith('inline; filename="Quote Q-0001.pdf"')
+    assert (first.headers["cache-control"], first.headers["x-content-type-options"]) == ("no-store", "nosniff")
+    cast.perform(update_customer, customerId=quote["customerId"], name="Renamed")
+    assert server.request("GET", path, key).content == first.content
+
+
+def test_a_draft_has_none_and_a_stranger_s_is_not_there(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    draft = a_draft(cast)
+    text = refused(server.request("GET", f"{QUOTES}/{draft['id']}/pdf", cast.key()), 409)
+    assert text == "Q-0001 was never sent, and has no PDF until it is."
+    path = f"{QUOTES}/{sent(cast, draft, deliver='none')['id']}/pdf"
+    refused(server.request("GET", path, stranger.key()), 404)
+    refused(server.request("GET", path), 401)
+    refused(server.request("GET", f"{path}?copy=void", cast.key()), 422)
+    refused(server.request("POST", path, cast.key(), json={}), 405)
