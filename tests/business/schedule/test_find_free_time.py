@@ -108,3 +108,18 @@ def test_only_the_office_asks(cast: Cast) -> None:
 def test_the_end_of_all_calendars_is_refused(cast: Cast, day: str) -> None:
     with pytest.raises(Invalid, match=r"^(from|until): "):
         cast.perform(find_free_time, durationMinutes=60, **{"from": day})
+
+
+def test_each_time_is_told_once_whatever_is_planned_on_later_days(cast: Cast) -> None:
+    for day in range(12, 16):
+        plan(cast, startsAt=f"2027-01-{day}T10:00", endsAt=f"2027-01-{day}T11:00")
+    week = {"from": DAY, "until": "2027-01-15", "limit": 50}
+    assert mia(cast, **week) == ["08:00", *["08:00", "11:15"] * 4]
+
+
+def test_of_a_day_in_pieces_a_few_times_are_told(cast: Cast) -> None:
+    for begin, end in (("09:30", "10:00"), ("11:30", "12:00"), ("13:30", "14:00"), ("15:30", "15:45")):
+        plan(cast, times=(begin, end))
+    assert mia(cast, durationMinutes=30) == ["08:00", "10:15", "12:15"]
+    # One of each day, where more people are asked about than times are told.
+    assert [name for name, _ in free(cast, durationMinutes=30, limit=2)].count("Mia") == 1

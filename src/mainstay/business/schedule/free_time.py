@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from itertools import groupby, islice
 from typing import Annotated
 
 import orjson
@@ -28,6 +29,8 @@ _MOST_DAYS = 31
 _USUAL_DAYS = 7
 _MOST_PEOPLE = 200
 _MOST_TAKEN = 10_000
+# So many times are told of each one's day; one, where more people are asked about than times are told.
+_EACH_DAY = 3
 _QUARTER = timedelta(minutes=15)
 _A_DAY = timedelta(hours=24)
 
@@ -117,7 +120,8 @@ def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
     if at:
         found = [(one, at) for one in people.values() if _is_open(one, Period(at, at + length), sought, days)]
     else:
-        found = [(one, begin) for one in people.values() for begin in _openings(one, sought, days)]
+        each = 1 if len(people) > given.limit else _EACH_DAY
+        found = [(one, begin) for one in people.values() for begin in _some(_openings(one, sought, days), home, each)]
     found.sort(key=lambda slot: _rank(slot[0], slot[1], home))
     advice = None if found else "Nobody is free then. Try other dates, a shorter time, or plan_visit with allowOverlap."
     slots = [_slot(one, begin, sought) for one, begin in found[: given.limit]]
@@ -213,11 +217,19 @@ def _openings(one: _Candidate, sought: _Sought, days: Sequence[date]) -> Iterato
         for span in one.hours.on(day, sought.home):
             begin = max(span.starts_at, _next_quarter(sought.now))
             for starts, ends in taken:
-                if begin + sought.length <= min(starts, span.ends_at) and starts > begin:
+                if starts >= span.ends_at:
+                    break
+                if begin + sought.length <= starts:
                     yield begin
-                begin = max(begin, _next_quarter(ends)) if starts < span.ends_at else begin
+                begin = max(begin, _next_quarter(ends))
             if begin + sought.length <= span.ends_at:
                 yield begin
+
+
+def _some(openings: Iterator[datetime], home: str, each: int) -> Iterator[datetime]:
+    """So many of each day: whoever has one stretch after the other does not hide the others."""
+    for _, of_day in groupby(openings, key=lambda begin: local_date(begin, home)):
+        yield from islice(of_day, each)
 
 
 def _is_open(one: _Candidate, period: Period, sought: _Sought, days: Sequence[date]) -> bool:
