@@ -8,7 +8,9 @@ from mainstay.values.search import (
     end_of,
     kept_words,
     looked_for,
+    marked_number,
     words_of_address,
+    words_of_number,
     words_of_phone,
     words_of_postal_address,
     words_of_text,
@@ -83,6 +85,19 @@ def test_a_few_digits_may_as_well_be_a_number_in_a_text(asked: str) -> None:
 def test_a_number_is_not_found_by_the_zeros_before_it() -> None:
     # Behind its zeros, 0001 begins every number of a whole country.
     assert not is_found(words_of_phone("+1 202 555 0107"), "0001")
+
+
+@pytest.mark.parametrize("text", ["J-0229", "j-229", "J229", "j0229", "229", "0229", "J 229"])
+def test_a_number_is_found_with_and_without_its_letters_and_zeros(text: str) -> None:
+    assert is_found(words_of_number("J-0229"), text)
+    assert not is_found(words_of_number("J-2290") | words_of_number("J-0022"), "J-0229")
+    assert marked_number(text) in words_of_number("J-0229")
+    assert marked_number(text) not in words_of_number("J-2290") | words_of_number("J-0230")
+
+
+def test_a_number_with_a_year_in_it_is_found_without_the_zeros_behind_it() -> None:
+    assert marked_number("j-2027-12") in words_of_number("J-2027-0012")
+    assert is_found(words_of_number("J-2027-0012"), "J-2027-12")
 
 
 @pytest.mark.parametrize("text", ["HX6 2AG", "hx62ag", "hx6", "2ag", "weir lane hx6", "todmorden"])

@@ -68,6 +68,8 @@ class Listing(Generic[K]):
             named, identity = self.number, identity.strip().upper()
         own = self._sight(ctx)
         row = ctx.rows.one(self._one(named, own and own.asked_of_each), id=identity)
+        if row is None and named != "id" and (meant := self._finding.numbered(ctx.rows, identity or "")):
+            row = ctx.rows.one(self._one("id", own and own.asked_of_each), id=meant)
         if row is None:
             raise NotFound(self.what)
         return self.keep(row)

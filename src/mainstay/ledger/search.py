@@ -79,6 +79,14 @@ def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
         rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(sorted(words)))
 
 
+def with_word(rows: Handle, kind: str, word: str) -> list[str]:
+    """The ids of one or two records of a kind with exactly this word."""
+    return [str(record) for (record,) in rows.all(_WITH_WORD, of_kind=kind, word=word)]
+
+
+_WITH_WORD = f"SELECT record_id {_OF_KIND} AND word = :word LIMIT 2"
+
+
 def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Narrowed:
     """The condition that the record of this column has such words, asked of each record; or has them openly."""
     mark, but = ("open_", _NOT_HIDDEN) if openly else ("", "")

@@ -11,7 +11,7 @@ from mainstay.terms.listed import FoundBy, Own
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Shown
 from mainstay.terms.wire import column_names
-from mainstay.values.search import looked_for
+from mainstay.values.search import looked_for, marked_number
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,11 @@ class Finding:
             openly = words.having(identity, self.prefix, sought, openly=True)
             conditions, bound = [*conditions, openly.condition], bound | openly.bound
         return Narrowed(" AND ".join(conditions), bound), driven
+
+    def numbered(self, rows: Handle, number: str) -> str | None:
+        """The id of the one record whose number this is, without its zeros or letters; None if several could be."""
+        found = words.with_word(rows, self.prefix, marked_number(number))
+        return found[0] if len(found) == 1 else None
 
     def _words(self, by: FoundBy, record: Kept, but: Collection[str] = ()) -> frozenset[str]:
         return by.words(*(None if column in but else self._told(record, column) for column in by.columns))

@@ -2,7 +2,7 @@
 
 A record is found by every word of a text that begins one of its own. Words that are not plain carry a mark in front, so
 that they are found only by whoever looks for such a thing: `@` an address or its domain, `+` a phone number from its
-beginning, `-` the same from its end, backwards.
+beginning, `-` the same from its end, backwards, `#` the number of a record without the zeros that fill it up.
 """
 
 import re
@@ -64,6 +64,20 @@ def words_of_digits(number: str) -> set[str]:
     return {f"+{digits}"[:LONGEST_WORD]} if len(digits) >= _FEWEST_DIGITS else set()
 
 
+def words_of_number(number: str) -> set[str]:
+    """What the number of a record is found by: `J-0229` also by `229`, `J-229` and `j229`."""
+    letters, digits = _parts_of_number(number)
+    short = digits.lstrip("0") or digits
+    plain = {short, letters + short, letters + digits}
+    return {word[:LONGEST_WORD] for word in (*words_of_text(number), *plain, f"#{letters}{short}", f"#{short}") if word}
+
+
+def marked_number(number: str) -> str:
+    """The one word that a record has whose number this is, with or without its letters and zeros."""
+    letters, digits = _parts_of_number(number)
+    return f"#{letters}{digits.lstrip('0') or digits}"[:LONGEST_WORD]
+
+
 def words_of_postal_address(address: Mapping[str, str | None]) -> set[str]:
     """What a postal address is found by, as it is written in JSON; its postcode also without blanks."""
     spoken = {name: text for name, text in address.items() if text and name != "country"}
@@ -119,6 +133,13 @@ def _check(text: str) -> str:
 SearchText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_check)
 ]
+
+
+def _parts_of_number(number: str) -> tuple[str, str]:
+    """What stands before the last digits of a number, without marks between, and the digits."""
+    plain = folded(number)
+    before = plain.rstrip("0123456789")
+    return "".join(_WORD.findall(before)), plain[len(before) :]
 
 
 def _dialled(text: str) -> str:

@@ -2,6 +2,7 @@ import pytest
 
 from cast import Cast
 from mainstay.business.jobs.operations import get_job, update_job
+from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Role
 from trade import a_customer, a_job
@@ -14,11 +15,31 @@ OFFICE_ONLY: dict[str, object] = {
 }
 
 
-@pytest.mark.parametrize("name", ["J-0001", "j-0001", " J-0001 "])
+@pytest.mark.parametrize("name", ["J-0001", "j-0001", " J-0001 ", "J-1", "j1", "1", "001"])
 def test_it_is_known_by_its_number_however_it_is_written(cast: Cast, name: str) -> None:
     job = a_job(cast, a_customer(cast), Role.MEMBER)
     for role in (Role.OWNER, Role.ADMIN, Role.OFFICE, Role.MEMBER):
         assert cast.perform(get_job, role, jobId=name)["id"] == job["id"]
+
+
+def test_a_number_that_two_jobs_could_mean_is_of_none(cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_job(cast, customer)
+    cast.perform(update_settings, jobNumbers={"prefix": "W-"})
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE number_series SET next = 1 WHERE organisation_id = :organisation AND kind = 'job'")
+    other = a_job(cast, customer)
+    assert other["number"] == "W-0001"
+    assert cast.perform(get_job, jobId="w1")["id"] == other["id"]
+    with pytest.raises(NotFound):
+        cast.perform(get_job, jobId="1")
+
+
+def test_a_number_leads_nobody_to_a_job_they_do_not_see(cast: Cast) -> None:
+    a_job(cast, a_customer(cast))
+    for name in ("J-0001", "J-1", "1"):
+        with pytest.raises(NotFound):
+            cast.perform(get_job, Role.MEMBER, jobId=name)
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])

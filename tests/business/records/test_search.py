@@ -32,6 +32,8 @@ def kinds(cast: Cast, text: str, role: Role = Role.OFFICE, **given: object) -> l
         ("J-0001", ["job"]),
         ("j-0001", ["job"]),
         ("0001", ["job"]),
+        ("J-1", ["job"]),
+        ("j1", ["job"]),
         ("boiler", ["job"]),
         ("boil", ["job"]),
         ("BOILER winter", ["job"]),
@@ -185,3 +187,10 @@ def test_strange_texts_find_something_or_nothing_and_break_nothing(cast: Cast, t
     furnish(cast)
     with suppress(Invalid):
         assert {*kinds(cast, text)} <= {"job"}
+
+
+def test_whoever_finds_nothing_is_told_what_to_try(cast: Cast) -> None:
+    found = cast.perform(search, Role.OFFICE, text="nothing of the kind")
+    assert found["advice"].startswith("Nothing was found. Try fewer words")
+    furnish(cast)
+    assert cast.perform(search, Role.OFFICE, text="boiler")["advice"] is None

@@ -10,7 +10,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.rights import Right
-from mainstay.values.search import kept_words, words_of_postal_address, words_of_text
+from mainstay.values.search import kept_words, words_of_number, words_of_postal_address, words_of_text
 
 _OF_SITE = "(SELECT site.{} FROM site WHERE site.organisation_id = :organisation AND site.id = job.site_id)"
 # Work that should have been done before a date, and is not.
@@ -18,12 +18,13 @@ LATE = "job.due_on < :due_before AND job.due_on IS NOT NULL AND job.status NOT I
 _LIVE = "job.status NOT IN ('closed', 'cancelled')"
 
 
-def _words(site_address: str | None, tags: str, *texts: str | None) -> frozenset[str]:
+def _words(site_address: str | None, tags: str, number: str, *texts: str | None) -> frozenset[str]:
     place = words_of_postal_address(orjson.loads(site_address)) if site_address else set()
-    return kept_words(words_of_text(" ".join(text for text in (*texts, *orjson.loads(tags)) if text)), place)
+    said = words_of_text(" ".join(text for text in (*texts, *orjson.loads(tags)) if text))
+    return kept_words(words_of_number(number), said, place)
 
 
-_TEXTS = ("number", "title", "customer_name", "site_name", "description", "customer_order_number")
+_TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_number")
 
 JOBS = Listing(
     Job,
@@ -62,7 +63,7 @@ JOBS = Listing(
         "due_before": LATE,
     },
     orders={NEWEST: Order("id", descending=True), "due": Order("due_on", nullable=True)},
-    found_by=(FoundBy(columns=("site_address", "tags", *_TEXTS), words=_words),),
+    found_by=(FoundBy(columns=("site_address", "tags", "number", *_TEXTS), words=_words),),
 )
 
 

@@ -109,3 +109,4 @@ class FoundOut(Shown):
 
     hits: list[Hit]
     has_more: bool = Field(description="Whether there are more of some kind than are shown; its list shows all.")
+    advice: str | None = Field(description="What to try, where nothing was found.")

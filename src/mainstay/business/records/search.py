@@ -35,10 +35,12 @@ def search(ctx: Context, given: Search) -> FoundOut:
             found = listing.search(ctx, given.text, given.limit + 1)
             hits += [_hit(ctx, record) for record in found[: given.limit]]
             has_more = has_more or len(found) > given.limit
-    return FoundOut(object=FoundOut.noun, hits=hits, has_more=has_more)
+    return FoundOut(object=FoundOut.noun, hits=hits, has_more=has_more, advice=None if hits else _ADVICE)
 
 
 OPERATIONS = (search,)
+
+_ADVICE = "Nothing was found. Try fewer words or the beginning of one, a number, or the list of the kind you look for."
 
 
 def _hit(ctx: Context, record: Kept) -> Hit:
