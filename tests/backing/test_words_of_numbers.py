@@ -9,7 +9,7 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.terms.rights import Role
 from trade import a_customer, a_job, work_off
 
-STEP = "0029_words_of_numbers"
+STEP = "0031_words_of_numbers"
 
 
 def test_jobs_that_were_there_before_are_found_without_the_zeros(alone: Cast) -> None:

@@ -79,6 +79,23 @@ def find(page: Page, *, scripts: bool) -> None:
     page.locator("#search-text").fill("j-0001")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="J-0001 Replace the boiler").click()
+    if scripts:
+        go_while_typing(page)
+
+
+def go_while_typing(page: Page) -> None:
+    """What is found while one types is an arrow away, and gone as soon as one leaves it."""
+    page.goto("/")
+    found = page.get_by_role("list", name="Found while you type")
+    page.locator("#search").press_sequentially("j1")
+    expect(found.get_by_role("link")).to_have_text(["J-0001 Replace the boiler · Calder Property"])
+    page.keyboard.press("Escape")
+    expect(found).to_be_hidden()
+    page.locator("#search").press_sequentially(" boi")
+    expect(found).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Replace the boiler")
 
 
 def note(page: Page) -> None:

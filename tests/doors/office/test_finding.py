@@ -35,6 +35,14 @@ def test_every_page_has_the_search_a_key_away(server: RunningServer, cast: Cast)
         assert 'aria-keyshortcuts="/ Control+K"' in page
 
 
+@pytest.mark.parametrize("role", list(Role))
+def test_on_a_phone_the_search_has_a_way_of_its_own(server: RunningServer, cast: Cast, role: Role) -> None:
+    page = visit(server, cast, role).get("/").text
+    assert re.search(r'<a class="seek" href="/search"><span class="unseen">Search</span>', page)
+    # And stands on top of what else there is.
+    assert '<div class="sheet"><a href="/search">Search</a><a href="/">Home</a>' in page
+
+
 def test_what_is_found_stands_by_kind_with_its_page(server: RunningServer, cast: Cast) -> None:
     made = furnish(cast)
     visiting = visit(server, cast, Role.OFFICE)

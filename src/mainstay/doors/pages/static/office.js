@@ -42,29 +42,40 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What one types is looked for while one types; without this, the form asks again where it was not clear.
-let waiting = null;
-document.addEventListener("input", ({ target: input }) => {
-  if (!input.matches("input[data-find]")) return;
-  clearTimeout(waiting);
-  waiting = setTimeout(async () => {
-    if (input.value.trim().length < 2) return;
-    const asked = new URLSearchParams({ kind: input.dataset.find, text: input.value.trim() });
-    try {
-      const answer = await fetch(`/find?${asked}`, { redirect: "manual" });
-      if (!answer.ok) return;
-      const options = (await answer.json()).hits.map((hit) => {
-        const option = document.createElement("option");
-        option.value = hit.title;
-        option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
-        return option;
-      });
-      input.list.replaceChildren(...options);
-    } catch {
-      // No network now: the form finds it when it is sent.
-    }
-  }, 150);
-});
+// What one types is looked for while one types; what was found last is shown, whatever comes later.
+function whileTyping(input, kind, show) {
+  let waiting = null;
+  input.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const text = input.value.trim();
+      if (text.length < 2) return show([]);
+      try {
+        const answer = await fetch(`/find?${new URLSearchParams({ kind, text })}`, { redirect: "manual" });
+        if (!answer.ok) return;
+        const { hits } = await answer.json();
+        if (input.value.trim() === text) show(hits);
+      } catch {
+        // No network now: the form finds it when it is sent.
+      }
+    }, 150);
+  });
+}
+
+// A record that a form names; without this, the form asks again where it was not clear.
+function offerRecords(input) {
+  whileTyping(input, input.dataset.find, (hits) => {
+    if (!hits.length) return;
+    const options = hits.map((hit) => {
+      const option = document.createElement("option");
+      option.value = hit.title;
+      option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
+      return option;
+    });
+    input.list.replaceChildren(...options);
+  });
+}
+for (const input of document.querySelectorAll("input[data-find]")) offerRecords(input);
 
 // One more row of a short list; without this, some are empty whenever the form is opened.
 for (const button of document.querySelectorAll("[data-add-row]")) {
@@ -89,8 +100,43 @@ for (const button of document.querySelectorAll("[data-add-row]")) {
     }
     for (const fault of fresh.querySelectorAll(".fault")) fault.remove();
     last.after(fresh);
+    for (const input of fresh.querySelectorAll("input[data-find]")) offerRecords(input);
     fresh.querySelector("[name]").focus();
     button.hidden = full();
+  });
+}
+
+// The search leads to a record as soon as it is found; without this, to the page that shows all that was found.
+for (const form of document.querySelectorAll("form[role=search]")) {
+  const input = form.querySelector("input[type=search]");
+  const found = document.createElement("ul");
+  found.className = "found";
+  found.hidden = true;
+  found.setAttribute("aria-label", "Found while you type");
+  form.append(found);
+
+  whileTyping(input, "", (hits) => {
+    const links = hits.filter((hit) => hit.url).map((hit) => {
+      const link = document.createElement("a");
+      link.href = hit.url;
+      link.textContent = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
+      const line = document.createElement("li");
+      line.append(link);
+      return line;
+    });
+    found.replaceChildren(...links);
+    found.hidden = !links.length;
+  });
+  form.addEventListener("keydown", (event) => {
+    const places = [input, ...found.querySelectorAll("a")];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") found.hidden = true;
+    if (!step || found.hidden) return;
+    event.preventDefault();
+    places[Math.max(0, Math.min(places.length - 1, places.indexOf(document.activeElement) + step))].focus();
+  });
+  form.addEventListener("focusout", (event) => {
+    if (!form.contains(event.relatedTarget)) found.hidden = true;
   });
 }
 
