@@ -14,7 +14,7 @@ Raw = bytes | Mapping[str, str]
 UNKNOWN = "is not known here"
 
 # What people are told for each kind of fault that Pydantic finds; `{…}` are its own details.
-_PROBLEMS = {
+PROBLEMS = {
     "missing": "is required",
     "extra_forbidden": UNKNOWN,
     "string_type": "is not text",
@@ -53,8 +53,10 @@ def accept(model: type[Input], raw: Raw) -> Input:
 def faults_of(error: ValidationError) -> list[Fault]:
     """What Pydantic found wrong, in plain words."""
     faults = []
-    for found in error.errors(include_url=False, include_input=False):
+    for found in error.errors(include_url=False):
         field = ".".join(map(str, found["loc"])) or "body"
-        problem = _PROBLEMS.get(found["type"], "is not valid").format(**found.get("ctx", {}))
+        empty = found["type"] == "model_type" and found["input"] is None and found["loc"]
+        kind = "missing" if empty else found["type"]
+        problem = PROBLEMS.get(kind, "is not valid").format(**found.get("ctx", {}))
         faults.append(Fault(field, problem))
     return faults

@@ -32,8 +32,8 @@ class Fault:
 class Invalid(Refusal):
     """Some fields are not as they must be; all of them are told at once."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("; ".join(map(str, faults)))
+    def __init__(self, faults: Sequence[Fault], text: str | None = None) -> None:
+        super().__init__("; ".join(map(str, faults)) if text is None else text)
         self.faults = tuple(faults)
 
 

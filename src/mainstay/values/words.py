@@ -18,7 +18,7 @@ class Word(StrEnum):
 
 def words_of(name: str) -> str:
     """A name as people write it: `inProgress` and `in_progress` as `In progress`."""
-    return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).lower().capitalize()
+    return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
 
 
 def folded(text: str) -> str:

@@ -38,7 +38,7 @@ def test_only_one_runs_for_each_person(cast: Cast) -> None:
     cast.perform(start_timer, Role.MEMBER, jobId=job["id"])
     told = (
         rf"^A timer runs already: {job['number']} Replace the boiler, since 2026-11-16T12:00\."
-        r" Stop it first, or send switch: true\.$"
+        r" Stop it first, or switch over \(`switch`: true\)\.$"
     )
     with pytest.raises(Conflict, match=told):
         cast.perform(start_timer, Role.MEMBER)

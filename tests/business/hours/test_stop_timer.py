@@ -39,7 +39,7 @@ def test_the_job_can_be_done_then(cast: Cast) -> None:
 
 def test_one_that_was_forgotten_is_told_when_the_work_ended(cast: Cast) -> None:
     running(cast, "2026-11-14T08:00:00Z")
-    told = r"^The timer on no job has run for more than 24 hours\. Say when the work ended, with endedAt\.$"
+    told = r"^The timer on no job has run for more than 24 hours\. Say when the work ended \(endedAt\)\.$"
     with pytest.raises(Conflict, match=told):
         at(cast).perform(stop_timer, Role.MEMBER)
     stopped = at(cast).perform(stop_timer, Role.MEMBER, endedAt="2026-11-14T16:30")
@@ -48,7 +48,7 @@ def test_one_that_was_forgotten_is_told_when_the_work_ended(cast: Cast) -> None:
 
 def test_where_none_runs_it_is_said(cast: Cast) -> None:
     with pytest.raises(
-        Conflict, match=r"^No timer runs\. Start one with start_timer, or log the time with log_hours\.$"
+        Conflict, match=r"^No timer runs, so there is none to stop\. Log the time instead \(log_hours\)\.$"
     ):
         cast.perform(stop_timer, Role.MEMBER)
 

@@ -47,5 +47,5 @@ def test_a_member_is_told_what_the_team_is_and_a_subcontractor_their_own(cast: C
 
 
 def test_it_is_for_two_weeks_at_most(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^until: is more than 14 days after from$"):
+    with pytest.raises(Invalid, match=r"^until: is more than 14 days after the first date$"):
         board(cast, until="2027-01-25")

@@ -53,7 +53,8 @@ def test_a_person_is_not_in_two_places(cast: Cast, times: tuple[str, str]) -> No
         plan(cast, times=times)
     assert refusal.value.text == (
         f"Mia Member is at {first['jobNumber']} Mend the roof on {DAY} from 10:00 to 11:00 (Europe/London). Choose"
-        " another time or person (find_free_time tells who is free), or send allowOverlap with an overlapReason."
+        " another time or person (find_free_time tells who is free), or allow the overlap and say why"
+        " (allowOverlap, overlapReason)."
     )
 
 
@@ -150,7 +151,7 @@ def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        ({"startsAt": None}, "startsAt: is required, or `on` for any time of a date"),
+        ({"startsAt": None}, "startsAt: is required, or a date for any time of it (`on`)"),
         ({"endsAt": None}, "endsAt: is required, or durationMinutes, and only one of the two"),
         ({"durationMinutes": 60}, "endsAt: is required, or durationMinutes, and only one of the two"),
         ({"endsAt": f"{DAY}T10:00"}, "endsAt: is not after startsAt"),

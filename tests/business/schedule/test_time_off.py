@@ -106,7 +106,7 @@ def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
         ({"until": DAY}, "from: is required"),
         ({"from": DAY, "startsAt": f"{DAY}T10:00"}, "from: is required"),
         ({"startsAt": f"{DAY}T10:00"}, "endsAt: is required with startsAt"),
-        ({"from": DAY, "until": "2027-01-10"}, "until: is before from"),
+        ({"from": DAY, "until": "2027-01-10"}, "until: is before the first date"),
         ({"from": DAY, "until": "2029-01-10"}, "until: is more than a year after from"),
         ({"startsAt": f"{DAY}T10:00", "endsAt": f"{DAY}T10:00"}, "endsAt: is not within a year after startsAt"),
         ({"from": "2027-02-30"}, "from: is not a date"),

@@ -154,7 +154,7 @@ REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
     (draft_hours, {"submit_hours"}),
     (approved_hours, {"review_hours"}),
     (overlapping_hours, {"update_hours"}),
-    (no_timer, {"start_timer", "log_hours"}),
+    (no_timer, {"log_hours", "list_hours"}),
     (no_drafts, {"log_hours"}),
     (name_of_person, {"search"}),
     (name_of_customer, {"search"}),

@@ -125,7 +125,7 @@ def _check_day(ctx: Context, person: str, values: Mapping[str, Any], but: str = 
         refuse([Reason(text, unblock="list_hours")])
 
 
-_OVERLAPS = "These hours overlap others of the same person. Look at them with list_hours."
+_OVERLAPS = "These hours overlap others of the same person. Change the times (list_hours shows those there are)."
 
 
 def delete(ctx: Context, entry: TimeEntry) -> None:

@@ -64,7 +64,7 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     running = store.find_running(ctx, person)
     if running and not given.switch:
         since = wall_text(running.started_at or "", house.zone)
-        text = f"A timer runs already: {running.work}, since {since}. Stop it first, or send switch: true."
+        text = f"A timer runs already: {running.work}, since {since}. Stop it first, or switch over (`switch`: true)."
         refuse([Reason(text, unblock="stop_timer")])
     if running:
         _stop(ctx, house, running, {}, ctx.now)
@@ -94,9 +94,7 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     person, house = whose(ctx, given.person_id), store.house(ctx)
     running = store.find_running(ctx, person)
     if running is None:
-        raise Blocked(
-            [Reason("No timer runs. Start one with start_timer, or log the time with log_hours.", "start_timer")]
-        )
+        raise Blocked([Reason("No timer runs, so there is none to stop. Log the time instead (log_hours).")])
     ended = moment_of("endedAt", given.ended_at, house) if given.ended_at else ctx.now
     return _stop(ctx, house, running, given.sent("ended_at", "person_id"), ended)
 
@@ -110,7 +108,7 @@ def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], 
         # A timer that was started by a slip of the hand counts as a minute.
         ended = max(ended, started + _SHORTEST)
         if ended - started > LONGEST:
-            text = f"The timer on {running.work} has run for more than 24 hours. Say when the work ended, with endedAt."
+            text = f"The timer on {running.work} has run for more than 24 hours. Say when the work ended (endedAt)."
             refuse([Reason(text, unblock="stop_timer")])
     refuse(running.if_closed())
     time = worked_between(started, ended, said.get("break_minutes", 0), house.zone, max(ctx.now, started))

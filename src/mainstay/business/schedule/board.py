@@ -121,7 +121,7 @@ def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
     begin, end = bounds(first, last, zone)
     days = (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
     if days > _MOST_DAYS:
-        raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after from")])
+        raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after the first date")])
     dates = [date.fromisoformat(first) + timedelta(days=number) for number in range(days)]
     visits = VISITS.glimpsed(
         ctx,

@@ -46,7 +46,7 @@ def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     visits = VISITS.some(ctx, "visit.job_id = :job AND visit.status = 'planned'", _MOST, job=job.id)
     if len(visits) == _MOST:
         text = f"{job.number} has too many planned visits to cancel at once."
-        raise Conflict(f"{text} Cancel its series first, with cancel_visit and the scope `all`.")
+        raise Conflict(f"{text} Cancel its series first (cancel_visit with the scope `all`).")
     ctx.effects += [
         f"The visit of {one.person_name or 'nobody yet'} is cancelled:"
         f" {told(one.starts_at, one.ends_at, one.on, one.time_zone)}."

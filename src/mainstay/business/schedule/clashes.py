@@ -15,7 +15,8 @@ from mainstay.values.moments import moment_text, parse_moment
 _NAMED = 5
 _A_DAY = timedelta(hours=24)
 _WAY_OUT = (
-    "Choose another time or person (find_free_time tells who is free), or send allowOverlap with an overlapReason."
+    "Choose another time or person (find_free_time tells who is free), or allow the overlap and say why"
+    " (allowOverlap, overlapReason)."
 )
 
 

@@ -123,12 +123,14 @@ def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
         each = 1 if len(people) > given.limit else _EACH_DAY
         found = [(one, begin) for one in people.values() for begin in _some(_openings(one, sought, days), home, each)]
     found.sort(key=lambda slot: _rank(slot[0], slot[1], home))
-    advice = None if found else "Nobody is free then. Try other dates, a shorter time, or plan_visit with allowOverlap."
+    advice = None if found else _NOBODY
     slots = [_slot(one, begin, sought) for one, begin in found[: given.limit]]
     return FreeTimeOut(object=FreeTimeOut.noun, time_zone=zone, slots=slots, advice=advice)
 
 
 OPERATIONS = (find_free_time,)
+
+_NOBODY = "Nobody is free then. Try other dates or a shorter time, or allow an overlap (plan_visit with allowOverlap)."
 
 
 def _days(given: FindFreeTime, at: datetime | None, today: date, home: str) -> list[date]:
@@ -140,7 +142,7 @@ def _days(given: FindFreeTime, at: datetime | None, today: date, home: str) -> l
         last = date.fromisoformat(given.until) if given.until else first + timedelta(days=_USUAL_DAYS - 1)
     bounds(first.isoformat(), last.isoformat(), home)
     if (last - first).days >= _MOST_DAYS:
-        raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after from")])
+        raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after the first date")])
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 

@@ -142,7 +142,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     if known:
         words = told(known.starts_at, known.ends_at, None, time_zone(ctx))
         text = f"{known.person_name} has {known.kind} {known.status} on {words} already."
-        raise Conflict(f"{text} Cancel that first, with cancel_time_off.")
+        raise Conflict(f"{text} Cancel that first (cancel_time_off).")
     values = {"person_id": person, "kind": given.kind, "note": given.note, "status": "requested"}
     return _with_collisions(ctx, TIME_OFF.insert(ctx, values | period))
 

@@ -226,5 +226,5 @@ def park(ctx: Context, visit: Visit) -> None:
 def _taken() -> Conflict:
     """What the database itself refuses; whoever plans has looked before and said more."""
     return Conflict(
-        "The person has no time then. Look at their day with list_visits, or for another with find_free_time."
+        "The person has no time then. Choose another time (list_visits shows their day) or person (find_free_time)."
     )

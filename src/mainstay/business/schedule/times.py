@@ -70,7 +70,7 @@ def when_asked(asked: Asked, zone: str) -> When:
             raise Invalid([Fault("on", "is for any time of a date; leave out the times, or the date")])
         return any_time(_reachable("on", asked.on), zone)
     if not asked.starts_at:
-        raise Invalid([Fault("startsAt", "is required, or `on` for any time of a date")])
+        raise Invalid([Fault("startsAt", "is required, or a date for any time of it (`on`)")])
     if bool(asked.ends_at) == bool(asked.minutes):
         raise Invalid([Fault("endsAt", "is required, or durationMinutes, and only one of the two")])
     begin = moment_of("startsAt", asked.starts_at, zone)
@@ -150,7 +150,7 @@ def told(starts_at: str | None, ends_at: str | None, on: str | None, zone: str) 
 def bounds(first: str | None, last: str | None, zone: str) -> tuple[str, str]:
     """The moments around the dates of a range, the last included; what is open lies before or behind everything."""
     if first and last and last < first:
-        raise Invalid([Fault("until", "is before from")])
+        raise Invalid([Fault("until", "is before the first date")])
     begin = moment_text(beginning_of(_reachable("from", first), zone)) if first else ""
     end = moment_text(beginning_of(_reachable("until", last) + timedelta(days=1), zone)) if last else "9"
     return begin, end

@@ -21,6 +21,7 @@ from mainstay.doors.pages.forms import query_words, take_once
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import TYPED, Visitor, Visitors
 from mainstay.doors.pages.shown_once import ShownOnce
+from mainstay.doors.pages.speech import Speech
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
@@ -128,6 +129,11 @@ class Desk:
         """The same, by name."""
         return {operation.name: operation for operation in self.catalogue.operations}
 
+    @cached_property
+    def speech(self) -> Speech:
+        """What puts refusals into words for people."""
+        return Speech(self.catalogue.operations)
+
     def signed_in(self, view: OfficeView) -> View:
         """The page, for people who are signed in and in an organisation; others are told the way."""
 
@@ -178,8 +184,13 @@ class Desk:
         self, guest: Guest, operation: Operation, given: Mapping[str, object], envelope: Envelope
     ) -> dict[str, Any]:
         runner, stage = self.visitors.runner, self.visitors.stage
-        answer = await runner.perform(stage, operation, guest.actor, orjson.dumps(dict(given)), envelope)
+        try:
+            answer = await runner.perform(stage, operation, guest.actor, orjson.dumps(dict(given)), envelope)
+        except Refusal as refusal:
+            raise self.speech.refusal(refusal, operation) from None
         result: dict[str, Any] = orjson.loads(answer.body)
+        if answer.preview:
+            result["blockers"] = [self.speech.text(blocker) for blocker in result["blockers"]]
         return result
 
     async def form(self, guest: Guest, asked: Sequence[Asked] = ()) -> dict[str, str]:
@@ -293,7 +304,7 @@ def _by_field(refusal: Invalid) -> dict[str, str]:
     return {_NUMBERS.sub("", fault.field): fault.problem for fault in refusal.faults}
 
 
-_NUMBERS = re.compile(r"(\.[0-9]+)+$")
+_NUMBERS = re.compile(r"\.[0-9]+(\..*)?$")
 
 
 def status_of(refusal: Refusal | None) -> int:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from mainstay.doors.pages.kinds import KINDS, LISTS
+from mainstay.doors.pages.speech import label
 from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
@@ -132,8 +133,8 @@ def usual(asked: Sequence[Asked]) -> dict[str, str]:
 def ways_to(asked: Sequence[Asked], faults: Mapping[str, str]) -> list[tuple[str, str]]:
     """What is wrong, in the order of the form: each with the field it is about, if that is on the form."""
     fields = dict(_named(asked))
-    told = [(name, f"{label} {faults[name]}") for name, label in fields.items() if name in faults]
-    return told + [("", f"{name} {problem}") for name, problem in faults.items() if name not in fields]
+    told = [(name, f"{called} {faults[name]}") for name, called in fields.items() if name in faults]
+    return told + [("", f"{label(name, fields)} {problem}") for name, problem in faults.items() if name not in fields]
 
 
 def _named(asked: Sequence[Asked]) -> Iterator[tuple[str, str]]:
