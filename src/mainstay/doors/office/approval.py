@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.review import review_hours
+from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, status_of
 from mainstay.doors.office.week import DAYS, monday_of
@@ -68,6 +69,7 @@ class Approval:
             problem=_told(refusal),
             notice=self.desk.notice(guest),
             reviews=True,
+            bills=guest.may(list_unbilled),
         )
 
     async def _queue(self, guest: Guest) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from mainstay.backing.database import EVERY
+from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import next_step
@@ -56,6 +57,7 @@ class Home:
             needs=needs,
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
+            may_bill=guest.may(list_unbilled),
             visits=await self._today(guest),
             notice=self.desk.notice(guest),
         )

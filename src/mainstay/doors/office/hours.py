@@ -11,6 +11,7 @@ import orjson
 from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import list_people
 from mainstay.doors.http import Response
@@ -19,6 +20,7 @@ from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest, status_of
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
+from mainstay.doors.office.to_bill import ToBill
 from mainstay.doors.office.week import DAYS, NO_JOB, Deed, deeds, monday_of, week_of
 from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import Route
@@ -122,6 +124,7 @@ class Hours:
             Route("POST", "/hours/timer/start", enter(self.start)),
             Route("POST", "/hours/timer/stop", enter(self.stop)),
             *Approval(self.desk).routes(),
+            *ToBill(self.desk).routes(),
             *Room(self.desk, HOURS, shows=self._above).routes(),
         ]
 
@@ -266,7 +269,7 @@ class Hours:
         return people
 
     async def _above(self, guest: Guest, record: Mapping[str, Any] | None) -> dict[str, Any]:
-        return {} if record else {"reviews": guest.may(review_hours)}
+        return {} if record else {"reviews": guest.may(review_hours), "bills": guest.may(list_unbilled)}
 
     def _do(self, guest: Guest, wished: Sequence[Deed]) -> dict[str, str]:
         """Do all of it as one change; where anything is refused nothing is done, and it is told by cell what was."""

@@ -1,0 +1,77 @@
+"""What was worked and is on no invoice yet, by job."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.hours.review import review_hours
+from mainstay.business.hours.unbilled import list_unbilled
+from mainstay.business.organisation.operations import get_organisation
+from mainstay.doors.http import Response
+from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.references import References
+from mainstay.doors.pages.asking import Asked
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.kernel.catalogue import admit
+from mainstay.terms.refusal import Invalid
+
+_PATH = "/hours/to-bill"
+_PAGE = 50
+_CUSTOMER = Asked("customerId", "Customer", None, "reference", required=False, refers="customer")
+_NARROWED = ("customerId", "jobId", "startingAfter")
+
+
+@dataclass(frozen=True)
+class ToBill:
+    """The page."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where it is."""
+        return [Route("GET", _PATH, self.desk.signed_in(self.show))]
+
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """The jobs with hours to bill; of which customer or job is in the address."""
+        admit(list_unbilled, guest.actor)
+        words = {name: text for name, text in query_words(guest.request).items() if name in _NARROWED and text}
+        references = References(self.desk)
+        [customer], fields = await references.offered(guest, [_CUSTOMER], words, None)
+        found: dict[str, Any] = {"data": [], "hasMore": False}
+        refusal = None
+        try:
+            asked = await references.resolved(guest, [customer], words)
+            found = await self.desk.perform(guest, list_unbilled, {**asked, "limit": _PAGE})
+        except Invalid as invalid:
+            refusal = invalid
+        narrowed = {name: text for name, text in words.items() if name != "startingAfter"}
+        whole = not found["hasMore"] and "startingAfter" not in words
+        return self.desk.page(
+            "to_bill.html",
+            guest,
+            status_of(refusal),
+            area="Hours",
+            reviews=guest.may(review_hours),
+            bills=True,
+            customer=customer,
+            fields=defaultdict(str, fields),
+            narrowed=narrowed,
+            jobs=[{**job, "hours": _approved(job["id"])} for job in found["data"]],
+            total=str(sum(Decimal(job["amount"]) for job in found["data"])) if whole and found["data"] else None,
+            first=_address(narrowed) if "startingAfter" in words else None,
+            next=_address({**narrowed, "startingAfter": found["data"][-1]["id"]}) if found["hasMore"] else None,
+            currency=(await self.desk.perform(guest, get_organisation))["currency"],
+            **wrong(refusal),
+        )
+
+
+def _approved(job: str) -> str:
+    return f"/hours?{urlencode({'jobId': job, 'status': 'approved'})}"
+
+
+def _address(asked: Mapping[str, str]) -> str:
+    return _PATH + (f"?{urlencode(asked)}" if asked else "")
