@@ -150,6 +150,15 @@ _MOVES: dict[Status, tuple[Move, ...]] = {
 _IN_THE_FIELD = {"open", "inProgress", "onHold", "done"}
 
 
+def moves(status: Status, by: Actor) -> list[Move]:
+    """What someone may make of a job in this state."""
+    return [to for to in _MOVES[status] if _may_move(by, status, to)]
+
+
+def _may_move(by: Actor, status: Status, to: Move) -> bool:
+    return by.may(Right.JOBS_CHANGE) or {to, status} <= _IN_THE_FIELD
+
+
 @dataclass(frozen=True, slots=True)
 class Job(Kept):
     """A job as its rules see it."""
@@ -196,7 +205,7 @@ class Job(Kept):
         words = words_of(to).lower()
         if to == self.status:
             return [Reason(f"{self.number} is {words} already.")]
-        if not by.may(Right.JOBS_CHANGE) and not {to, self.status} <= _IN_THE_FIELD:
+        if not _may_move(by, self.status, to):
             return [Reason(f"The role {by.role} may not make it {words}. Ask the office.", forbids=True)]
         if to not in _MOVES[self.status]:
             possible = ", ".join(_MOVES[self.status])

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mainstay.doors.office.beside import Related
@@ -12,6 +13,17 @@ from mainstay.kernel.operation import Operation
 from mainstay.values.words import words_of
 
 Record = dict[str, Any]
+
+
+class Action(NamedTuple):
+    """What can be done with a record, as its page offers it."""
+
+    label: str
+    path: str
+    # Whether a press of the button does it, with these answers; else it leads to a form.
+    plain: bool = False
+    grave: bool = False
+    answers: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -50,8 +62,9 @@ class Arrangement:
     under: str = ""
     # What is said above a record when the last mail about it could not be sent; `{problem}` is why.
     unsent: str = "The last mail about this could not be sent: {problem}"
-    # Templates with what only this kind of record has: above its list, and below its facts.
+    # Templates with what only this kind of record has: above its list, above its facts, and below them.
     above: str | None = None
+    ways: str | None = None
     more: str | None = None
     # What belongs to a record and stands on its page; and whether notes and what happened to it stand there as well.
     related: tuple[Related, ...] = ()
@@ -64,22 +77,19 @@ class Arrangement:
         single = self.gets.on is not None and self.gets.on.id_field is None
         return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
 
-    def actions(self, desk: Desk, record: Record) -> list[dict[str, Any]]:
+    def actions(self, desk: Desk, record: Record) -> list[Action]:
         """What can be done with a record, each with its address; what needs no answer is one button."""
-        actions = []
-        for name in record["availableActions"]:
-            operation = desk.operations[name]
-            grave = operation.is_irreversible or operation.grave
-            plain = not grave and not asks(operation)
-            actions.append(
-                {
-                    "label": label_of(operation),
-                    "path": f"{self.path_of(record['id'])}/{verb_of(operation)}",
-                    "plain": plain,
-                    "grave": grave,
-                }
-            )
-        return actions
+        return [self.action(desk.operations[name], record) for name in record["availableActions"]]
+
+    def action(self, operation: Operation, record: Record) -> Action:
+        """One thing that can be done with a record."""
+        grave = operation.is_irreversible or operation.grave
+        plain = not grave and not asks(operation)
+        return Action(label_of(operation), self.path_to(operation, record), plain, grave)
+
+    def path_to(self, operation: Operation, record: Record) -> str:
+        """Where something is done to a record."""
+        return f"{self.path_of(record['id'])}/{verb_of(operation)}"
 
 
 def asks(operation: Operation) -> bool:

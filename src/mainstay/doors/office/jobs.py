@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
-from mainstay.business.customers.operations import get_customer
 from mainstay.business.jobs.model import Stage
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
-from mainstay.business.people.operations import list_people
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest, told
+from mainstay.doors.office.job_page import JobPage
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.words import place
@@ -36,7 +35,6 @@ JOBS = Arrangement(
         "siteName",
         "siteAddress",
         "description",
-        "nextAction",
         "priority",
         "dueOn",
         "nextVisitAt",
@@ -51,6 +49,7 @@ JOBS = Arrangement(
     tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
     | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
     above="jobs_above.html",
+    ways="job_ways.html",
     more="job.html",
     empty="No jobs yet. Make the first one for a customer.",
     notes=True,
@@ -66,7 +65,7 @@ class Jobs:
     def routes(self) -> list[Route]:
         """Where they are."""
         board = Route("GET", "/jobs/board", self.desk.signed_in(self.board))
-        return [board, *Room(self.desk, JOBS, shows=self._shown).routes()]
+        return [board, *Room(self.desk, JOBS, shows=JobPage(self.desk, JOBS).shown).routes()]
 
     async def board(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Every live job at its stage, with what is to be done next."""
@@ -83,11 +82,3 @@ class Jobs:
                 }
             )
         return self.desk.page("board.html", guest, of=JOBS, columns=columns, may_create=guest.may(create_job))
-
-    async def _shown(self, guest: Guest, job: Mapping[str, Any] | None) -> dict[str, Any]:
-        """What only a job's page has: the names of those who work on it, and the way to the customer for who has it."""
-        shown: dict[str, Any] = {"assigned": [], "sees_customers": guest.may(get_customer)}
-        if job and job["assigned"] and guest.may(list_people):
-            page = await self.desk.perform(guest, list_people, {"limit": 100, "order": "name"})
-            shown["assigned"] = [one for one in page["data"] if one["id"] in job["assigned"]]
-        return shown

@@ -6,6 +6,7 @@ the catalogue appears here, with its form, its button, its confirmation and its 
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -165,12 +166,17 @@ class Room:
             "called": of.called(record),
             "below": of.below(record),
             "state": state_of(model, record["status"]) if model.states else None,
-            "facts": known(cells(model, of.facts, record, guest.time_zone, of.choices)),
+            "facts": [
+                fact._replace(to=self.desk.way_to(guest, record, fact.name))
+                for fact in known(cells(model, of.facts, record, guest.time_zone, of.choices))
+            ],
             "actions": of.actions(self.desk, record),
             "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,
         }
         if of.notes or of.related:
-            shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
+            # Of a colleague's visit, one is told when it is, and nothing that stands beside it.
+            with suppress(NotFound):
+                shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
         shown |= await mails_about(self.desk, guest, record["id"], of.unsent)
         return self.desk.page("record.html", guest, of=of, record=record, **shown | await self._own(guest, record))
 

@@ -26,6 +26,8 @@ class Cell(NamedTuple):
     # `state`, `number`, `amount`, `colour` or plain text.
     kind: str = "text"
     tone: str = ""
+    # Where the record is that it names, if it names one.
+    to: str = ""
 
 
 def cells(
