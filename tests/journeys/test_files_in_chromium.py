@@ -42,7 +42,7 @@ def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) 
         ]
     )
     page.get_by_role("button", name="Add files").click()
-    expect(page.get_by_text("The file is there.")).to_be_visible()
+    expect(page.get_by_text("The file is added.")).to_be_visible()
     photo = page.get_by_role("img", name="Meter.jpg")
     photo.scroll_into_view_if_needed()
     page.wait_for_function("document.querySelector('.photos img').naturalWidth === 320")

@@ -37,7 +37,7 @@ def make_customer(page: Page) -> None:
     page.get_by_label("Days to pay").fill("30")
     page.get_by_role("button", name="Create customer").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Calder Property")
-    expect(page.get_by_role("status")).to_contain_text("The customer is there.")
+    expect(page.get_by_role("status")).to_contain_text("The customer is created.")
 
 
 def make_site(page: Page) -> None:

@@ -94,7 +94,7 @@ def test_a_customer_is_made_changed_archived_and_restored(server: RunningServer,
     assert '<option value="company" selected>Company</option>' in form
     answer = visiting.answer(form, "/customers/new", name="Calder Property", kind="individual", paymentTermsDays="30")
     page = visiting.follow(answer)
-    assert "The customer is there." in words(page.text)
+    assert "The customer is created." in words(page.text)
     (made,) = cast.perform(list_customers)["data"]
     assert (made["kind"], made["paymentTermsDays"]) == ("individual", 30)
     path = f"/customers/{made['id']}"

@@ -52,7 +52,7 @@ def test_photos_and_files_are_added_at_once_and_stand_on_the_page(
     assert (meter["name"], meter["kind"]) == ("meter.jpg", "photo")
 
     page = orla.get(f"/jobs/{work.job}?done=add_document").text
-    assert "The file is there." in words(page)
+    assert "The file is added." in words(page)
     assert f'src="/documents/{meter["id"]}/thumbnail"' in page
     assert "Größe.pdf" in words(page)
     small = orla.get(f"/documents/{meter['id']}/thumbnail")

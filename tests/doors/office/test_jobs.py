@@ -129,14 +129,14 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     assert "Pays late." in shown
     assert "for the office only" in shown
     # What an agent did is badged, and ended from there.
-    assert "Change a job's details" in shown
+    assert "Details changed" in shown
     assert '<span class="tag">Night agent</span>' in page
     revoke = re.search(r'<a href="(/settings/developer/keys/key_[^"]+/revoke)">Revoke</a>', page)
     assert revoke
     assert visiting.get(revoke[1]).status_code == 200
     answer = visiting.answer(page, "/notes", recordId=job, text="Ring twice.")
     assert answer.headers["Location"] == f"/jobs/{job}?done=add_note#notes"
-    assert "The note is there." in words(visiting.get(f"/jobs/{job}?done=add_note").text)
+    assert "The note is added." in words(visiting.get(f"/jobs/{job}?done=add_note").text)
     assert [note["body"] for note in cast.perform(list_notes, recordId=job)["data"]] == ["Ring twice.", "Pays late."]
 
 

@@ -122,7 +122,7 @@ def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Cust
     right=Right.CUSTOMERS_CHANGE,
     effect=Effect.CHANGE,
     rest="POST /customers",
-    done="The customer is there.",
+    done="The customer is created.",
 )
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     """Add a customer.

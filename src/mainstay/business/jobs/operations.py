@@ -153,7 +153,7 @@ def get_job(_ctx: Context, _given: GetJob, job: Job) -> Job:
     return job
 
 
-@operation(right=Right.JOBS_CHANGE, effect=Effect.CHANGE, rest="POST /jobs", done="The job is there.")
+@operation(right=Right.JOBS_CHANGE, effect=Effect.CHANGE, rest="POST /jobs", done="The job is created.")
 def create_job(ctx: Context, given: CreateJob) -> Job:
     """Make a job.
 

@@ -87,7 +87,7 @@ def get_document(_ctx: Context, _given: GetDocument, document: Document) -> Docu
     right=Right.DOCUMENTS_CHANGE,
     effect=Effect.CHANGE,
     offered=frozenset({Door.OFFICE}),
-    done="The file is there.",
+    done="The file is added.",
 )
 def add_document(ctx: Context, given: AddDocument) -> Document:
     """Add a photo or file to a record.

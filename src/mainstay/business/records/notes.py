@@ -54,7 +54,7 @@ def list_notes(ctx: Context, given: ListNotes) -> Page[NoteOut]:
     return NOTES.page(ctx, given)
 
 
-@operation(right=Right.NOTES_WRITE, effect=Effect.CHANGE, rest="POST /notes", done="The note is there.")
+@operation(right=Right.NOTES_WRITE, effect=Effect.CHANGE, rest="POST /notes", done="The note is added.")
 def add_note(ctx: Context, given: AddNote) -> Note:
     """Write a note beside a record.
 

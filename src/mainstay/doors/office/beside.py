@@ -11,11 +11,13 @@ from mainstay.business.records.history import get_history
 from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import title_of
+from mainstay.doors.office.timeline import told
 from mainstay.doors.pages.showing import cells
 from mainstay.identity.connections import revoke_connection
 from mainstay.identity.keys import revoke_key
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Right
+from mainstay.values.words import words_of
 
 Record = Mapping[str, Any]
 
@@ -95,16 +97,17 @@ class Beside:
             {
                 "at": one["at"],
                 "by": one["by"],
-                "what": self._told(one["operation"]),
+                "what": self._told(one["operation"], one["given"]),
                 "revoke": _revoke(guest, one["by"]),
             }
-            for one in page["data"]
+            # Written down in this order, unless it was brought over from elsewhere.
+            for one in sorted(page["data"], key=lambda one: one["at"], reverse=True)
         ]
 
-    def _told(self, name: str) -> str:
-        """What an operation is called; what is done no more, by its name."""
+    def _told(self, name: str, given: Mapping[str, Any]) -> str:
+        """What was done; what is done no more, by its name."""
         operation = self.desk.operations.get(name)
-        return operation.title if operation else name.replace("_", " ").capitalize()
+        return told(operation, given) if operation else words_of(name)
 
 
 def _marked(one: Record) -> dict[str, Any]:
