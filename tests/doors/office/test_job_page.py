@@ -154,3 +154,36 @@ def test_only_who_sees_costs_is_told_what_is_to_be_billed(server: RunningServer,
     assert visiting.get("/hours/to-bill").status_code == 403
     assert "to-bill" not in visiting.get("/hours/week").text
     assert "Nothing is to be billed." in to_bill(visit(server, cast, Role.OFFICE))
+
+
+def test_what_happened_is_told_as_it_was_done(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)["id"]
+    planned = new_visit(cast, job, cast.people[Role.MEMBER])
+    cast.perform(set_visit_status, visitId=planned, status="done")
+    cast.perform(change_job_status, jobId=job, status="onHold", reason="Waits for parts.")
+    entry = logged(cast, status="rejected", minutes=90)["id"]
+    visiting = visit(server, cast, Role.OWNER)
+    timeline = re.search(r'<ol class="timeline">.*?</ol>', visiting.get(f"/jobs/{job}").text, re.DOTALL)
+    assert timeline
+    assert re.findall("<strong>(.*?)</strong>", timeline[0]) == [
+        "Job: on hold: Waits for parts.",
+        "Visit: done",
+        "Visit planned",
+        "Job created",
+    ]
+    assert "Hours rejected: Which job?" in words(visiting.get(f"/hours/{entry}").text)
+
+
+def test_what_would_be_done_is_named_beside_the_way_out(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    visiting = visit(server, cast, Role.OFFICE)
+    page = main(visiting.submit(f"/jobs/{job}/cancel", reason="Not wanted").text)
+    assert re.findall(r">([^<>]+)</(?:button|a)></p>", page)[-1] == "Go back"
+    assert ">Cancel job</button>" in page
+    assert ">Cancel<" not in page
+
+
+def test_what_was_made_is_told_by_its_number(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    page = visit(server, cast, Role.OFFICE).get(f"/jobs/{job}?done=create_job").text
+    assert "Job J-0001 is created." in words(page)

@@ -117,6 +117,9 @@ def submits(operation: Operation) -> str:
     """What the button below a form says."""
     if operation.is_irreversible:
         return "Show what would happen"
+    if _short(operation) == "cancel":
+        # What is called off is named: a form, too, can be cancelled.
+        return words_of(operation.name)
     return "Save" if _short(operation) == "edit" else label_of(operation)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record, label_of, submits, verb_of
+from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
 from mainstay.doors.office.beside import Beside
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
@@ -28,6 +28,7 @@ from mainstay.doors.pages.showing import cells, known, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound, Refusal
+from mainstay.values.words import words_of
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
@@ -78,7 +79,7 @@ class Room:
             found,
             revealed=handed.made if handed else None,
             headers=handed.headers if handed else (),
-            notice=self.desk.notice(guest),
+            notice=self._notice(guest, found),
         )
 
     async def ask_new(self, guest: Guest, _: Mapping[str, str]) -> Response:
@@ -152,7 +153,7 @@ class Room:
             guest,
             of=self.of,
             operation=operation,
-            deed=label_of(operation),
+            deed=words_of(operation.name),
             called=self.of.called(record),
             path=self.of.path_of(record["id"]),
             version=record.get("version"),
@@ -213,6 +214,11 @@ class Room:
         revealed = self.reveals(guest, operation, answer) if self.reveals else None
         handed = [self.desk.shown_once.hand_over(guest.visitor, answer["id"], revealed)] if revealed else []
         return see_other(f"{path}?{urlencode({'done': operation.name})}", handed)
+
+    def _notice(self, guest: Guest, record: Record) -> str | None:
+        """What was just done; a record that has a number is told by it."""
+        told, noun, number = self.desk.notice(guest), self.of.gets.output.noun, record.get("number")
+        return told.replace(f"The {noun} ", f"{noun.capitalize()} {number} ", 1) if told and number else told
 
     @property
     def _list(self) -> RecordList:
