@@ -43,6 +43,16 @@ def test_the_answer_names_the_visits_within_it_and_the_decision_does_too(cast: C
     assert cast.perform(get_time_off, Role.MEMBER, timeOffId=leave["id"])["collisions"] == after["collisions"]
 
 
+def test_only_the_office_enters_time_off_that_counts_at_once(cast: Cast) -> None:
+    visit = plan(cast)
+    given = {"from": DAY, "kind": "sick", "approved": True}
+    leave = ask(cast, Role.OFFICE, personId=cast.people[Role.MEMBER], **given)
+    assert leave["status"] == "approved"
+    assert [one["visitId"] for one in leave["collisions"]] == [visit["id"]]
+    with pytest.raises(Forbidden):
+        ask(cast, Role.SUBCONTRACTOR, **given)
+
+
 def test_a_decision_can_be_changed_until_it_is_cancelled(cast: Cast) -> None:
     leave = ask(cast)
     for decision, status in (("decline", "declined"), ("approve", "approved"), ("decline", "declined")):

@@ -65,6 +65,9 @@ class RequestTimeOff(Input):
     )
     ends_at: WallTime | None = Field(None, title="Ends", description="When it ends, likewise.")
     note: Paragraph | None = Field(None, description="What the office should know.")
+    approved: Annotated[bool, Needs(Right.LEAVE_DECIDE)] = Field(
+        default=False, title="Approved already", description="Whether it counts at once; only by the office."
+    )
 
 
 class CancelTimeOff(Input):
@@ -143,7 +146,8 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
         words = told(known.starts_at, known.ends_at, None, time_zone(ctx))
         text = f"{known.person_name} has {known.kind} {known.status} on {words} already."
         raise Conflict(f"{text} Cancel that first (cancel_time_off).")
-    values = {"person_id": person, "kind": given.kind, "note": given.note, "status": "requested"}
+    status: LeaveStatus = "approved" if given.approved else "requested"
+    values = {"person_id": person, "kind": given.kind, "note": given.note, "status": status}
     return _with_collisions(ctx, TIME_OFF.insert(ctx, values | period))
 
 
