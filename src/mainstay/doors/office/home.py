@@ -49,6 +49,7 @@ class Home:
         needs = [
             {**need, "path": need["url"].removeprefix(here), "told": told(need["count"])} for need in overview["needs"]
         ]
+        visits = await self._today(guest)
         return self.desk.page(
             "home.html",
             guest,
@@ -58,15 +59,16 @@ class Home:
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
             may_bill=guest.may(list_unbilled),
-            visits=await self._today(guest),
+            own=[visit for visit in visits if visit["own"]],
+            others=[visit for visit in visits if not visit["own"]],
             notice=self.desk.notice(guest),
         )
 
     async def _today(self, guest: Guest) -> list[dict[str, Any]]:
-        """The visits of today: those of whoever looks first, then, where they see them, the others."""
+        """The visits of today that whoever looks sees."""
         day = self.desk.today(guest).isoformat()
         page = await self.desk.list(guest, list_visits, {"from": day, "until": day, "limit": _VISITS})
-        visits = [
+        return [
             {
                 **visit,
                 "own": visit["personId"] == guest.actor.id,
@@ -75,7 +77,6 @@ class Home:
             }
             for visit in page["data"]
         ]
-        return sorted(visits, key=lambda visit: not visit["own"])
 
     async def go_on(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Say how far a visit is, and go back to what is next."""

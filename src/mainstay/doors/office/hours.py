@@ -14,6 +14,7 @@ from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import list_people
+from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
 from mainstay.doors.office.approval import Approval
 from mainstay.doors.office.arrangement import Arrangement
@@ -233,7 +234,7 @@ class Hours:
             before=at.of(at.monday - timedelta(days=DAYS)),
             after=at.of(at.monday + timedelta(days=DAYS)),
             timer=await self._timer(guest, at),
-            jobs=jobs["data"],
+            jobs=await self._likely_first(guest, at, jobs["data"]),
             many_jobs=jobs["hasMore"],
             people=await self._people(guest),
             typed=typed or {},
@@ -252,6 +253,16 @@ class Hours:
             "limit": _ENTRIES,
         }
         return await self.desk.list(guest, list_hours, asked)
+
+    async def _likely_first(self, guest: Guest, at: _Place, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Jobs to choose from, those first that they are planned on today."""
+        if not guest.may(list_visits):
+            return jobs
+        day = at.today.isoformat()
+        asked = {"personId": at.person, "from": day, "until": day, "limit": _JOBS}
+        found = await self.desk.perform(guest, list_visits, asked)
+        planned = [visit["jobId"] for visit in found["data"]]
+        return sorted(jobs, key=lambda job: planned.index(job["id"]) if job["id"] in planned else len(planned))
 
     async def _timer(self, guest: Guest, at: _Place) -> dict[str, Any] | None:
         found = await self.desk.perform(guest, list_hours, {"personId": at.person, "status": "running", "limit": 1})
