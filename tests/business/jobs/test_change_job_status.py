@@ -51,7 +51,7 @@ def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:
     with pytest.raises(Blocked, match=r"^J-0001 is open already\.$"):
         cast.perform(change_job_status, jobId=job, status="open")
     with pytest.raises(
-        Blocked, match=r"^J-0001 is open\. From there it can become: enquiry, inProgress, onHold, done\.$"
+        Blocked, match=r"^J-0001 is open\. From there it can become: inProgress, done, onHold, enquiry\.$"
     ):
         cast.perform(change_job_status, jobId=job, status="closed")
     with pytest.raises(Invalid, match=r"^status: is not one of"):

@@ -136,13 +136,13 @@ _NEXT: dict[Stage, str | None] = {
     "cancelled": None,
 }
 
-# What a job can become, from each state.
+# What a job can become, from each state, the likeliest first.
 _MOVES: dict[Status, tuple[Move, ...]] = {
     "enquiry": ("open", "onHold"),
-    "open": ("enquiry", "inProgress", "onHold", "done"),
-    "inProgress": ("open", "onHold", "done"),
+    "open": ("inProgress", "done", "onHold", "enquiry"),
+    "inProgress": ("done", "onHold", "open"),
     "onHold": ("open", "inProgress", "done"),
-    "done": ("inProgress", "open", "closed"),
+    "done": ("closed", "inProgress", "open"),
     "closed": ("open", "inProgress", "done"),
     "cancelled": ("open",),
 }

@@ -1,6 +1,6 @@
 """What an area says of its records beyond their declaration, and how the office names what is done with them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -9,7 +9,10 @@ from urllib.parse import quote
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk
 from mainstay.doors.pages.asking import Choices
+from mainstay.doors.pages.showing import Cell, cells
 from mainstay.kernel.operation import Operation
+from mainstay.terms.actor import Actor
+from mainstay.terms.shapes import Shown
 from mainstay.values.words import words_of
 
 Record = dict[str, Any]
@@ -69,6 +72,12 @@ class Arrangement:
     # What belongs to a record and stands on its page; and whether notes and what happened to it stand there as well.
     related: tuple[Related, ...] = ()
     notes: bool = False
+    # Fields that are told in words of their own, with the zone of whoever looks.
+    words: Mapping[str, Callable[[Record, str], str]] = field(default_factory=dict)
+    # By what is done to a record: a template with what one should see before one answers.
+    reminders: Mapping[str, str] = field(default_factory=dict)
+    # What the status of a record can become by someone, the likeliest first, where that depends.
+    becomes: Callable[[Record, Actor], Sequence[str]] | None = None
     # Where one goes on when a record is gone, if that is not its list.
     ends_at: Callable[[Record], str] | None = None
 
@@ -76,6 +85,14 @@ class Arrangement:
         """The address of one record."""
         single = self.gets.on is not None and self.gets.on.id_field is None
         return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
+
+    def cells(self, model: type[Shown], names: Sequence[str], record: Record, zone: str) -> list[Cell]:
+        """These fields of a record, in words."""
+        told = cells(model, names, record, zone, self.choices)
+        return [
+            cell._replace(text=self.words[cell.name](record, zone)) if cell.name in self.words else cell
+            for cell in told
+        ]
 
     def actions(self, desk: Desk, record: Record) -> list[Action]:
         """What can be done with a record, each with its address; what needs no answer is one button."""

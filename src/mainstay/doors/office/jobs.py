@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from mainstay.business.jobs.model import Stage
+from mainstay.business.jobs.model import Stage, moves
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
@@ -51,6 +51,7 @@ JOBS = Arrangement(
     above="jobs_above.html",
     ways="job_ways.html",
     more="job.html",
+    becomes=lambda job, by: moves(job["status"], by),
     empty="No jobs yet. Make the first one for a customer.",
     notes=True,
 )

@@ -12,7 +12,7 @@ from mainstay.doors.office.export import Export
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.showing import cells, is_amount, labels, visible
+from mainstay.doors.pages.showing import is_amount, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Invalid
@@ -78,7 +78,7 @@ class RecordList:
             "called": of.called(record),
             "below": of.below(record),
             "path": self.of.path_of(record["id"]),
-            "cells": cells(self.lists.output, self._columns(guest), record, guest.time_zone),
+            "cells": of.cells(self.lists.output, self._columns(guest), record, guest.time_zone),
             "actions": self.of.actions(self.desk, record),
         }
 

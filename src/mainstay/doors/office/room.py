@@ -24,7 +24,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.rows import closed_up, laid_out
-from mainstay.doors.pages.showing import cells, known, state_of
+from mainstay.doors.pages.showing import known, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound, Refusal
@@ -107,7 +107,12 @@ class Room:
         asked = self._asked(operation, guest)
         if operation.is_irreversible and not asked:
             return await self._preview(guest, operation, found, {})
-        return await self._form(guest, operation, filled(asked, self.of.fills(found), guest.time_zone), record=found)
+        fields = filled(asked, self.of.fills(found), guest.time_zone)
+        # What it is already, it need not become.
+        possible = self._becomes(guest, found)
+        if possible and "status" in fields:
+            fields["status"] = possible[0]
+        return await self._form(guest, operation, fields, record=found)
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
@@ -169,7 +174,7 @@ class Room:
             "state": state_of(model, record["status"]) if model.states else None,
             "facts": [
                 fact._replace(to=self.desk.way_to(guest, record, fact.name))
-                for fact in known(cells(model, of.facts, record, guest.time_zone, of.choices))
+                for fact in known(of.cells(model, of.facts, record, guest.time_zone))
             ],
             "actions": of.actions(self.desk, record),
             "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,
@@ -193,6 +198,8 @@ class Room:
         if guest.typed and not refusal:
             fields, shown = guest.typed, {"notice": AS_LEFT}
         asked = self._asked(operation, guest, fields)
+        if record and (possible := self._becomes(guest, record)):
+            asked = [_narrowed(one, possible) if one.name == "status" else one for one in asked]
         asked, fields = await self._references.offered(guest, asked, fields, record)
         return self.desk.page(
             "operation.html",
@@ -200,6 +207,7 @@ class Room:
             status_of(refusal),
             of=self.of,
             operation=operation,
+            record=record,
             called=self.of.called(record) if record else None,
             submits=submits(operation),
             path=self.of.path_of(record["id"]) if record else self.of.path,
@@ -250,6 +258,9 @@ class Room:
         ]
         return laid_out(asked, fields)
 
+    def _becomes(self, guest: Guest, record: Record) -> Sequence[str]:
+        return self.of.becomes(record, guest.actor) if self.of.becomes else ()
+
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))
 
@@ -260,3 +271,9 @@ class Room:
     def _about(self, operation: Operation, record: Record) -> dict[str, object]:
         field_name = operation.on.id_field if operation.on else None
         return {operation.input.model_fields[field_name].alias or field_name: record["id"]} if field_name else {}
+
+
+def _narrowed(one: Asked, possible: Sequence[str]) -> Asked:
+    """A choice with only what is possible, in that order."""
+    words = dict(one.choices)
+    return replace(one, choices=[(value, words[value]) for value in possible if value in words])

@@ -4,15 +4,22 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from mainstay.business.schedule.board import get_schedule
 from mainstay.business.schedule.free_time import find_free_time
-from mainstay.business.schedule.leave import get_time_off, list_time_off, request_time_off
-from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit
+from mainstay.business.schedule.leave import (
+    cancel_time_off,
+    decide_time_off,
+    get_time_off,
+    list_time_off,
+    request_time_off,
+)
+from mainstay.business.schedule.model import Progress, next_step
+from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit, set_visit_status
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.days import Day, Week, called
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.references import References
@@ -20,8 +27,9 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, given, usual
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.words import clock, date_words, long_day, moment
+from mainstay.doors.pages.words import clock, date_words, days_words, long_day, moment
 from mainstay.kernel.catalogue import admit
+from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Refusal
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
@@ -42,10 +50,23 @@ def _when(visit: Mapping[str, Any]) -> str:
 
 
 def _period(leave: Mapping[str, Any]) -> str:
-    if leave["from"] is None:
-        return ""
-    same = leave["from"] == leave["until"]
-    return date_words(leave["from"]) if same else f"{date_words(leave['from'])} to {date_words(leave['until'])}"
+    return days_words(leave["from"], leave["until"]) if leave["from"] else ""
+
+
+def _begins(leave: Mapping[str, Any], zone: str) -> str:
+    return date_words(leave["from"]) if leave["from"] else moment(leave["startsAt"], zone)
+
+
+def _ends(leave: Mapping[str, Any], zone: str) -> str:
+    """The last of whole days, which end when the next one begins."""
+    return date_words(leave["until"]) if leave["until"] else moment(leave["endsAt"], zone)
+
+
+def _next_of_visit(visit: Mapping[str, Any], _by: Actor) -> list[str]:
+    """What a visit can become, what is next first."""
+    step = next_step(visit["status"])
+    others = [to for to in get_args(Progress) if to != visit["status"]]
+    return sorted(others, key=lambda to: step is None or to != step.to)
 
 
 VISITS = Arrangement(
@@ -77,7 +98,8 @@ VISITS = Arrangement(
     ),
     tabs={"": "To come", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
     order="start",
-    more="visit.html",
+    ways="visit.html",
+    becomes=_next_of_visit,
     empty="Nothing is planned from today on.",
     notes=True,
 )
@@ -98,6 +120,8 @@ TIME_OFF = Arrangement(
     | {"cancelled": "Cancelled"},
     order="start",
     more="time_off.html",
+    words={"startsAt": _begins, "endsAt": _ends},
+    reminders={decide_time_off.name: "time_off.html"},
     empty="Nobody is away from today on.",
 )
 
@@ -114,9 +138,32 @@ class SchedulePages:
         return [
             Route("GET", _PATH, enter(self.show)),
             Route("GET", f"{_PATH}/free", enter(self.free)),
-            *Room(self.desk, VISITS).routes(),
-            *Room(self.desk, TIME_OFF).routes(),
+            *Room(self.desk, VISITS, shows=self._visit).routes(),
+            *Room(self.desk, TIME_OFF, shows=self._time_off).routes(),
         ]
+
+    async def _visit(self, _guest: Guest, visit: Record | None) -> dict[str, Any]:
+        """What is next at a visit is one press away."""
+        if visit is None:
+            return {}
+        actions = VISITS.actions(self.desk, visit)
+        step = next_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None
+        if step:
+            path = VISITS.path_to(set_visit_status, visit)
+            actions.insert(0, Action(step.words, path, plain=True, answers={"status": step.to}))
+        return {"actions": actions}
+
+    async def _time_off(self, _guest: Guest, leave: Record | None) -> dict[str, Any]:
+        """What was asked for waits to be decided, by those who may; before it is called off by anyone."""
+        if leave is None:
+            return {}
+        waits = leave["status"] == "requested"
+        decides = TIME_OFF.path_to(decide_time_off, leave)
+        actions = [
+            one if one.path == decides else one._replace(label=words_of(cancel_time_off.name))
+            for one in TIME_OFF.actions(self.desk, leave)
+        ]
+        return {"actions": sorted(actions, key=lambda one: (one.path == decides) != waits)}
 
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Some days of the schedule, as their address says."""
@@ -129,6 +176,8 @@ class SchedulePages:
         last = first + timedelta(days=_A_WEEK - 1) if view in {"week", "list"} else first
         shown: dict[str, Any] = {"sheet": await self._sheet(guest, on)} if view == "sheet" else {}
         found = await self.desk.perform(guest, get_schedule, {"from": first.isoformat(), "until": last.isoformat()})
+        # One's own row comes first.
+        found["people"].sort(key=lambda person: person["id"] != guest.actor.id)
         if view == "day":
             shown["day"] = Day(found, on).rows()
         elif view == "week":

@@ -40,6 +40,17 @@ def date_words(text: str) -> str:
     return f"{found.day} {found:%b %Y}"
 
 
+def days_words(first: str, last: str) -> str:
+    """Whole days from one date to another, with what both share said once."""
+    begin, end = date.fromisoformat(first), date.fromisoformat(last)
+    if begin == end:
+        return date_words(first)
+    if begin.year != end.year:
+        return f"{date_words(first)}\N{EN DASH}{date_words(last)}"
+    opening = f"{begin.day}" if begin.month == end.month else f"{begin.day} {begin:%b}"
+    return f"{opening}\N{EN DASH}{date_words(last)}"
+
+
 def long_day(day: date) -> str:
     """A day as people say it: `Monday 16 November`."""
     return f"{day:%A} {day.day} {day:%B}"

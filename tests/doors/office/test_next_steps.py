@@ -1,0 +1,126 @@
+"""What is next comes first: at a visit, with time off, in a day of one's own, and in the form that changes a status."""
+
+import re
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from doors.office.test_customers import main
+from doors.office.test_job_page import first
+from labour import new_job, new_visit
+from mainstay.business.jobs.operations import change_job_status
+from mainstay.business.schedule.leave import list_time_off, request_time_off
+from mainstay.business.schedule.operations import get_visit, plan_visit
+from mainstay.doors.pages.words import days_words
+from mainstay.terms.rights import Role
+from mainstay.values.moments import local_date
+from running import RunningServer
+from scheduling import DAY, plan
+from visiting import visit_as, words
+
+DASH = "\N{EN DASH}"
+
+
+def choices(page: str, name: str) -> tuple[list[str], str | None]:
+    """What can be chosen in a form, and what is chosen."""
+    select = re.search(rf'<select id="{name}".*?</select>', page, re.DOTALL)
+    assert select
+    chosen = re.search(r'value="(\w+)" selected', select[0])
+    return re.findall(r'<option value="(\w+)"', select[0]), chosen[1] if chosen else None
+
+
+def today(cast: Cast) -> str:
+    return local_date(cast.stage.clock(), "Europe/London").isoformat()
+
+
+def test_a_visit_is_started_and_finished_with_one_press(server: RunningServer, cast: Cast) -> None:
+    planned = plan(cast)["id"]
+    visiting = visit_as(server, cast, Role.MEMBER)
+    for called, status in (("Start", "started"), ("Finish", "done")):
+        page = visiting.get(f"/schedule/visits/{planned}").text
+        assert first(page) == (called, f"/schedule/visits/{planned}/set-status")
+        assert f'<input type="hidden" name="status" value="{status}">' in page
+        visiting.follow(visiting.answer(page, first(page)[1], status=status))
+        assert cast.perform(get_visit, visitId=planned)["status"] == status
+    # To call and to go there come before the facts.
+    shown = main(visiting.get(f"/schedule/visits/{planned}").text)
+    assert shown.index("Call Carla Contact") < shown.index('<dl class="facts">')
+    assert shown.index("Directions") < shown.index('<dl class="facts">')
+
+
+def test_a_status_is_chosen_among_what_is_possible(server: RunningServer, cast: Cast) -> None:
+    job = new_job(cast)["id"]
+    office, member = visit_as(server, cast, Role.OFFICE), visit_as(server, cast, Role.MEMBER)
+    path = f"/jobs/{job}/change-status"
+    assert choices(office.get(path).text, "status") == (["inProgress", "done", "onHold", "enquiry"], "inProgress")
+    cast.perform(change_job_status, jobId=job, status="done")
+    assert choices(office.get(path).text, "status") == (["closed", "inProgress", "open"], "closed")
+    assert choices(member.get(path).text, "status") == (["inProgress", "open"], "inProgress")
+    planned = new_visit(cast, None, cast.people[Role.MEMBER])
+    form = member.get(f"/schedule/visits/{planned}/set-status").text
+    assert choices(form, "status") == (["started", "done"], "started")
+
+
+def leave_of(cast: Cast, **given: object) -> dict[str, Any]:
+    return cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "until": "2027-01-12", **given})
+
+
+def test_time_off_that_was_asked_for_is_decided_with_the_visits_in_view(server: RunningServer, cast: Cast) -> None:
+    within = plan(cast)["id"]
+    leave = leave_of(cast)["id"]
+    office = visit_as(server, cast, Role.OFFICE)
+    page = office.get(f"/time-off/{leave}").text
+    assert first(page) == ("Decide", f"/time-off/{leave}/decide")
+    form = office.get(f"/time-off/{leave}/decide").text
+    assert f'href="/schedule/visits/{within}"' in main(form)
+    page = office.follow(office.answer(form, f"/time-off/{leave}/decide", decision="approve")).text
+    assert first(page)[0] == "Cancel time off"
+    # Whole days end with their last one.
+    told = words(main(page))
+    assert f"11{DASH}12 Jan 2027" in told
+    assert "00:00" not in told
+    assert "00:00" not in words(main(office.get("/time-off").text))
+    own = visit_as(server, cast, Role.MEMBER).get(f"/time-off/{leave}").text
+    assert first(own)[0] == "Cancel time off"
+
+
+def test_the_office_enters_time_off_that_counts_at_once(server: RunningServer, cast: Cast) -> None:
+    office, member = visit_as(server, cast, Role.OFFICE), visit_as(server, cast, Role.MEMBER)
+    fields = {"personId": cast.people[Role.MEMBER], "kind": "sick", "from": DAY, "approved": "on"}
+    office.follow(office.submit("/time-off/request", **fields))
+    (leave,) = cast.perform(list_time_off, **{"from": DAY})["data"]
+    assert (leave["personId"], leave["status"]) == (cast.people[Role.MEMBER], "approved")
+    assert 'name="approved"' not in member.get("/time-off/request").text
+
+
+@pytest.mark.parametrize(
+    ("first_day", "last_day", "told"),
+    [
+        ("2026-11-17", "2026-11-17", "17 Nov 2026"),
+        ("2026-11-17", "2026-11-18", f"17{DASH}18 Nov 2026"),
+        ("2026-11-30", "2026-12-02", f"30 Nov{DASH}2 Dec 2026"),
+        ("2026-12-30", "2027-01-02", f"30 Dec 2026{DASH}2 Jan 2027"),
+    ],
+)
+def test_whole_days_are_told_shortly(first_day: str, last_day: str, told: str) -> None:
+    assert days_words(first_day, last_day) == told
+
+
+def test_one_s_own_day_comes_first(server: RunningServer, cast: Cast) -> None:
+    jobs = [new_job(cast, title=title) for title in ("Mine", "Later")]
+    for role, job in ((Role.SUBCONTRACTOR, jobs[1]), (Role.MEMBER, jobs[0])):
+        cast.perform(plan_visit, jobId=job["id"], personIds=[cast.people[role]], on=today(cast))
+    member = visit_as(server, cast, Role.MEMBER)
+    shown = words(main(member.get("/").text))
+    assert shown.index("Your visits today") < shown.index("Mine") < shown.index("Others today")
+    assert shown.index("Others today") < shown.index("Sam Subcontractor")
+    for view, mark in (("day", "<h2>"), ("week", '<th scope="row">')):
+        page = main(member.get(f"/schedule?view={view}").text)
+        names = [words(name) for name in re.findall(rf"{mark}(.*?)</", page)]
+        assert next(name for name in names if name) == "Mia Member"
+    # What is planned today is what a timer is started on.
+    timer = re.search(r'<select id="timer-job".*?</select>', member.get("/hours/week").text, re.DOTALL)
+    assert timer
+    assert re.findall(r"J-\d+ (\w+)", timer[0]) == ["Mine", "Later"]
+    assert "Visits today" in words(main(visit_as(server, cast, Role.OFFICE).get("/").text))
