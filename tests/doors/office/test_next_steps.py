@@ -17,6 +17,7 @@ from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
 from running import RunningServer
 from scheduling import DAY, plan
+from trade import a_contact, a_customer, a_site
 from visiting import visit_as, words
 
 DASH = "\N{EN DASH}"
@@ -124,3 +125,30 @@ def test_one_s_own_day_comes_first(server: RunningServer, cast: Cast) -> None:
     assert timer
     assert re.findall(r"J-\d+ (\w+)", timer[0]) == ["Mine", "Later"]
     assert "Visits today" in words(main(visit_as(server, cast, Role.OFFICE).get("/").text))
+
+
+def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cast) -> None:
+    office = visit_as(server, cast, Role.OWNER)
+
+    def steps() -> dict[str, bool]:
+        shown = re.search(r'<ol class="steps">.*?</ol>', office.get("/").text, re.DOTALL)
+        found = re.findall(r"<li>(.*?)</li>", shown[0]) if shown else []
+        return {words(step).removesuffix(" Done"): "Done" in step for step in found}
+
+    assert list(steps().values()) == [False, False, True, False]
+    a_customer(cast)
+    assert steps()["Add a customer, or bring them over from a file"]
+    assert "First steps" not in visit_as(server, cast, Role.MEMBER).get("/").text
+    for path in re.findall(r'<li><a href="([^"]+)">', office.get("/").text):
+        assert office.get(path).status_code == 200
+    new_job(cast, status="open")
+    assert steps() == {}
+
+
+def test_a_site_and_a_contact_lead_to_their_customer(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    office = visit_as(server, cast, Role.OFFICE)
+    for path in (f"/sites/{a_site(cast, customer)}", f"/contacts/{a_contact(cast, customer)}"):
+        page = office.get(path).text
+        assert f'<dd><a href="/customers/{customer}">Calder Property</a></dd>' in page
+        assert first(page) == ("Edit", f"{path}/edit")
