@@ -104,7 +104,7 @@ class Context:
 
     @MadeOnce
     def warnings(self) -> list[str]:
-        """What should be known before."""
+        """What should be known before, or is worth a look behind it."""
         return []
 
     @MadeOnce

@@ -1,6 +1,6 @@
 """The one path through which everything happens."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -138,18 +138,20 @@ class Stage:
 
     def _act(self, ctx: Context, operation: Operation, given: Input) -> Answer:
         # The bytes are made before the commit: a fault in making them leaves nothing changed.
-        answer = self._answer(ctx, _call(ctx, operation, given))
+        result = _call(ctx, operation, given)
+        # What cannot be undone has warned before, in its preview.
+        answer = self._answer(ctx, result, () if operation.is_irreversible else ctx.warnings)
         _write_down(ctx, operation.name, _told(given))
         return answer
 
-    def _answer(self, ctx: Context, result: Result) -> Answer:
+    def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = ()) -> Answer:
         rights = ctx.actor.rights
         if isinstance(result, Kept):
             version = result.version if result.shown.versioned else None
             if ctx.envelope.bare:
                 return Answer(to_json(result, rights), version)
             actions = self.catalogue.actions(result, ctx.actor)
-            return Answer(to_answer(result, rights, self.base_url, actions), version)
+            return Answer(to_answer(result, rights, self.base_url, actions, warnings), version)
         if isinstance(result, Page) and result.keep:
             return Answer(self._with_actions(ctx.actor, result))
         return Answer(to_json(result, rights))

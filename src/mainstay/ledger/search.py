@@ -79,12 +79,9 @@ def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
         rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(sorted(words)))
 
 
-def with_word(rows: Handle, kind: str, word: str) -> list[str]:
-    """The ids of one or two records of a kind with exactly this word."""
-    return [str(record) for (record,) in rows.all(_WITH_WORD, of_kind=kind, word=word)]
-
-
-_WITH_WORD = f"SELECT record_id {_OF_KIND} AND word = :word LIMIT 2"
+def with_any(rows: Handle, kind: str, words: Collection[str]) -> list[str]:
+    """The ids of one or two records of a kind with exactly one of these words."""
+    return [str(record) for (record,) in rows.all(_with_any(len(words)), of_kind=kind, **_bound(words))]
 
 
 def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Narrowed:
@@ -173,6 +170,12 @@ def _has(identity: str, name: str, prefix: str, bound: dict[str, Value], but: st
 def _bound(words: Collection[str]) -> dict[str, Value]:
     """Each word under a name of its own."""
     return dict(zip(_NAMES, words, strict=False))
+
+
+@cache
+def _with_any(count: int) -> str:
+    names = ", ".join(f":{name}" for name in _NAMES[:count])
+    return f"SELECT DISTINCT record_id {_OF_KIND} AND word IN ({names}) LIMIT 2"
 
 
 @cache

@@ -45,9 +45,13 @@ def to_record(result: Kept | One[Any], rights: Rights = ALL) -> dict[str, object
     return encoder(model, rights)([result.row])[0]
 
 
-def to_answer(record: Kept, rights: Rights, office: str, actions: Sequence[str]) -> bytes:
-    """One record, likewise, with where it is seen in the office at this address, and with what can be done to it."""
-    return orjson.dumps(_answer_encoder(record.shown, rights)(office, actions, *record.row))
+def to_answer(record: Kept, rights: Rights, office: str, actions: Sequence[str], warnings: Sequence[str] = ()) -> bytes:
+    """One record, likewise, with where it is seen in the office at this address, and with what can be done to it.
+
+    And with what is worth a look after a change, where there is something.
+    """
+    answer = _answer_encoder(record.shown, rights)(office, actions, *record.row)
+    return orjson.dumps(answer | {"warnings": warnings} if warnings else answer)
 
 
 @cache

@@ -4,6 +4,7 @@ import pytest
 
 from cast import Cast
 from evidence import as_told, events, history
+from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed
@@ -107,3 +108,33 @@ def test_a_lapsed_organisation_adds_none(cast: Cast) -> None:
     cast.lapse()
     with pytest.raises(Lapsed):
         cast.perform(create_customer, name="Calder")
+
+
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        ({"name": "calder  PROPERTY"}, "name"),
+        ({"name": "Other", "email": "OFFICE@calder.example"}, "e-mail address"),
+        ({"name": "Other", "phone": "+44 1422 555010"}, "phone number"),
+        ({"name": "Calder Property", "phone": "01422/555010"}, "name"),
+    ],
+)
+def test_who_may_be_the_same_is_named_and_nothing_is_refused(cast: Cast, given: dict[str, str], same: str) -> None:
+    first = cast.perform(create_customer, name="Calder Property", email="office@calder.example", phone="01422 555010")
+    assert "warnings" not in first
+    made = cast.perform(create_customer, **given)
+    told = f"Calder Property has the same {same}. If they are one, merge the two (merge_customers with {first['id']})."
+    assert made["warnings"] == [told]
+    assert "warnings" not in cast.perform(get_customer, customerId=made["id"])
+
+
+def test_who_only_shares_a_domain_or_some_digits_is_another(cast: Cast) -> None:
+    cast.perform(create_customer, name="Calder Property", email="office@calder.example", phone="01422 555010")
+    other = cast.perform(create_customer, name="Calder", email="ann@calder.example", phone="01422 555011")
+    assert "warnings" not in other
+
+
+def test_whoever_was_merged_into_another_is_not_named(cast: Cast) -> None:
+    old, new = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
+    cast.perform(merge_customers, customerId=old, intoCustomerId=new, confirmed=True)
+    assert "warnings" not in cast.perform(create_customer, name="Calder")

@@ -7,7 +7,7 @@ from cast import Cast
 from evidence import events
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import cancel_visit, list_visits, plan_visit
+from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 from scheduling import DAY, make_job, plan
@@ -190,3 +190,36 @@ def test_the_field_does_not_plan(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
         cast.perform(plan_visit, role, title="Lunch", on=DAY)
     assert cast.perform(plan_visit, Role.OFFICE, title="Lunch", on=DAY)["title"] == "Lunch"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"times": ("06:00", "07:00")},
+            "from 06:00 to 07:00 (Europe/London) is outside of Mia Member's working hours.",
+        ),
+        (
+            {"times": ("10:00", "11:00"), "startsAt": "2020-01-06T10:00", "endsAt": "2020-01-06T11:00"},
+            "lies in the past.",
+        ),
+        ({"on": "2020-01-06"}, "any time on 2020-01-06 lies in the past."),
+        ({"on": "2027-01-10"}, "any time on 2027-01-10 is outside of Mia Member's working hours."),
+        ({"on": "2027-01-10", "role": None}, "any time on 2027-01-10 is outside of your working hours."),
+    ],
+)
+def test_what_is_worth_a_look_is_told_and_planned_even_so(cast: Cast, given: dict[str, Any], told: str) -> None:
+    (warning,) = plan(cast, **given)["warnings"]
+    assert warning.endswith(told)
+
+
+def test_an_ordinary_visit_carries_no_warnings(cast: Cast) -> None:
+    assert "warnings" not in plan(cast)
+    assert "warnings" not in plan(cast, None, on=DAY)
+
+
+def test_only_what_puts_a_visit_elsewhere_is_looked_at(cast: Cast) -> None:
+    early = plan(cast, times=("06:00", "07:00"))["id"]
+    assert "warnings" not in cast.perform(move_visit, visitId=early, notes="Bring a ladder")
+    (moved,) = cast.perform(move_visit, visitId=early, startsAt=f"{DAY}T05:00", endsAt=f"{DAY}T06:00")["warnings"]
+    assert "from 05:00 to 06:00" in moved

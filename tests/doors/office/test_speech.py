@@ -50,3 +50,12 @@ def test_a_site_without_an_address(server: RunningServer, cast: Cast) -> None:
     path = f"/sites/new?customerId={customer}"
     page = visit_as(server, cast, Role.OFFICE).submit(path, "/sites/new", customerId=customer, name="The mill")
     assert "Address is required" in said(page.text)
+
+
+def test_what_is_worth_a_look_stands_once_on_the_page_after_the_form(server: RunningServer, cast: Cast) -> None:
+    make_job(cast)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    made = visiting.submit("/customers/new", name="Hill Farm", kind="company")
+    page = visiting.follow(made)
+    assert "Worth a look: Hill Farm has the same name. If they are one, merge the two." in words(page.text)
+    assert "Worth a look" not in visiting.follow(made).text

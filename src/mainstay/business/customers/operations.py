@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer, CustomerOut, EInvoiceAddress, Kind, Status
-from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference
+from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference, twice
 from mainstay.business.organisation.model import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -131,6 +131,8 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     save_site and save_contact.
     """
     check_reference(ctx, CUSTOMERS, given.external_ref)
+    # Whoever brings over thousands has looked at them before.
+    ctx.warnings += [] if ctx.envelope.bare else twice(ctx, given.name, given.email, given.phone)
     return CUSTOMERS.insert(ctx, dict(given) | {"status": "active"})
 
 

@@ -147,3 +147,18 @@ def check_reference(ctx: Context, listing: Listing[Any], reference: str | None, 
     if known and (but is None or known.id != but.id):
         what = f"Change that {listing.what}, or use another."
         raise Conflict(f"{known.called} has the reference {reference} already. {what}")
+
+
+def twice(ctx: Context, name: str, email: str | None, phone: str | None) -> list[str]:
+    """Who may be the customer that is about to be added, in words: nothing forbids two that are alike."""
+    named = CUSTOMERS.find(ctx, "customer.name_folded = :name AND customer.merged_into_id IS NULL", name=folded(name))
+    address = {word for word in words_of_address(email) if word[0] == "@" != word[1]}
+    number = {word for word in words_of_phone(phone) if word[0] == "+"}
+    same: dict[str, tuple[Customer, str]] = {}
+    found = {"name": [named] if named else [], "e-mail address": CUSTOMERS.alike(ctx, address)}
+    for what, customers in (found | {"phone number": CUSTOMERS.alike(ctx, number)}).items():
+        same |= {one.id: (one, what) for one in customers if one.id not in same and not one.merged_into_id}
+    return [
+        f"{one.called} has the same {what}. If they are one, merge the two (merge_customers with {one.id})."
+        for one, what in same.values()
+    ]

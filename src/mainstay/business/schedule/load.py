@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from mainstay.business.organisation.working_hours import organisation_s
+from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
 from mainstay.business.people.working_hours import own_hours
 from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
@@ -29,19 +29,22 @@ def loads(ctx: Context, visits: Sequence[Visit]) -> list[str]:
 
 
 def warnings(ctx: Context, visits: Sequence[Visit]) -> list[str]:
-    """What is outside of working hours, or leaves too little time to travel."""
+    """What lies in the past or outside of working hours, or leaves too little time to travel."""
     usual, zone = organisation_s(ctx)
     own = own_hours(ctx)
     found: list[str] = []
     for one in visits:
-        if not one.takes_time:
+        if one.status == "cancelled":
             continue
-        spans = [span for day in _around(one, zone) for span in own.get(one.person_id or "", usual).on(day, zone)]
-        if not _is_within(period_of(one), spans):
-            found.append(f"{_told(one)} is outside of {one.person_name}'s working hours.")
+        hours = own.get(one.person_id or "", usual)
+        if _is_past(ctx, one):
+            found.append(f"{_told(one)} lies in the past.")
+        if not _is_worked(one, hours, zone):
+            whose = f"{one.person_name}'s" if one.person_name else "your"
+            found.append(f"{_told(one)} is outside of {whose} working hours.")
         found += [
             f"{_told(one)} leaves {one.person_name} less than {_minutes(TRAVEL)} to travel {way}."
-            for way in _too_close(ctx, one)
+            for way in (_too_close(ctx, one) if one.takes_time else ())
         ]
     return list(dict.fromkeys(found))
 
@@ -102,6 +105,19 @@ def _day(visit: Visit) -> date:
 def _around(visit: Visit, zone: str) -> list[date]:
     first = local(visit.begins_at, zone).date()
     return [first + timedelta(days=number) for number in (-1, 0, 1)]
+
+
+def _is_past(ctx: Context, visit: Visit) -> bool:
+    if visit.ends_at:
+        return visit.ends_at < ctx.at
+    return _day(visit) < local(ctx.at, visit.time_zone).date()
+
+
+def _is_worked(visit: Visit, hours: WorkingHours, zone: str) -> bool:
+    """Whether it is within working hours, or on a day that has some."""
+    if visit.starts_at is None:
+        return bool(hours.on(_day(visit), zone))
+    return _is_within(period_of(visit), [span for day in _around(visit, zone) for span in hours.on(day, zone)])
 
 
 def _is_within(period: Period, spans: Sequence[Period]) -> bool:

@@ -10,6 +10,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.schedule import changes, store
 from mainstay.business.schedule.changes import MoveVisit, PlanVisit
+from mainstay.business.schedule.load import warnings
 from mainstay.business.schedule.model import Progress, Visit, VisitOut, VisitStatus
 from mainstay.business.schedule.placing import hand_down, place
 from mainstay.business.schedule.store import VISITS
@@ -25,6 +26,10 @@ from mainstay.values.moments import local_date
 
 # Those without a tool of their own: whoever lists them has seen all there is to see.
 _BY_ID = frozenset({Door.API, Door.OFFICE})
+# Of what is planned at once, so many are looked at for what is worth a warning; the others are alike.
+_LOOKED_AT = 10
+# What puts a visit elsewhere.
+_ELSEWHERE = frozenset({"starts_at", "ends_at", "duration_minutes", "on", "person_id", "time_zone"})
 
 
 class ListVisits(ListInput):
@@ -118,7 +123,9 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     For one person, several or nobody yet, once or repeated; who is elsewhere then, or on leave, is refused. Answers
     with the first visit; use plan_schedule for many at once.
     """
-    return place(ctx, changes.planned(ctx, given))[0]
+    placed = place(ctx, changes.planned(ctx, given))
+    ctx.warnings += warnings(ctx, placed[:_LOOKED_AT])
+    return placed[0]
 
 
 @operation(
@@ -137,6 +144,8 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     A cancelled visit is planned again by it.
     """
     placed = place(ctx, changes.moved(ctx, given, visit))
+    if not _ELSEWHERE.isdisjoint(given.model_fields_set):
+        ctx.warnings += warnings(ctx, placed[:_LOOKED_AT])
     return next((one for one in placed if one.id == visit.id), visit)
 
 

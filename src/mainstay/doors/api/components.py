@@ -107,6 +107,9 @@ def _tell_actions(schema: Schema, operation: Operation) -> None:
             "url", {"type": "string", "format": "uri", "description": "Where people see it in the office."}
         )
     properties["availableActions"] = _TEXTS | {"description": "The names of the operations that you can do to it now."}
+    if operation.changes and not operation.is_irreversible:
+        words = "What is worth a look though it was done; there only after a change, where there is something."
+        properties["warnings"] = _TEXTS | {"description": words}
 
 
 def _list(model: type[Shown]) -> Schema:

@@ -189,8 +189,8 @@ class Desk:
         except Refusal as refusal:
             raise self.speech.refusal(refusal, operation) from None
         result: dict[str, Any] = orjson.loads(answer.body)
-        if answer.preview:
-            result["blockers"] = [self.speech.text(blocker) for blocker in result["blockers"]]
+        for texts in {"blockers", "warnings"} & result.keys() if operation.changes else ():
+            result[texts] = [self.speech.text(text) for text in result[texts]]
         return result
 
     async def form(self, guest: Guest, asked: Sequence[Asked] = ()) -> dict[str, str]:

@@ -32,6 +32,9 @@ from mainstay.values.words import words_of
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
+# So many warnings travel to the next page: they do so in a cookie.
+_TOLD = 5
+
 
 @dataclass(frozen=True)
 class Room:
@@ -74,10 +77,12 @@ class Room:
         """One record: what it is, and what can be done with it."""
         found = await self._fetch(guest, at)
         handed = self.desk.shown_once.take(guest.request, guest.visitor, found["id"])
+        made = handed.made if handed else {}
         return await self._page(
             guest,
             found,
-            revealed=handed.made if handed else None,
+            revealed=made.get("revealed"),
+            warnings=made.get("warnings", ()),
             headers=handed.headers if handed else (),
             notice=self._notice(guest, found),
         )
@@ -220,7 +225,9 @@ class Room:
 
     def _done(self, guest: Guest, operation: Operation, answer: Record, path: str) -> Response:
         revealed = self.reveals(guest, operation, answer) if self.reveals else None
-        handed = [self.desk.shown_once.hand_over(guest.visitor, answer["id"], revealed)] if revealed else []
+        shown = {"revealed": revealed, "warnings": answer.get("warnings", [])[:_TOLD]}
+        once = revealed or shown["warnings"]
+        handed = [self.desk.shown_once.hand_over(guest.visitor, answer["id"], shown)] if once else []
         return see_other(f"{path}?{urlencode({'done': operation.name})}", handed)
 
     def _notice(self, guest: Guest, record: Record) -> str | None:
