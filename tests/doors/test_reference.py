@@ -1,6 +1,7 @@
 """The public reference: every operation, with examples that are taken."""
 
 import ast
+import re
 import shlex
 
 import orjson
@@ -37,6 +38,15 @@ def test_it_shows_every_operation_and_every_event_to_anyone(server: RunningServe
     assert server.request("GET", "/developers").content == page.content
     assert server.request("HEAD", "/developers").status_code == 200
     assert server.request("POST", "/developers").status_code == 405
+
+
+def test_every_place_on_the_page_has_a_name_of_its_own(server: RunningServer) -> None:
+    page = server.request("GET", "/developers").text
+    places = re.findall(r'<section id="([^"]+)"', page)
+    assert len(places) == len({*places}) == len(ENDPOINTS) + 1
+    assert [f"#{place}" for place in places] == re.findall(r'<li><a href="(#[^"]+)"', page)
+    # What scrolls by itself is reached by the keyboard.
+    assert "<pre>" not in page
 
 
 @ENDPOINT

@@ -207,6 +207,14 @@ def invite_someone_with_a_long_name(cast: Cast) -> str:
     return f"/people/{invited['id']}"
 
 
+def test_the_reference_of_the_api_is_without_faults(server: RunningServer, browser: Browser) -> None:
+    with open_page(browser, server.url) as page:
+        page.goto("/developers")
+        # One part is like the other, and all of them are too many to look at each.
+        page.evaluate(_WITHOUT_MOST)
+        check_page(page)
+
+
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (TINY, "dark")])
 def test_every_page_is_without_faults(
     server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
@@ -373,3 +381,7 @@ def test_one_who_was_sent_to_sign_in_comes_back(cast: Cast, page: Page) -> None:
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Server address")).to_be_visible()
     assert page.url.endswith(f"{MCP}?from=somewhere")
+
+
+_WITHOUT_MOST = """() => document.querySelectorAll("section:nth-of-type(n + 4), nav li:nth-child(n + 4)")
+    .forEach(part => part.remove())"""

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -56,11 +57,22 @@ class Reference:
             {
                 "name": area,
                 "about": about,
-                "entries": [entry(endpoint, address) for endpoint in endpoints if area_of(endpoint.operation) == area],
+                "entries": [
+                    (_anchor(endpoint, endpoints), entry(endpoint, address))
+                    for endpoint in endpoints
+                    if area_of(endpoint.operation) == area
+                ],
             }
             for area, about in areas_of(endpoints).items()
         ]
         return render("reference.html", areas=areas, events=self.catalogue.events, address=address)
+
+
+def _anchor(endpoint: Endpoint, endpoints: Sequence[Endpoint]) -> str:
+    """Where an operation stands on the page: by its name, and what has a second address there by its method."""
+    name = endpoint.operation.name
+    first = next(one for one in endpoints if one.operation.name == name)
+    return name if endpoint is first else f"{name}-{endpoint.method.lower()}"
 
 
 def entry(endpoint: Endpoint, address: str) -> Entry:
