@@ -43,6 +43,24 @@ def test_an_unknown_argument_is_told_the_known_ones_once(server: RunningServer, 
     assert said(server, key, "get_person", personId="x", id="y") == "id: is not known here (known: personId)"
 
 
+@pytest.mark.parametrize(
+    ("tool", "given", "told"),
+    [
+        ("log_hours", {"hours": 2}, "hours: is not known here (perhaps minutes; known: "),
+        ("list_jobs", {"customer": "x"}, "customer: is not known here (perhaps customerId; known: "),
+        (
+            "create_customer",
+            {"name": "A", "billingAddress": "1 Weir Lane"},
+            "billingAddress: is not an object (with line1, ",
+        ),
+    ],
+)
+def test_what_was_meant_is_named(
+    server: RunningServer, cast: Cast, tool: str, given: dict[str, Any], told: str
+) -> None:
+    assert said(server, cast.key(), tool, **given).startswith(told)
+
+
 def test_the_http_api_names_what_belongs_into_the_query_or_the_body(server: RunningServer, cast: Cast) -> None:
     key = cast.key()
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"

@@ -12,6 +12,7 @@ from mainstay.terms.shapes import Input
 Raw = bytes | Mapping[str, str]
 
 UNKNOWN = "is not known here"
+NO_OBJECT = "is not an object"
 
 # What people are told for each kind of fault that Pydantic finds; `{…}` are its own details.
 PROBLEMS = {
@@ -34,7 +35,7 @@ PROBLEMS = {
     "enum": "is not one of {expected}",
     "literal_error": "is not one of {expected}",
     "value_error": "{error}",
-    "model_type": "is not an object",
+    "model_type": NO_OBJECT,
 }
 
 

@@ -40,10 +40,10 @@ StartedAt = Annotated[
     WallTime | None,
     Field(
         title="From",
-        description="When the work began, in place of date and time: as the clocks show it there, or with an offset.",
+        description="When the work began, in place of date and time. Local, as `2026-11-15T10:30`, or with an offset.",
     ),
 ]
-EndedAt = Annotated[WallTime | None, Field(title="Until", description="When it ended.")]
+EndedAt = Annotated[WallTime | None, Field(title="Until", description="When it ended. Written as startedAt.")]
 BreakMinutes = Annotated[_Count, Field(title="Break", description="How long of it was not worked.")]
 Note = Annotated[Paragraph | None, Field(description="What was done.")]
 # Nobody is asked for it with new hours: it follows from the job.

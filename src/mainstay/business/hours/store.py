@@ -149,7 +149,8 @@ def check_free(ctx: Context, person: str, started_at: str | None, ended_at: str 
         clash = running if running and running.id != but and (running.started_at or "") < ended_at else None
     if clash:
         text = f"{_told(clash, house(ctx).zone)}: one person's hours cannot overlap. Change the times."
-        refuse([Reason(text, unblock="update_hours")])
+        # Whoever plans around another's hours asks that person, or takes other times.
+        refuse([Reason(text, unblock="update_hours" if person == ctx.actor.id else "list_hours")])
 
 
 def _told(entry: TimeEntry, zone: str) -> str:

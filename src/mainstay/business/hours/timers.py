@@ -36,7 +36,7 @@ class StartTimer(Input):
     """What is being worked on."""
 
     job_id: JobId = None
-    note: Note = None
+    note: Note = Field(None, description="What the work is.")
     visit_id: VisitId = None
     person_id: PersonId = None
     switch: bool = Field(default=False, description="Stop the timer that runs, if one does, and start this one.")

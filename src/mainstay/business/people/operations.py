@@ -21,7 +21,7 @@ from mainstay.values.search import SearchText
 _Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing.")]
 _Phone = Annotated[Phone | None, Field(description="Where they can be called.")]
 _Shade = Annotated[
-    Colour | None, Field(title="Colour on the schedule", description="What marks them there, such as #3366cc.")
+    Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")
 ]
 _Firm = Annotated[Line | None, Field(title="Company", description="The firm of a subcontractor.")]
 _CostRate = Annotated[Price | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]

@@ -27,9 +27,12 @@ JobId = Annotated[str, Reference(to="job")]
 PersonId = Annotated[str, id_of("person")]
 StartsAt = Annotated[
     WallTime | None,
-    Field(title="Begins", description="The local time there, `2026-11-15T10:30`, or a moment with Z or an `offset`."),
+    Field(
+        title="Begins",
+        description="Local time there, as `2026-11-15T10:30`, or with an offset, as `2026-11-15T10:30Z`.",
+    ),
 ]
-EndsAt = Annotated[WallTime | None, Field(title="Ends", description="At most 24 hours later.")]
+EndsAt = Annotated[WallTime | None, Field(title="Ends", description="At most 24 hours later. Written as startsAt.")]
 Minutes = Annotated[
     WholeNumber | None, Field(ge=1, le=_LONGEST_MINUTES, title="Minutes", description="How long, instead of an end.")
 ]

@@ -23,8 +23,9 @@ DISCOVERY_MS = 3_600_000
 
 INSTRUCTIONS = (
     "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "
-    "person's rights. Lists give the newest first, list_events the oldest unless it is asked for the newest, and go on "
-    "with startingAfter. A change takes only the fields that are to be different; null clears one. "
+    "person's rights. Lists give the newest first, list_visits and list_time_off the earliest, list_events the oldest, "
+    "unless `order` says otherwise, and go on with startingAfter. A change takes only the fields that are to be "
+    "different; null clears one. "
     "A tool that cannot be undone first answers with a preview and does nothing: show it to the person, then call "
     "again with confirmed: true."
 )
