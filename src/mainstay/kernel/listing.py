@@ -4,7 +4,7 @@ Every statement about such a record starts here, so that nobody's sight can be f
 of a row always are those of the model.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -139,12 +139,6 @@ class Listing(Generic[K]):
             self._pages[key] = known
         rows = ctx.rows.all(known.page, limit=most, **found.bound)
         return [self.keep(row) for row in rows]
-
-    def alike(self, ctx: Context, marked: Collection[str]) -> list[K]:
-        """One or two records that have one of these words, just so, whoever asks: for rules, not for showing."""
-        found = self._finding.with_any(ctx.rows, marked)
-        records = (self.find(ctx, f"{self.table}.id = :id", id=identity) for identity in found)
-        return [record for record in records if record]
 
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""

@@ -72,10 +72,6 @@ class Finding:
         found = words.with_any(rows, self.prefix, [marked_number(number)])
         return found[0] if len(found) == 1 else None
 
-    def with_any(self, rows: Handle, marked: Collection[str]) -> list[str]:
-        """The ids of one or two records that have one of these words, just so."""
-        return words.with_any(rows, self.prefix, marked) if marked else []
-
     def _words(self, by: FoundBy, record: Kept, but: Collection[str] = ()) -> frozenset[str]:
         return by.words(*(None if column in but else self._told(record, column) for column in by.columns))
 

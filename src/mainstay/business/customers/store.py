@@ -1,5 +1,6 @@
 """Where customers, contacts and sites are kept."""
 
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -7,6 +8,7 @@ import orjson
 from mainstay.business.customers.model import Contact, Customer, Site
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
+from mainstay.ledger.search import with_any
 from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
@@ -155,10 +157,17 @@ def twice(ctx: Context, name: str, email: str | None, phone: str | None) -> list
     address = {word for word in words_of_address(email) if word[0] == "@" != word[1]}
     number = {word for word in words_of_phone(phone) if word[0] == "+"}
     same: dict[str, tuple[Customer, str]] = {}
-    found = {"name": [named] if named else [], "e-mail address": CUSTOMERS.alike(ctx, address)}
-    for what, customers in (found | {"phone number": CUSTOMERS.alike(ctx, number)}).items():
+    found = {"name": [named] if named else [], "e-mail address": _with(ctx, address)}
+    for what, customers in (found | {"phone number": _with(ctx, number)}).items():
         same |= {one.id: (one, what) for one in customers if one.id not in same and not one.merged_into_id}
     return [
         f"{one.called} has the same {what}. If they are one, merge the two (merge_customers with {one.id})."
         for one, what in same.values()
     ]
+
+
+def _with(ctx: Context, words: Collection[str]) -> list[Customer]:
+    """One or two customers that are found by one of these words, just so."""
+    found = with_any(ctx.rows, CUSTOMERS.prefix, words) if words else []
+    customers = (CUSTOMERS.find(ctx, "customer.id = :id", id=identity) for identity in found)
+    return [customer for customer in customers if customer]
