@@ -28,6 +28,14 @@ def value(page: str, name: str) -> str:
     return unescape(found[1])
 
 
+def filled_in(page: str) -> dict[str, str]:
+    """What stands in the texts and choices of a form."""
+    form = main(page)
+    texts = re.findall(r'<input id="[^"]*" name="([^"]*)" type="(?!checkbox)[^"]*" value="([^"]*)"', form)
+    chosen = re.findall(r'<select id="[^"]*" name="([^"]*)".*?<option value="([^"]*)" selected', form, re.DOTALL)
+    return {name: unescape(text) for name, text in [*texts, *chosen] if text}
+
+
 def part(number: int, item: str, quantity: str) -> dict[str, str]:
     return {f"components.{number}.itemId": item, f"components.{number}.quantity": quantity}
 
@@ -192,9 +200,7 @@ def test_whether_prices_include_tax_is_decided_and_told(server: RunningServer, c
     before = words(main(visiting.get("/settings/taxes").text))
     assert "Your prices are before tax: it is added on quotes and invoices." in before
     form = visiting.get("/settings/work-rules/edit").text
-    hours = {f"workingHours.{day}": "8-17" for day in ("monday", "tuesday", "wednesday", "thursday", "friday")}
-    sent = {"hoursRoundingMinutes": "0", "jobNumbers.prefix": "J-", "jobNumbers.digits": "4", **hours}
-    answer = visiting.answer(form, "/settings/work-rules/edit", pricesIncludeTax="on", **sent)
+    answer = visiting.answer(form, "/settings/work-rules/edit", **filled_in(form), pricesIncludeTax="on")
     assert "Prices include tax Yes" in words(main(visiting.follow(answer).text))
     assert cast.perform(get_settings)["pricesIncludeTax"] is True
     after = words(main(visiting.get("/settings/taxes").text))

@@ -63,8 +63,9 @@ class Asked:
             return [row for row in rows if any(value not in _NOTHING for value in row.values())]
         if self.parts:
             parts = {_last(part.name): part.answer(fields, zone) for part in self.parts}
-            # A box that is left open is an answer too.
-            return parts if any(part is not None and part != "" for part in parts.values()) else None
+            # A box that is left open is an answer too; and what must be there is, with nothing in it.
+            filled_in = any(part is not None and part != "" for part in parts.values())
+            return parts if filled_in or self.required else None
         if self.kind == "flag":
             return self.name in fields
         if self.kind in {"checks", "references"}:
