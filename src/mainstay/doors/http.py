@@ -19,6 +19,7 @@ from mainstay.backing.exposition import Meters
 from mainstay.backing.log import log, log_error
 from mainstay.backing.processes import hear_asking
 from mainstay.doors.addresses import Addresses
+from mainstay.doors.packing import is_worth, packed, takes_gzip
 from mainstay.doors.patience import Patience
 
 Headers = Sequence[tuple[str, str]]
@@ -62,6 +63,8 @@ class Response:
     cache: str = "no-store"
     # Whether the log need not tell of it: answered as it should be, with nothing changed.
     quiet: bool = False
+    # The body as gzip, where it was packed before.
+    packed: bytes | None = None
 
 
 class ServerHeaders(Protocol):
@@ -327,6 +330,11 @@ def _send(request: Request, response: Response, protocol: HTTPProtocol) -> FromF
         ("cache-control", response.cache),
         *response.headers,
     ]
+    if isinstance(body, bytes) and is_worth(response.content_type, len(body)):
+        headers.append(("vary", "Accept-Encoding"))
+        if takes_gzip(request.headers.get("accept-encoding", "")):
+            headers.append(("content-encoding", "gzip"))
+            body = response.packed or packed(body)
     if request.method == "HEAD":
         headers.append(("content-length", str(len(body))))
         protocol.response_empty(response.status, headers)

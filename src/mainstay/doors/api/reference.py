@@ -12,6 +12,7 @@ import orjson
 from mainstay.doors.api.openapi import area_of, areas_of
 from mainstay.doors.api.routes import Endpoint, endpoints_of
 from mainstay.doors.http import Request, Response, error
+from mainstay.doors.packing import packed
 from mainstay.doors.pages.render import render
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.catalogue import Catalogue
@@ -47,7 +48,12 @@ class Reference:
         if request.method not in {"GET", "HEAD"}:
             return error(405, "This address is not used in that way.", (("allow", "GET, HEAD"),))
         page = self._page
-        return Response(200, page.body, page.headers, content_type=page.content_type, quiet=True)
+        return Response(200, page.body, page.headers, content_type=page.content_type, quiet=True, packed=self._packed)
+
+    @cached_property
+    def _packed(self) -> bytes | None:
+        body = self._page.body
+        return packed(body, once=True) if isinstance(body, bytes) else None
 
     @cached_property
     def _page(self) -> Response:

@@ -56,9 +56,29 @@ def csrf_token(secret: str, about: str = "") -> str:
     return urlsafe_b64encode(seal).rstrip(b"=").decode()
 
 
+def masked(token: str) -> str:
+    """A token as one page carries it: never the same twice, so that nobody learns it by how short a page becomes."""
+    mask = secrets.token_bytes(len(token))
+    return (mask + _mixed(token.encode(), mask)).hex()
+
+
+def _unmasked(carried: str) -> bytes:
+    """The token that a form carries; what is none has none."""
+    try:
+        both = bytes.fromhex(carried)
+    except ValueError:
+        return b""
+    half = len(both) // 2
+    return _mixed(both[half:], both[:half])
+
+
+def _mixed(token: bytes, mask: bytes) -> bytes:
+    return bytes(one ^ other for one, other in zip(token, mask, strict=False))
+
+
 def check_csrf(fields: dict[str, str], token: str) -> None:
-    """Go on only with a form that carries this token; takes it out of the fields."""
-    if not hmac.compare_digest(fields.pop(CSRF_FIELD, "").encode(), token.encode()):
+    """Go on only with a form that carries this token, masked; takes it out of the fields."""
+    if not hmac.compare_digest(_unmasked(fields.pop(CSRF_FIELD, "")), token.encode()):
         raise WrongForm(
             403, "This page was open for too long or belongs to another sign-in. Go back, reload it, repeat."
         )

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
 from mainstay.doors.http import Headers, Response
-from mainstay.doors.pages.forms import new_once
+from mainstay.doors.pages.forms import masked, new_once
 from mainstay.doors.pages.static import ADDRESSES
 from mainstay.doors.pages.words import FILTERS
 
@@ -56,7 +56,7 @@ _TEMPLATES.filters.update(FILTERS)
 _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # What the parts of forms need: how a browser is to ask for a kind of value, and a name for one filling-in.
 _TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
-_TEMPLATES.globals["new_once"] = new_once
+_TEMPLATES.globals.update(new_once=new_once, masked=masked)
 # The parts of forms are everywhere at hand.
 _TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
 

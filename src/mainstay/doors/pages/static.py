@@ -4,6 +4,7 @@ import hashlib
 from importlib.resources import files
 
 from mainstay.doors.http import Response
+from mainstay.doors.packing import is_worth, packed
 
 # Style comes last: it names the other files, by the addresses they have got.
 _KINDS = {
@@ -29,7 +30,12 @@ def _load() -> tuple[dict[str, str], dict[str, Response]]:
             address = f"/static/{hashlib.sha256(content).hexdigest()[:16]}/{file.name}"
             addresses[file.name] = address
             answers[address] = Response(
-                200, content, (("x-content-type-options", "nosniff"),), content_type=kind, cache=_FOREVER
+                200,
+                content,
+                (("x-content-type-options", "nosniff"),),
+                content_type=kind,
+                cache=_FOREVER,
+                packed=packed(content, once=True) if is_worth(kind, len(content)) else None,
             )
     return addresses, answers
 
