@@ -106,4 +106,4 @@ def note(page: Page) -> None:
     expect(written).to_contain_text("The key is under the mat.")
     expect(written).to_contain_text("Sara Someone")
     expect(written).to_contain_text("for the office only")
-    expect(page.locator(".timeline li").first).to_contain_text("Write a note beside a record")
+    expect(page.locator(".timeline li").first).to_contain_text("Note added")

@@ -142,13 +142,13 @@ class SchedulePages:
             *Room(self.desk, TIME_OFF, shows=self._time_off).routes(),
         ]
 
-    async def _visit(self, _guest: Guest, visit: Record | None) -> dict[str, Any]:
-        """What is next at a visit is one press away."""
+    async def _visit(self, guest: Guest, visit: Record | None) -> dict[str, Any]:
+        """What is next at one's own visit is one press away; with another's, one plans."""
         if visit is None:
             return {}
         actions = VISITS.actions(self.desk, visit)
-        step = next_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None
-        if step:
+        may = visit["personId"] == guest.actor.id and set_visit_status.name in visit["availableActions"]
+        if may and (step := next_step(visit["status"])):
             path = VISITS.path_to(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, plain=True, answers={"status": step.to}))
         return {"actions": actions}
