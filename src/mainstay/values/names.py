@@ -35,3 +35,8 @@ def zone_names() -> dict[str, str]:
 
 def _english() -> Any:
     return late("babel").Locale("en")
+
+
+def language_names() -> dict[str, str]:
+    """The languages in which customers are written to, by their codes."""
+    return {"en": "English", "de": "German", "fr": "French", "nl": "Dutch", "es": "Spanish"}

@@ -10,6 +10,7 @@ from mainstay.business.hours.operations import list_hours
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.overview.model import Need, OverviewOut
+from mainstay.business.quotes.operations import list_quotes
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
 from mainstay.kernel.context import Context
@@ -62,6 +63,8 @@ _WAITING = (
     _Waiting("Hours to approve", Right.HOURS_REVIEW, list_hours, "/hours/approve", _always(status="submitted")),
     _Waiting("Time off to decide", Right.LEAVE_DECIDE, list_time_off, "/time-off", _always(status="requested")),
     _Waiting("Enquiries to answer", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="enquiry")),
+    _Waiting("Quotes that have expired", Right.QUOTES_CHANGE, list_quotes, "/quotes", _always(status="expired")),
+    _Waiting("Quotes waiting for an answer", Right.QUOTES_CHANGE, list_quotes, "/quotes", _always(status="sent")),
     _Waiting("Jobs to schedule", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toSchedule")),
     _Waiting("Jobs to invoice", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toInvoice")),
     _Waiting("Hours that were rejected", Right.HOURS_LOG, list_hours, "/hours", _own("rejected")),

@@ -169,7 +169,7 @@ def ends_at(day: str, zone: str) -> str:
 
 def _addresses(ctx: Context, given: SendQuote, customer: Customer) -> list[str]:
     found = given.to
-    if found is None:
+    if not found:
         rows = ctx.rows.all(
             "SELECT email, receives FROM contact WHERE organisation_id = :organisation AND customer_id = :customer"
             " AND status = 'active' AND email IS NOT NULL ORDER BY id",

@@ -3,6 +3,7 @@
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites, save_contact, save_site
 from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.beside import Related
 from mainstay.doors.pages.words import place
@@ -42,6 +43,15 @@ CUSTOMERS = Arrangement(
     empty="No customers yet. Add the first one, or bring them over from a file under Settings, Import.",
     related=(
         _JOBS_OF_CUSTOMER,
+        Related(
+            "Quotes",
+            list_quotes,
+            "customerId",
+            "/quotes",
+            ("status", "total", "validUntil"),
+            draft_quote,
+            "/quotes/new",
+        ),
         Related("Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"),
         Related("Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"),
     ),

@@ -12,6 +12,7 @@ from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.pricelist.suppliers import list_suppliers, save_supplier
 from mainstay.business.pricelist.taxes import list_tax_rates
+from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.identity.connections import list_connections
@@ -55,6 +56,7 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
             "M5 20V6.5L12 4l7 2.5V20M3 20h18M9.5 9h.01M14.5 9h.01M9.5 13h.01M14.5 13h.01M10.5 20v-3.5h3V20",
             list_customers,
         ),
+        Area("Quotes", "/quotes", "M7 4h7l4 4v12H7zM14 4v4h4M10 12h5M10 16h5", list_quotes),
         Area(
             "Purchasing",
             "/suppliers",
@@ -101,6 +103,7 @@ NEW: Sequence[Area] = (
     Area("Time off", "/time-off/request", operation=request_time_off),
     Area("Hours", "/hours/new", operation=log_hours),
     Area("Customer", "/customers/new", operation=create_customer),
+    Area("Quote", "/quotes/new", operation=draft_quote),
     Area("Supplier", "/suppliers/new", operation=save_supplier),
     Area("Price list item", "/price-list/new", operation=save_price_item),
     Area("Person", "/people/invite", operation=invite_person),

@@ -6,8 +6,10 @@ from typing import get_args
 
 from mainstay.business.jobs.model import Stage, moves
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.job_page import JobPage
 from mainstay.doors.office.room import Room
@@ -53,6 +55,11 @@ JOBS = Arrangement(
     more="job.html",
     becomes=lambda job, by: moves(job["status"], by),
     empty="No jobs yet. Make the first one for a customer.",
+    related=(
+        Related(
+            "Quotes", list_quotes, "jobId", "/quotes", ("status", "total", "validUntil"), draft_quote, "/quotes/new"
+        ),
+    ),
     notes=True,
 )
 

@@ -203,6 +203,7 @@ def _told(quote: dict[str, Any]) -> dict[str, Any]:
         "t": partial(say, language),
         "money": lambda amount: locale.money(amount, currency),
         "outcome": None if quote["canAnswer"] else say(language, key, **values),
+        "tone": "good" if quote["acceptedBy"] else "bad",
         "ended": quote["status"] in {"withdrawn", "superseded"},
         "total": locale.money(quote["total"], currency),
         "optional": any(line["optional"] for line in quote["lines"]),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, get_args
 
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.asking import Asked, Choices
@@ -55,7 +55,7 @@ class References:
             typed = fields.get(one.name, "").strip()
             if one.refers and one.kind == "reference" and typed and not is_id(typed, one.refers):
                 try:
-                    found[one.name] = await self._find(guest, one.refers, typed)
+                    found[one.name] = await self.find(guest, one.refers, typed)
                 except ValueError as unclear:
                     faults.append(Fault(one.name, str(unclear)))
         if faults:
@@ -71,11 +71,13 @@ class References:
         of_customer = {_CUSTOMER: customer} if "customer_id" in fields and is_id(customer, "customer") else {}
         if kind != "person" and not of_customer and "text" in fields:
             return ()
-        order = {"order": "name"} if "order" in fields else {}
+        by_name = "order" in fields and "name" in get_args(fields["order"].annotation)
+        order = {"order": "name"} if by_name else {}
         page = await self.desk.perform(guest, lists, {"limit": _LISTED, **order, **of_customer})
         return () if page["hasMore"] else [(record["id"], title_of(record)) for record in page["data"]]
 
-    async def _find(self, guest: Guest, kind: str, typed: str) -> str:
+    async def find(self, guest: Guest, kind: str, typed: str) -> str:
+        """The id of the one record that was typed; ValueError with words where that is not clear."""
         lists = self.desk.catalogue.lists.get(kind)
         words = typed.split()[:MOST_WORDS]
         # What ends so shortly is still known by the rest of it: the second of two houses.

@@ -19,6 +19,7 @@ from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.offered import OfferedPages
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.prices import Prices
+from mainstay.doors.office.quotes import Quotes
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.schedule import SchedulePages
 from mainstay.doors.office.settings import SettingsPages
@@ -51,6 +52,7 @@ def office(
         *CalendarPages(desk, key_maker).routes(),
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
+        *Quotes(desk, link_maker).routes(),
         *Room(desk, CUSTOMERS).routes(),
         *Room(desk, SITES).routes(),
         *Room(desk, CONTACTS).routes(),

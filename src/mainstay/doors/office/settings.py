@@ -69,6 +69,10 @@ RULES = Arrangement(
         "hoursRoundingMinutes",
         "booksClosedUntil",
         "jobNumbers",
+        "quoteNumbers",
+        "quoteValidDays",
+        "quoteTerms",
+        "language",
         "subscription",
     ),
 )

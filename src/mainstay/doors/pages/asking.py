@@ -15,7 +15,7 @@ from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights
 from mainstay.values.fields import As, IdOf, Reference, Upload, Usual
-from mainstay.values.names import country_names, currency_names, zone_names
+from mainstay.values.names import country_names, currency_names, language_names, zone_names
 from mainstay.values.words import Word, folded, words_of
 
 Choices = Sequence[tuple[str, str]]
@@ -222,7 +222,10 @@ def _by_name(names: Mapping[str, str]) -> Choices:
 def _choices(kind: Any) -> Choices:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [(value.value, value.words if isinstance(value, Word) else words_of(value.value)) for value in kind]
-    return [(str(value), words_of(str(value))) for value in get_args(kind)] if get_origin(kind) is Literal else ()
+    if get_origin(kind) is not Literal:
+        return ()
+    values, names = [str(value) for value in get_args(kind)], language_names()
+    return [(value, names[value] if names.keys() >= {*values} else words_of(value)) for value in values]
 
 
 def _plain(kind: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from mainstay.doors.pages.words import date_words, moment
 from mainstay.terms.rights import Needs, Rights
 from mainstay.terms.shapes import Shown, State
-from mainstay.terms.wire import PriceText
+from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.durations import hours_text
-from mainstay.values.names import country_names, currency_names, zone_names
+from mainstay.values.names import country_names, currency_names, language_names, zone_names
 from mainstay.values.words import Word, words_of
 
 # What stands where there is nothing to tell: a dash as wide as an n.
@@ -64,7 +64,7 @@ def visible(model: type[Shown], names: Sequence[str], rights: Rights) -> list[st
 
 def is_amount(model: type[Shown], name: str) -> bool:
     """Whether a field holds what stands one below the other by its decimals: a price and the like."""
-    return name in told(model) and told(model)[name][1] is PriceText
+    return name in told(model) and told(model)[name][1] in _AMOUNTS
 
 
 def labels(model: type[Shown], names: Sequence[str]) -> dict[str, str]:
@@ -80,7 +80,7 @@ def _chosen(model: type[Shown], name: str, value: Sequence[str] | None, words: M
 
 def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
     label, kind = told(model)[name]
-    if kind is PriceText:
+    if kind in _AMOUNTS:
         return Cell(name, label, value or NOTHING, "amount")
     if value is None or value in ([], ""):
         return Cell(name, label, NOTHING)
@@ -113,7 +113,8 @@ def _words(kind: Any, name: str, value: Any) -> str:
 # How the names of moments end.
 MOMENTS = ("At", "Since")
 _ADDRESS = "line1"
-_DATES, _DATE = ("On", "Date"), "on"
+_DATES, _DATE = ("On", "Date", "Until"), "on"
+_AMOUNTS = {PriceText, MoneyText}
 # How long was worked, which people read in hours.
 _WORKED = {"minutes", "breakMinutes", "billableMinutes"}
 # Fields that hold codes, by the names they have in JSON, and what people call those.
@@ -121,6 +122,7 @@ _NAMED: dict[str, Callable[[], dict[str, str]]] = {
     "country": country_names,
     "currency": currency_names,
     "timeZone": zone_names,
+    "language": language_names,
 }
 
 

@@ -1,0 +1,144 @@
+"""The lines of a document as a form: a row of fields for each, and what was typed there as edits of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mainstay.terms.refusal import Invalid
+from mainstay.values.written import plain_price
+
+Line = Mapping[str, Any]
+
+# The row in which a line is typed that is not there yet.
+NEW = "new"
+WORDS = ("description", "unit")
+DECIMALS = ("quantity", "unitPrice", "discountPercent", "cost")
+_TEXT = ("description",)
+_ITEM = (*WORDS, *DECIMALS, "taxRateId")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line, as it is shown in the form."""
+
+    id: str
+    kind: str
+    fields: Mapping[str, str]
+    optional: bool = False
+    amount: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What was typed, as an operation takes it; and the row that each edit is about."""
+
+    edits: list[dict[str, Any]]
+    rows: list[str]
+
+    def faults(self, refusal: Invalid) -> tuple[dict[str, dict[str, str]], list[str]]:
+        """What is wrong, by row and field; and what is wrong with none of them."""
+        by_row: dict[str, dict[str, str]] = {}
+        others = []
+        for fault in refusal.faults:
+            name, _, rest = fault.field.partition(".")
+            place, _, of_line = rest.partition(".")
+            if name == "edits" and place.isdecimal() and int(place) < len(self.rows):
+                by_row.setdefault(self.rows[int(place)], {})[of_line or "description"] = fault.problem
+            else:
+                others.append(f"{fault.field} {fault.problem}")
+        return by_row, others
+
+
+def rows(lines: Sequence[Line], typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> list[Row]:
+    """The lines that are there, with what was typed over them."""
+    return [_row(line, typed, faults.get(line["id"], {})) for line in lines]
+
+
+def new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> Row:
+    """The row for one more, with what was typed there."""
+    names = ("item", *_ITEM)
+    kind = typed.get(f"{NEW} kind", "item")
+    written = {name: typed.get(f"{NEW} {name}", "") for name in names}
+    return Row(NEW, kind, written, f"{NEW} optional" in typed, faults=faults.get(NEW, {}))
+
+
+def edits_of(lines: Sequence[Line], typed: Mapping[str, str], item: str | None) -> Edits:
+    """The edits that make the lines what was typed: only what differs from what was shown is sent."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for line in lines:
+        changes = _changes(line, typed)
+        if changes:
+            found.append((line["id"], {"edit": "set", "lineId": line["id"], **changes}))
+    if added := _added(typed, item):
+        found.append((NEW, {"edit": "add", **added}))
+    if moved := _moved(lines, typed.get("do", "")):
+        found.append((moved["lineId"], moved))
+    return Edits([edit for _, edit in found], [row for row, _ in found])
+
+
+def _row(line: Line, typed: Mapping[str, str], faults: Mapping[str, str]) -> Row:
+    shown = _shown(line)
+    written = {name: typed.get(f"{line['id']} {name}", text) for name, text in shown.items()}
+    optional = f"{line['id']} optional" in typed if typed else line["optional"]
+    return Row(line["id"], line["kind"], written, optional, line["amount"], faults)
+
+
+def _shown(line: Line) -> dict[str, str]:
+    """What stands in the fields of a line."""
+    names = _ITEM if line["kind"] == "item" else _TEXT
+    shown = {name: "" if line[name] is None else str(line[name]) for name in names}
+    if "quantity" in shown:
+        shown["quantity"] = shown["quantity"].removesuffix(".00")
+        shown["discountPercent"] = shown["discountPercent"].removesuffix(".00").removesuffix("0") or ""
+    return shown
+
+
+def _changes(line: Line, typed: Mapping[str, str]) -> dict[str, Any]:
+    shown = _shown(line)
+    if not any(f"{line['id']} {name}" in typed for name in shown):
+        return {}
+    changes: dict[str, Any] = {}
+    for name, text in shown.items():
+        written = typed.get(f"{line['id']} {name}", text).strip()
+        if written != text:
+            changes[name] = _read(name, written)
+    optional = f"{line['id']} optional" in typed
+    if line["kind"] == "item" and optional != line["optional"]:
+        changes["optional"] = optional
+    return changes
+
+
+def _read(name: str, written: str) -> Any:
+    """What was typed into a field; what was left empty is nothing, or as if nobody had said it."""
+    if not written:
+        return _EMPTY.get(name)
+    return plain_price(written) if name in DECIMALS else written
+
+
+_EMPTY: dict[str, Any] = {"description": "", "quantity": "1", "unitPrice": "0", "discountPercent": "0"}
+
+
+def _added(typed: Mapping[str, str], item: str | None) -> dict[str, Any]:
+    kind = typed.get(f"{NEW} kind", "item")
+    written = {name: typed.get(f"{NEW} {name}", "").strip() for name in _ITEM}
+    if not (item or written["description"]):
+        return {}
+    if kind != "item":
+        return {"kind": kind, "description": written["description"]}
+    added = {name: _read(name, text) for name, text in written.items() if text}
+    if item:
+        added["itemId"] = item
+    return added | ({"optional": True} if f"{NEW} optional" in typed else {})
+
+
+def _moved(lines: Sequence[Line], do: str) -> dict[str, Any] | None:
+    """What one of the buttons beside a line does."""
+    verb, _, identity = do.partition(" ")
+    places = {line["id"]: place for place, line in enumerate(lines, start=1)}
+    if identity not in places or verb not in {"up", "down", "remove"}:
+        return None
+    if verb == "remove":
+        return {"edit": "remove", "lineId": identity}
+    place = places[identity] + (1 if verb == "down" else -1)
+    return {"edit": "move", "lineId": identity, "position": min(max(place, 1), len(lines))}
