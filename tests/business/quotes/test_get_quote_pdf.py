@@ -57,3 +57,12 @@ def test_each_revision_has_its_own(cast: Cast) -> None:
 def test_the_field_gets_none(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
         cast.perform(get_quote_pdf, role, quoteId=sent(cast)["id"])
+
+
+def test_what_was_printed_is_read_and_not_printed_again(cast: Cast, tmp_path: Path) -> None:
+    quote, made = sent(cast), press(cast, tmp_path)
+    first = made.print(cast.organisation, quote["id"])
+    with cast.stage.database.changing(cast.organisation) as rows:
+        # As if another version of the house had printed it otherwise.
+        rows.run("UPDATE quote SET title = 'x', snapshot = '{}' WHERE id = :id", id=quote["id"])
+    assert made.print(cast.organisation, quote["id"]) == first

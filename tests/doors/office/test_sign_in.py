@@ -311,11 +311,13 @@ def test_a_person_who_leaves_is_out_at_once(server: RunningServer, cast: Cast) -
     visiting.sign_in(person)
     assert visiting.is_inside
     cast.perform(remove_person, personId=person.id, confirmed=True)
-    page = visiting.get("/")
+    assert not visiting.is_inside
+    again = Visit(server)
+    again.sign_in(Somebody(person.id, person.email))
+    page = again.get("/")
     assert page.status_code == 403
     assert "You are in no organisation" in page.text
-    assert visiting.answer(page.text, "/sign-out").status_code == 303
-    Visit(server).sign_in(Somebody(person.id, person.email))
+    assert again.answer(page.text, "/sign-out").status_code == 303
 
 
 def test_one_account_works_in_several_organisations(server: RunningServer, cast: Cast) -> None:

@@ -11,7 +11,6 @@ from mainstay.ledger.replay import Answer
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from mainstay.terms.rights import Access, Rights
-from mainstay.terms.shapes import Shown
 from mainstay.values.fields import NO_ID
 
 
@@ -38,15 +37,18 @@ class Tools:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.offered}
-        self._listers = {operation.output: operation.name for operation in self._operations.values() if operation.lists}
+        # By what records call themselves: a list tells less of each than what gets one.
+        self._listers = {
+            operation.output.noun: operation.name for operation in self._operations.values() if operation.lists
+        }
         self._getters = {
-            operation.output: operation.name
+            operation.output.noun: operation.name
             for operation in self._operations.values()
             if operation.on and not operation.changes
         }
         # What there is none of may be another kind than the tool is about: a job's customer, say.
         self._shown = {
-            operation.on.what: self._listers.get(operation.on.shown)
+            operation.on.what: self._listers.get(operation.on.shown.noun)
             for operation in operations
             if operation.on and not operation.changes
         }
@@ -109,9 +111,9 @@ class Tools:
         ]
 
 
-def _about(operation: Operation) -> type[Shown]:
-    """The records that an operation is about."""
-    return operation.on.shown if operation.on else operation.output
+def _about(operation: Operation) -> str:
+    """What the records call themselves that an operation is about."""
+    return (operation.on.shown if operation.on else operation.output).noun
 
 
 def _look(offered: Sequence[str], name: str | None, shows: str) -> str:
