@@ -157,6 +157,10 @@ LISTS = {
     "leave": "list_time_off",
     "entry": "list_hours",
     "document": "list_documents",
+    "item": "list_price_items",
+    "tax": "list_tax_rates",
+    "supplier": "list_suppliers",
+    "quote": "list_quotes",
 }
 
 

@@ -201,7 +201,7 @@ def _in_the_name_of(name: str, sender: Address) -> Address:
 
 def _without_controls(text: str) -> str:
     """What people wrote, as one line."""
-    return "".join(" " if unicodedata.category(mark) in _UNPRINTABLE else mark for mark in text).strip()
+    return " ".join("".join(" " if unicodedata.category(mark) in _UNPRINTABLE else mark for mark in text).split())
 
 
 def _sender(text: str) -> Address:

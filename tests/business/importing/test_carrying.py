@@ -301,7 +301,7 @@ def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Ca
     ]
     expected = {
         (3, "Name"), (3, "Kind"), (3, "Price"), (3, "Cost"), (4, "Price"), (5, "Tax rate"), (6, "Supplier"),
-        (7, "Reference"), (9, "Reference"),
+        (7, "Reference elsewhere"), (9, "Reference elsewhere"),
     }  # fmt: skip
     outcome = check(cast, "price items", ITEMS, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected

@@ -1,0 +1,101 @@
+"""A quote from its first line to the job: drafted and sent in the office, accepted by the customer on a phone."""
+
+import re
+from email import message_from_bytes
+from email.policy import default
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from cast import Cast
+from chromium import NARROW, check_page, open_page, sign_in
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.pricelist.operations import save_price_item
+from mainstay.business.quotes.operations import get_quote
+from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
+from quoting import usual_tax
+from running import RunningServer
+from trade import a_customer
+from visiting import somebody
+from waiting import wait_until
+
+
+def link_in_mail(server: RunningServer, email: str) -> str:
+    """The address of the customer's page, out of the mail that the worker has sent."""
+
+    def look() -> str | None:
+        for file in (server.settings.data / "outbox").glob("*.eml"):
+            mail = message_from_bytes(file.read_bytes(), policy=default)
+            if email in str(mail["To"]):
+                found = re.search(r"/q/\S+", mail.get_body(("plain",)).get_content())  # type: ignore[union-attr]
+                return found[0] if found else None
+        return None
+
+    return wait_until(look)
+
+
+def draft(page: Page) -> None:
+    page.goto("/quotes/new")
+    page.locator("#customerId").fill("Calder Property")
+    page.get_by_label("Title").fill("New heating")
+    page.get_by_role("button", name="Draft quote").click()
+    page.get_by_role("link", name="Edit lines").click()
+    page.get_by_label("From the price list").fill("Combi boiler")
+    page.get_by_role("button", name="Add line").click()
+    expect(page.get_by_label("What it is").first).to_have_value("Combi boiler")
+    new = page.locator(".line-row.new")
+    new.get_by_label("What it is").fill("Warranty, 5 years")
+    new.get_by_label("Price", exact=True).fill("200")
+    new.get_by_label("Option").check()
+    page.get_by_role("button", name="Add line").click()
+    # The total follows while one types, and is there when it is saved.
+    page.get_by_label("Quantity").first.fill("2")
+    expect(page.locator("#sums")).to_contain_text("2400.00")
+    check_page(page)
+    page.get_by_role("button", name="Save and close").click()
+    expect(page.locator("#sums")).to_contain_text("2400.00")
+
+
+def send(page: Page) -> None:
+    page.get_by_text("More", exact=True).first.click()
+    page.get_by_role("link", name="Send").click()
+    page.get_by_role("button", name="Show what would happen").click()
+    expect(page.locator("main")).to_contain_text("It is mailed to")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("status")).to_contain_text("The quote is sent.")
+    check_page(page)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_quote_becomes_a_job_on_a_phone(
+    server: RunningServer, cast: Cast, browser: Browser, *, scripts: bool
+) -> None:
+    usual_tax(cast)
+    email = f"{new_id('c').lower()}@calder.example"
+    a_customer(cast, "Calder Property", email=email)
+    cast.perform(save_price_item, name="Combi boiler", sellPrice="1000")
+    with open_page(browser, server.url) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        draft(page)
+        send(page)
+    link = link_in_mail(server, email)
+    context = browser.new_context(
+        base_url=server.url, viewport={"width": NARROW[0], "height": NARROW[1]}, java_script_enabled=scripts
+    )
+    phone = context.new_page()
+    phone.goto(link)
+    expect(phone.get_by_role("heading", level=1)).to_have_text("New heating")
+    phone.get_by_role("checkbox").check()
+    if not scripts:
+        phone.get_by_role("button", name="Update the total").click()
+    expect(phone.get_by_role("button", name="Accept for")).to_contain_text("£2,640.00")
+    if scripts:
+        check_page(phone)
+        wait_until(lambda: cast.perform(get_quote, quoteId="Q-0001")["viewedAt"])
+    phone.get_by_label("Your name").fill("Ann Boyle")
+    phone.get_by_role("button", name="Accept for").click()
+    expect(phone.get_by_role("status")).to_contain_text("Accepted by Ann Boyle")
+    context.close()
+    [job] = cast.perform(list_jobs)["data"]
+    assert (job["title"], job["budget"], job["billing"]) == ("New heating", "2200.00", "fixed")
