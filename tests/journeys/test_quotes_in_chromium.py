@@ -63,7 +63,7 @@ def send(page: Page) -> None:
     page.get_by_role("button", name="Show what would happen").click()
     expect(page.locator("main")).to_contain_text("It is mailed to")
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("status")).to_contain_text("The quote is sent.")
+    expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 is sent.")
     check_page(page)
 
 

@@ -158,7 +158,7 @@ def test_it_is_sent_after_a_preview_of_who_is_mailed(visiting: Visit, cast: Cast
     assert now(cast, quote)["status"] == "draft"
     done = visiting.answer(preview.text, path, confirmed="yes", deliver="email")
     page = words(visiting.follow(done).text)
-    assert "The quote is sent." in page
+    assert "Quote Q-0001 is sent." in page
     assert "ann@calder.example" in page
     assert "/q/quote_" in page
 

@@ -227,7 +227,7 @@ class Quotes:
         if not typed:
             return None
         try:
-            return await References(self.desk).find(guest, "priceItem", typed)
+            return await References(self.desk).find(guest, "item", typed)
         except ValueError as unclear:
             raise Invalid([Fault("Item", str(unclear))]) from None
 
