@@ -15,7 +15,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from mainstay.backing.mail import Attachment, FolderPost, MailNotSent, Message, SmtpPost, Undeliverable, open_post
+from mainstay.backing.mail import FolderPost, MailNotSent, Message, SmtpPost, Undeliverable, open_post
 
 SENDER = "Maier & Söhne <office@example.org>"
 MAIL = Message(
@@ -375,31 +375,3 @@ def test_a_wrong_address_of_a_server_is_refused_at_the_start(tmp_path: Path, url
 def test_a_wrong_sender_is_refused_at_the_start(tmp_path: Path, sender: str) -> None:
     with pytest.raises(ValueError):
         open_post(None, tmp_path, sender)
-
-
-def test_a_mail_in_someone_s_name_with_a_page_and_a_file(tmp_path: Path) -> None:
-    names = {"sender_name": 'Maier\r\nBcc: x@y.example "&" Söhne', "reply_to": "büro@bücher.example"}
-    message = Message(
-        "msg_7",
-        "anna@example.com",
-        "Angebot",
-        "Text",
-        html="<p>Grüße</p>",
-        attached=(Attachment("Angebot\r\nQ-1 für Sie.pdf", b"%PDF-1.7 \x00\xff"),),
-        **names,
-    )
-    FolderPost(tmp_path, SENDER).send(message)
-    mail = message_from_bytes((tmp_path / "msg_7.eml").read_bytes(), policy=default)
-    assert isinstance(mail, EmailMessage)
-    assert mail["Bcc"] is None
-    [sender] = mail["From"].addresses
-    assert sender.display_name == 'Maier Bcc: x@y.example "&" Söhne'
-    assert sender.addr_spec == "office@example.org"
-    assert mail["Reply-To"].endswith("@xn--bcher-kva.example")
-    plain, page = mail.get_body(("plain",)), mail.get_body(("html",))
-    assert plain is not None
-    assert page is not None
-    assert (plain.get_content(), page.get_content()) == ("Text\r\n", "<p>Grüße</p>\r\n")
-    [attached] = mail.iter_attachments()
-    assert attached.get_filename() == "Angebot Q-1 für Sie.pdf"
-    assert attached.get_content() == b"%PDF-1.7 \x00\xff"

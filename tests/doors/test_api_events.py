@@ -71,7 +71,13 @@ def test_another_organisation_sees_none_of_it(server: RunningServer, cast: Cast,
     ("query", "told"),
     [
         ("since=2026-11-15", "since: is not a moment such as 2026-11-15T10:30:50Z"),
-        ("starting_after=x", "starting_after: is not known here"),
+        (
+            "starting_after=x",
+            (
+                "starting_after: is not known here"
+                " (perhaps startingAfter; known: limit, startingAfter, type, since, order)"
+            ),
+        ),
         ("startingAfter=evt_1", "startingAfter: is not the id of an event"),
         ("limit=0", "limit: is below 1"),
         ("type=person.joined&type=person.left", "type: is given twice"),
@@ -85,7 +91,9 @@ def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast)
     told = refused(server.request("GET", f"{EVENTS}?type=nothing", cast.key()), 422)
     kinds = (
         "job.cancelled, job.completed, job.created, job.scheduled, job.started, job.updated,"
-        " person.invited, person.joined, person.left, person.updated"
+        " person.invited, person.joined, person.left, person.updated,"
+        " quote.accepted, quote.created, quote.declined, quote.expired, quote.sent, quote.superseded, quote.updated,"
+        " quote.viewed, quote.withdrawn"
     )
     assert told == f"type: names a kind of event that is not known; there are {kinds}"
 

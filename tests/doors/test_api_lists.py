@@ -105,7 +105,13 @@ def test_a_malformed_limit_is_refused(server: RunningServer, cast: Cast, limit: 
         ("startingAfter=person_1", "startingAfter: is not the id of a person"),
         ("startingAfter=key_01M7FF7QPEW8W2APKVNX5RP16N", "startingAfter: is not the id of a person"),
         ("startingAfter=%27%20OR%201=1", "startingAfter: is not the id of a person"),
-        ("starting_after=person_01M7FF7QPEW8W2APKVNX5RP16N", "starting_after: is not known here"),
+        (
+            "starting_after=person_01M7FF7QPEW8W2APKVNX5RP16N",
+            (
+                "starting_after: is not known here"
+                " (perhaps startingAfter; known: limit, startingAfter, status, role, text, order)"
+            ),
+        ),
         ("status=gone", "status: is not one of 'invited', 'active' or 'left'"),
         ("role=king", "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
         ("role=Owner", "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),

@@ -292,5 +292,10 @@ def names(acts: tuple[Any, ...]) -> list[str]:
 
 def test_the_house_does_these_by_itself() -> None:
     assert names(CATALOGUE.reactions) == ["mail_invitation", "unassign_visits"]
-    assert names(CATALOGUE.timers) == ["forget_old_events"]
-    assert names(CATALOGUE.chores) == ["reword_records_of_customer"]
+    assert names(CATALOGUE.timers) == ["forget_old_events", "expire_quotes"]
+    assert names(CATALOGUE.chores) == [
+        "reword_records_of_customer",
+        "tell_of_moved_jobs",
+        "reckon_days_anew",
+        "tell_of_schedule",
+    ]

@@ -154,6 +154,7 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Schedule",
         "Hours",
         "Pricelist",
+        "Quotes",
         "Costing",
         "Overview",
         "Records",

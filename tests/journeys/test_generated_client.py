@@ -17,7 +17,13 @@ from running import RunningServer
 
 GENERATOR = Path(sys.prefix, "bin", "openapi-python-client")
 HOW = "--path openapi.json --config config.yaml --meta none --output-path made --fail-on-warning"
-CONFIG = "project_name_override: made\npackage_name_override: made\npost_hooks: []\n"
+CONFIG = """
+project_name_override: made
+package_name_override: made
+post_hooks: []
+content_type_overrides:
+  application/pdf: application/octet-stream
+"""
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ def test_the_declaration_is_read_off_the_function() -> None:
     assert (look_around.name, look_around.title) == ("look_around", "Look around")
     assert look_around.description == "Over both shoulders. And up."
     assert (look_around.input, look_around.output, look_around.lists) == (Look, LookOut, False)
-    assert look_around.offered == frozenset(Door) - {Door.HOUSE}
+    assert look_around.offered == frozenset(Door) - {Door.HOUSE, Door.LINK}
     assert not look_around.changes
     assert not look_around.open_when_lapsed
 

@@ -43,6 +43,7 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
             "priceList:read",
             "prices:read",
             "purchasing:read",
+            "quotes:read",
             "schedule:read",
             "settings:read",
             "sites:read",

@@ -30,8 +30,9 @@ class PriceBook:
             sent = self._of_item(item) | sent | {"item_id": item.id}
         elif "tax_rate_id" not in sent:
             sent = sent | {"tax_rate_id": self.usual_rate}
-        needed, why = (("description", "unit_price"), " without itemId") if kind == "item" else (("description",), "")
-        faults = [Fault(f"{at}.{to_camel(name)}", f"is required{why}") for name in needed if sent.get(name) is None]
+        needed = ("description", "unit_price") if kind == "item" else ("description",)
+        why = "is required without itemId" if kind == "item" else "is required"
+        faults = [Fault(f"{at}.{to_camel(name)}", why) for name in needed if sent.get(name) is None]
         if faults:
             raise Invalid(faults)
         self.check(sent, at)

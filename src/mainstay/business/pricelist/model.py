@@ -247,7 +247,7 @@ def check_taxes(category: Category, percents: Sequence[int]) -> list[Fault]:
     if category != "standard" and any(percents):
         return [Fault("components", f"must be 0 percent where the category is {category}")]
     if category == "standard" and not any(percents):
-        return [Fault("category", "is for rates above 0 percent: take zero, exempt, reverseCharge or outside")]
+        return [Fault("category", "is for rates above 0 percent: take another one")]
     return []
 
 

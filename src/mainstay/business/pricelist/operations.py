@@ -77,7 +77,10 @@ class SavePriceItem(Input):
         None, title="Supplier", description="From whom it comes."
     )
     components: list[KitPart] = omittable(
-        title="Parts", max_length=_MOST_PARTS, description="Makes it a kit of other items."
+        title="Parts",
+        max_length=_MOST_PARTS,
+        description="Makes it a kit of other items.",
+        examples=[[{"itemId": "BLR-24", "quantity": "2"}]],
     )
     status: Annotated[Status, Usual("active")] = omittable(description="`archived` takes it out of the lists.")
     external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls it.")

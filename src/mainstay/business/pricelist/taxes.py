@@ -35,7 +35,9 @@ class GetTaxRate(Input):
 class SaveTaxRate(Input):
     """A new rate or, with its id, what to change of one; null clears."""
 
-    tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(None, description="To change one.")
+    tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(
+        None, description="To change one.", examples=["tax_01KA3R2D4F6H8J0K2N4P6R8T0V"]
+    )
     name: Line = omittable(description="Such as VAT 20 %. A new one needs it.")
     category: Annotated[Category, Usual("standard")] = omittable(description="Only `standard` charges tax.")
     components: list[TaxPart] = omittable(

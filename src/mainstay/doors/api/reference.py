@@ -113,17 +113,19 @@ def example_body(endpoint: Endpoint) -> Schema:
     shown = endpoint.operation.output.model_fields.values()
     known = {field.alias: field.examples[0] for field in shown if field.examples}
     chosen = needed or ([] if endpoint.operation.is_irreversible else own[:1])
+    told = {name: part["examples"][0] for name, part in schema["properties"].items() if "examples" in part}
+    known |= told
     return {name: known.get(name) or _value(name, schema["properties"][name]) for name in chosen}
 
 
 def _value(name: str, schema: Schema) -> Any:
     """Some value that a schema allows; for the id of a record, one of the kind that the name ends with."""
-    if named := re.search(r"([A-Z]?[a-z]+)Id$", name):
-        return f"{named[1].lower()}_01KA41T9YB7C5D3E1F9G8H6J4K"
     kinds = [kind for kind in schema.get("anyOf", (schema,)) if kind != {"type": "null"}]
     kind = kinds[0]
     if examples := schema.get("examples") or kind.get("examples"):
         return examples[0]
+    if named := re.search(r"([A-Z]?[a-z]+)Id$", name):
+        return f"{named[1].lower()}_01KA41T9YB7C5D3E1F9G8H6J4K"
     if "enum" in kind:
         return kind["enum"][0]
     if kind.get("format") == "email":

@@ -1,6 +1,5 @@
 """What every page of the office stands on: a visitor in, an operation performed, a page or a refusal out."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -307,10 +306,15 @@ def wrong(refusal: Refusal | None) -> dict[str, Any]:
 
 def _by_field(refusal: Invalid) -> dict[str, str]:
     """What is wrong with each field; a fault within a list is told beside the list, one in a part beside the part."""
-    return {_NUMBERS.sub("", fault.field): fault.problem for fault in refusal.faults}
+    return {_on_form(fault.field): fault.problem for fault in refusal.faults}
 
 
-_NUMBERS = re.compile(r"\.[0-9]+(\..*)?$")
+def _on_form(path: str) -> str:
+    """The field of a form that a fault is told beside: a row of a short list has fields of its own, a span has none."""
+    names = path.split(".")
+    number = next((place for place, name in enumerate(names) if name.isdecimal()), len(names))
+    of_row = (number, len(names)) == (1, 3)
+    return path if of_row else ".".join(names[:number])
 
 
 def status_of(refusal: Refusal | None) -> int:
