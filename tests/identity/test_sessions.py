@@ -10,6 +10,7 @@ from mainstay.identity import sessions
 from mainstay.identity.sessions import IDLE, LONGEST, Session
 from mainstay.kernel.perform import Stage
 from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
 from visiting import somebody
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -127,3 +128,28 @@ def test_an_account_is_where_its_person_is_active(stage: Stage, cast: Cast) -> N
     cast.perform(remove_person, personId=person.id, confirmed=True)
     with stage.database.reading(EVERY) as rows:
         assert sessions.memberships(rows, account) == []
+
+
+def test_where_one_works_is_among_however_many_there_are(cast: Cast) -> None:
+    with cast.stage.database.changing(EVERY, keep=False) as rows:
+        row = rows.one("SELECT account_id FROM person WHERE id = :id", id=cast.people[Role.OFFICE])
+        assert row
+        for number in range(1001):
+            place = new_id("org")
+            rows.run(
+                "INSERT INTO organisation (id, name, country, currency, time_zone, subscription, created_at,"
+                " created_by, updated_at, updated_by, version)"
+                " VALUES (:id, :name, 'GB', 'GBP', 'UTC', 'active', '', '{}', '', '{}', 1)",
+                id=place,
+                name=f"A {number:04}",
+            )
+            rows.run(
+                "INSERT INTO person (organisation_id, id, account_id, name, email, email_folded, role, status, skills,"
+                " created_at, created_by, updated_at, updated_by, version)"
+                " VALUES (:place, :id, :account, 'O', 'o@o', 'o@o', 'office', 'active', '[]', '', '{}', '', '{}', 1)",
+                place=place,
+                id=new_id("person"),
+                account=row[0],
+            )
+        places = [one.organisation for one in sessions.memberships(rows, str(row[0]), cast.organisation)]
+    assert cast.organisation in places

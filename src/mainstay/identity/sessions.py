@@ -93,14 +93,17 @@ def of_account(rows: Handle, account: str, now: datetime) -> list[Session]:
     return [_session(row) for row in found]
 
 
-def memberships(rows: Handle, account: str) -> list[Membership]:
-    """Where the account is an active person, by the organisations' names."""
+def memberships(rows: Handle, account: str, chosen: str | None = None) -> list[Membership]:
+    """Where the account is an active person, by the organisations' names; the chosen one among however many."""
     found = rows.all(
         "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, coalesce(o.logo, '')"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
-        " WHERE p.account_id = :account AND p.status = 'active' ORDER BY o.name, o.id LIMIT 1000",
+        " WHERE p.account_id = :account AND p.status = 'active'"
+        " ORDER BY CASE WHEN o.id = :chosen THEN 0 ELSE 1 END, o.name, o.id LIMIT 1000",
         account=account,
+        chosen=chosen or "",
     )
+    found = sorted(found, key=lambda row: (str(row[1]), str(row[0])))
     return [
         Membership(organisation, name, person, person_name, Role(role), subscription == "active", zone, logo)
         for organisation, name, person, person_name, role, subscription, zone, logo in (map(str, row) for row in found)

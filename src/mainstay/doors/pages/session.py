@@ -196,7 +196,7 @@ class Visitors:
 
     def _visitor(self, session: Session, secret: str) -> Visitor:
         with self.stage.database.reading(EVERY) as rows:
-            places = tuple(sessions.memberships(rows, session.account))
+            places = tuple(sessions.memberships(rows, session.account, session.organisation))
         here = next((place for place in places if place.organisation == session.organisation), None)
         if here is None and places:
             here = places[0]
