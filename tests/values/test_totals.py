@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mainstay.values.money import parse_price
-from mainstay.values.totals import WHOLE, Charge, Discount, Rate, Totals, by_parts, total_up
+from mainstay.values.totals import WHOLE, Charge, Discount, Rate, Totals, total_up
 
 
 def rate(*percents: str) -> Rate:
@@ -86,14 +86,6 @@ def test_nothing_comes_to_nothing() -> None:
     assert total_up([], 2, Discount(percent=parse_price("10"))) == Totals((), (), ())
 
 
-@pytest.mark.parametrize(
-    ("total", "percents", "parts"),
-    [(10_001, ("50", "50"), [5001, 5000]), (100, ("33.3333", "33.3333", "33.3334"), [33, 34, 33])],
-)
-def test_parts_of_a_total_add_up_to_it(total: int, percents: tuple[str, ...], parts: list[int]) -> None:
-    assert by_parts(total, [parse_price(percent) for percent in percents]) == parts
-
-
 RATES = [rate("20"), rate("19"), rate("5.5"), rate("0"), rate("5", "9.975"), rate("2.1")]
 LINES = st.lists(
     st.builds(
@@ -144,10 +136,3 @@ def test_tax_is_the_percentage_of_the_net_to_the_cent(
         exact = Fraction(group.net * group.rate.percent, WHOLE)
         # Each part is rounded by itself; and from a gross amount the net is, of which the tax is a percentage.
         assert abs(group.tax - exact) <= (1 if inclusive else Fraction(len(group.taxes), 2))
-
-
-@given(st.integers(-(10**12), 10**12), st.lists(st.integers(0, WHOLE), max_size=8))
-def test_parts_are_each_within_a_cent_of_their_share(total: int, percents: list[int]) -> None:
-    parts = by_parts(total, percents)
-    assert sum(parts) == by_parts(total, [sum(percents)])[0]
-    assert all(abs(part - Fraction(total * percent, WHOLE)) <= 1 for part, percent in zip(parts, percents, strict=True))

@@ -7,7 +7,6 @@ comes to the same with its sign turned around.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from mainstay.values.money import UNIT, spread
 
@@ -118,17 +117,6 @@ def rounded(numerator: int, denominator: int) -> int:
     """A fraction as a whole number, a half away from zero."""
     size = (2 * abs(numerator) + denominator) // (2 * denominator)
     return size if numerator >= 0 else -size
-
-
-def by_parts(total: int, percents: Sequence[int]) -> list[int]:
-    """The amounts of a total that is asked for in parts: each what all up to it come to, less those before it.
-
-    So the parts are each within a cent of their share, and all of them together are the total.
-    """
-    reached = [0]
-    for percent in percents:
-        reached.append(reached[-1] + percent)
-    return [rounded(total * after, WHOLE) - rounded(total * before, WHOLE) for before, after in pairwise(reached)]
 
 
 def _shared_out(discount: Discount, charges: Sequence[Charge], amounts: Sequence[int]) -> list[int]:

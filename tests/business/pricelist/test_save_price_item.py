@@ -217,6 +217,8 @@ def test_what_cannot_be_a_part_is_told_beside_each_row(cast: Cast, stranger: Cas
     for unknown in (an_item(stranger), "NOTHING"):
         with pytest.raises(Invalid, match=r"^components\.0\.itemId: is no item of the price list; list_price_items te"):
             a_kit(cast, {unknown: "1"})
+    with pytest.raises(Invalid, match=r"^components\.0\.itemId: is empty$"):
+        a_kit(cast, {"": "1"})
 
 
 def test_a_kit_has_at_most_fifty_parts(cast: Cast) -> None:

@@ -78,23 +78,6 @@ def test_every_tool_is_well_described() -> None:
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_only_what_mails_someone_is_open_to_the_world() -> None:
-    assert [op.name for op in OFFERED if describe(op)["annotations"]["openWorldHint"]] == [
-        "invite_person",
-        "update_person",
-        "invite_again",
-        "cancel_job",
-        "plan_visit",
-        "move_visit",
-        "cancel_visit",
-        "plan_schedule",
-        "cancel_time_off",
-        "decide_time_off",
-        "review_hours",
-        "send_quote",
-    ]
-
-
 def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast) -> None:
     key = cast.key()
     result = call_tool(server, key, "get_organisation")
@@ -124,7 +107,10 @@ def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> 
             alone = assemble(cast.stage)
             given, asking = example(alone, operation), alone.key()
         result = call_tool(server, asking, operation.name, **given)
-        jsonschema.validate(result["structuredContent"], describe(operation)["outputSchema"])
+        schema = describe(operation)["outputSchema"]
+        jsonschema.validate(result["structuredContent"], schema)
+        # Every name that is told is there, though the schema does not spend words on it.
+        assert schema["properties"].keys() <= result["structuredContent"].keys()
 
 
 def test_a_tool_that_cannot_be_undone_shows_a_preview_first(server: RunningServer, cast: Cast) -> None:

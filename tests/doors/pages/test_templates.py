@@ -1,26 +1,57 @@
-"""What templates are translated to is kept, so that the next start need not do it again."""
+"""Templates arrange. What a state or a role means is told by the model, and no template decides anything by one."""
 
-import subprocess
-import sys
-from pathlib import Path
+import re
+from importlib.resources import files
 
-_START = "import sys; from pathlib import Path; from mainstay.doors.pages.render import read_templates as read;"
+import pytest
+
+from mainstay.catalogue import CATALOGUE
+from mainstay.terms.rights import Right, Role
+
+FOLDER = files("mainstay.doors.pages").joinpath("templates")
+TEMPLATES = {file.name: file.read_text("utf-8") for file in FOLDER.iterdir()}
+NAMES = {*Role, *Right, *(state for operation in CATALOGUE.operations for state in operation.output.states)}
+# What stands within the signs of the template language, and not the words around.
+_INSIDE = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
+_LEFT = re.compile(r"\b(status|role|state)\b(\s*\|[^%}]*)?\s*(==|!=|\bin\b|\bnot in\b|\bis\b)")
+_RIGHT = re.compile(r"(==|!=|\bin)\s*[\w.]*\b(status|role)\b")
+_LITERAL = re.compile(r"""["']([\w:]+)["']""")
 
 
-def start(folder: Path) -> dict[str, tuple[int, int]]:
-    """Read all templates as a fresh process does; when each that is kept was written, and how long it is."""
-    subprocess.run([sys.executable, "-c", f"{_START} read(Path(sys.argv[1]))", str(folder)], check=True)
-    return {path.name: (path.stat().st_mtime_ns, path.stat().st_size) for path in folder.iterdir()}
+def decisions(text: str) -> list[str]:
+    """The parts of a template that compare a state or a role, or name one."""
+    return [
+        part
+        for part in _INSIDE.findall(text)
+        if _LEFT.search(part) or _RIGHT.search(part) or NAMES & set(_LITERAL.findall(part))
+    ]
 
 
-def test_a_second_start_translates_nothing(tmp_path: Path) -> None:
-    first = start(tmp_path)
-    assert len(first) > 30
-    assert start(tmp_path) == first
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_no_template_decides_by_a_state_or_a_role(name: str) -> None:
+    assert decisions(TEMPLATES[name]) == []
 
 
-def test_what_was_half_written_is_written_anew(tmp_path: Path) -> None:
-    whole = {name: size for name, (_, size) in start(tmp_path).items()}
-    for path in tmp_path.iterdir():
-        path.write_bytes(path.read_bytes()[:20])
-    assert {name: size for name, (_, size) in start(tmp_path).items()} == whole
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{% if person.status == "left" %}',
+        "{% if record.status in done %}",
+        "{% if actor.role != boss %}",
+        '{{ "Gone" if x == "revoked" }}',
+        "{% if may('people:change') %}",
+        "{% elif delivery.status|lower == word %}",
+        "{% if 'owner' in roles %}",
+        "{% if wanted == webhook.status %}",
+    ],
+)
+def test_such_a_decision_would_be_found(text: str) -> None:
+    assert decisions(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["status == left", "{{ actor.role.words }}", "{{ form.state(state) }}", "{{ at.with_(status=value) }}"],
+)
+def test_what_only_shows_is_no_decision(text: str) -> None:
+    assert decisions(text) == []

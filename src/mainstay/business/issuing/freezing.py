@@ -32,12 +32,12 @@ def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: di
     rates = rates_of(ctx, lines)
     drawn = draw_up(lines, rates, terms)
     taken = drawn.totals.discount
-    house = _told(ORGANISATION.fetch(ctx, None))
+    house = ORGANISATION.fetch(ctx, None)
     return Snapshot.model_validate(
         {
             "currency": terms.currency,
             "pricesIncludeTax": terms.inclusive,
-            "seller": house | {"logo": ORGANISATION.fetch(ctx, None).logo},
+            "seller": _told(house) | {"logo": house.logo},
             **_around(ctx, about),
             "taxRates": [_told(rate) for rate in rates.values()],
             "lines": drawn.lines,

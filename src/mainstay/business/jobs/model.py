@@ -150,6 +150,35 @@ _MOVES: dict[Status, tuple[Move, ...]] = {
 _IN_THE_FIELD = {"open", "inProgress", "onHold", "done"}
 
 
+class Step(NamedTuple):
+    """What is next with a job: what it becomes by it, and what that is called."""
+
+    words: str
+    to: Move
+
+
+def next_step(stage: Stage) -> Step | None:
+    """What is next at a stage, where it is for someone to say so."""
+    return _STEPS.get(stage)
+
+
+_STEPS: dict[Stage, Step] = {
+    "enquiry": Step("Open the job", "open"),
+    "toSchedule": Step("Start the work", "inProgress"),
+    "scheduled": Step("Start the work", "inProgress"),
+    "inProgress": Step("Finish the work", "done"),
+    "toInvoice": Step("Close the job", "closed"),
+    "paid": Step("Close the job", "closed"),
+    "onHold": Step("Take it up again", "open"),
+    "cancelled": Step("Reopen the job", "open"),
+}
+
+
+def is_over(status: Status) -> bool:
+    """Whether nothing is planned or logged on a job any more."""
+    return status in {"closed", "cancelled"}
+
+
 def moves(status: Status, by: Actor) -> list[Move]:
     """What someone may make of a job in this state."""
     return [to for to in _MOVES[status] if _may_move(by, status, to)]
@@ -225,7 +254,7 @@ class Job(Kept):
         return self._if_over()
 
     def _if_over(self) -> list[Reason]:
-        if self.status in {"closed", "cancelled"}:
+        if is_over(self.status):
             return [Reason(f"{self.number} is {self.status}. Reopen it first.", unblock="change_job_status")]
         return []
 

@@ -1,7 +1,7 @@
 """Lines out of the price list and its taxes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,8 @@ class PriceBook:
     """Makes lines of what was sent, filled in from the price list."""
 
     ctx: Context
+    # What was found of the rates that lines name: a document has many lines and few rates.
+    _rates: dict[str, TaxRate | None] = field(default_factory=dict)
 
     def line(self, sent: dict[str, Any], at: str) -> Line:
         """A new line of what was sent, at this place of the input."""
@@ -44,7 +46,9 @@ class PriceBook:
         name = sent.get("tax_rate_id")
         if name is None:
             return
-        rate = _find_rate(self.ctx, name)
+        if name not in self._rates:
+            self._rates[name] = _find_rate(self.ctx, name)
+        rate = self._rates[name]
         if rate is None or rate.status == "archived":
             problem = "is archived" if rate else "is no tax rate"
             raise Invalid([Fault(f"{at}.taxRateId", f"{problem}; list_tax_rates tells them")])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.costing.operations import get_job_costing
@@ -13,7 +13,7 @@ from mainstay.business.customers.places import get_site
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.hours.unbilled import list_unbilled
-from mainstay.business.jobs.model import Move, Stage, moves
+from mainstay.business.jobs.model import is_over, moves, next_step
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import list_visits, plan_visit
@@ -26,26 +26,6 @@ from mainstay.terms.refusal import NotFound
 _SHORT = 6
 # So many hours are added up where whoever looks is not told what they cost.
 _ADDED_UP = 100
-_OVER = {"closed", "cancelled"}
-
-
-class _Step(NamedTuple):
-    """What is next at a stage: what the job becomes by it, and what that is called."""
-
-    words: str
-    to: Move
-
-
-_STEPS: dict[Stage, _Step] = {
-    "enquiry": _Step("Open the job", "open"),
-    "toSchedule": _Step("Start the work", "inProgress"),
-    "scheduled": _Step("Start the work", "inProgress"),
-    "inProgress": _Step("Finish the work", "done"),
-    "toInvoice": _Step("Close the job", "closed"),
-    "paid": _Step("Close the job", "closed"),
-    "onHold": _Step("Take it up again", "open"),
-    "cancelled": _Step("Reopen the job", "open"),
-}
 
 
 @dataclass(frozen=True)
@@ -73,7 +53,7 @@ class JobPage:
 
     def _actions(self, guest: Guest, job: Record, coming: list[Record], costing: Record | None) -> list[Action]:
         """What can be done, what is next first."""
-        work = [] if job["status"] in _OVER else self._work(guest, job)
+        work = [] if is_over(job["status"]) else self._work(guest, job)
         others = [*work, *self.of.actions(self.desk, job)]
         first = self._next(guest, job, coming, costing)
         return [first, *(one for one in others if one.path != first.path or one.plain)] if first else others
@@ -86,7 +66,7 @@ class JobPage:
             return Action("See the next visit", coming[0]["path"])
         if stage == "toInvoice" and costing and Decimal(costing["unbilled"]):
             return Action("See what is to bill", f"/hours/to-bill?{urlencode({'jobId': job['id']})}")
-        step = _STEPS.get(stage) if job["nextAction"] or stage == "cancelled" else None
+        step = next_step(stage) if job["nextAction"] or stage == "cancelled" else None
         possible = change_job_status.name in job["availableActions"]
         if step is None or not possible or step.to not in moves(job["status"], guest.actor):
             return None

@@ -3,7 +3,7 @@ DECLARE
     fenced text;
 BEGIN
     FOREACH fenced IN ARRAY
-        ARRAY['quote'] LOOP
+        ARRAY['untold_visit', 'quote'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', fenced);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', fenced);
         EXECUTE format(

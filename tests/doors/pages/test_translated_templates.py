@@ -1,0 +1,26 @@
+"""What templates are translated to is kept, so that the next start need not do it again."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+_START = "import sys; from pathlib import Path; from mainstay.doors.pages.render import read_templates as read;"
+
+
+def start(folder: Path) -> dict[str, tuple[int, int]]:
+    """Read all templates as a fresh process does; when each that is kept was written, and how long it is."""
+    subprocess.run([sys.executable, "-c", f"{_START} read(Path(sys.argv[1]))", str(folder)], check=True)
+    return {path.name: (path.stat().st_mtime_ns, path.stat().st_size) for path in folder.iterdir()}
+
+
+def test_a_second_start_translates_nothing(tmp_path: Path) -> None:
+    first = start(tmp_path)
+    assert len(first) > 30
+    assert start(tmp_path) == first
+
+
+def test_what_was_half_written_is_written_anew(tmp_path: Path) -> None:
+    whole = {name: size for name, (_, size) in start(tmp_path).items()}
+    for path in tmp_path.iterdir():
+        path.write_bytes(path.read_bytes()[:20])
+    assert {name: size for name, (_, size) in start(tmp_path).items()} == whole
