@@ -108,12 +108,9 @@ class Listing(Generic[K]):
             selected = self._selected if with_facts else self._shown_columns
             known = self._from.statements(selected, conditions, way, own, behind=after is not None)
             self._pages[key] = known
-        elsewhere = after is not None and self.orders[order].column != "id"
-        if own and elsewhere:
-            # Where a record stands that someone does not see is told by what lies behind it.
-            self._check_place(ctx, after, own)
         rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
-        if elsewhere and not rows:
+        # What lies behind a record that someone does not see would tell where that stands.
+        if after is not None and self.orders[order].column != "id" and (own or not rows):
             self._check_place(ctx, after, own)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
         if not with_facts:
@@ -210,7 +207,7 @@ class Listing(Generic[K]):
         condition = self.filters[name]
         return condition if isinstance(condition, str) else condition[value]
 
-    def _check_place(self, ctx: Context, after: str | None, own: Own | None) -> None:
+    def _check_place(self, ctx: Context, after: str, own: Own | None) -> None:
         """Refuse an id that nobody has: by itself it is a place in no order but its own, so nothing lies behind it."""
         if ctx.rows.one(self._one("id", own and own.asked_of_each), id=after) is None:
             raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
