@@ -56,7 +56,7 @@ def test_the_customer_reads_what_was_sent_and_nothing_that_is_not_theirs(
     assert "Deposit on acceptance £300.00" in text
     assert "Accept for £1,200.00" in text
     # What it costs the organisation is nobody's business.
-    assert "700" not in page.text
+    assert "700.00" not in page.text
     assert page.headers["x-robots-tag"] == "noindex, nofollow"
     assert "script-src 'self'" in page.headers["content-security-policy"]
     assert "form-action 'self'" in page.headers["content-security-policy"]
