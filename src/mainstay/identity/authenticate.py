@@ -72,8 +72,8 @@ WHERE l.id = :id AND l.kind = 'reset' ORDER BY p.status LIMIT 1
 
 # What was sent has a link, whatever has become of it since.
 _LINKED = """
-SELECT o.subscription FROM quote q JOIN organisation o ON o.id = q.organisation_id
-WHERE q.organisation_id = :organisation AND q.id = :id AND q.sent_at IS NOT NULL
+SELECT o.subscription FROM {} r JOIN organisation o ON o.id = r.organisation_id
+WHERE r.organisation_id = :organisation AND r.id = :id AND r.sent_at IS NOT NULL
 """
 
 
@@ -123,15 +123,20 @@ def actor_of_reset(rows: Handle, link: str) -> Actor:
     return _themselves(rows, row, Door.OFFICE, link)._replace(rights=frozenset({Right.ME_CHANGE}))
 
 
-def actor_of_link(rows: Handle, quote: str) -> Actor:
-    """A customer who comes by the link to a quote that was sent to them: able to read and answer that one alone."""
-    row = rows.one(_LINKED, id=quote)
+def actor_of_link(rows: Handle, record: str) -> Actor:
+    """A customer who comes by the link to a record that was sent to them: able to read and answer that one alone."""
+    table = record.partition("_")[0]
+    row = rows.one(_LINKED.format(table), id=record)
     if row is None:
         raise NotFound("link")
-    return customer(rows.organisation, quote, _CUSTOMER_S, subscribed=row[0] == "active")
+    return customer(rows.organisation, record, _CUSTOMER_S[table], subscribed=row[0] == "active")
 
 
-_CUSTOMER_S = frozenset({Right.LINKED_QUOTE_READ, Right.LINKED_QUOTE_ANSWER})
+# What a customer may, by the record that they have a link to.
+_CUSTOMER_S = {
+    "quote": frozenset({Right.LINKED_QUOTE_READ, Right.LINKED_QUOTE_ANSWER}),
+    "invoice": frozenset({Right.LINKED_INVOICE_READ}),
+}
 
 
 def standing(rows: Handle, actor: Actor) -> Actor:

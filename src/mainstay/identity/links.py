@@ -25,12 +25,13 @@ class Kind(StrEnum):
     INVITATION = "invitation"
     RESET = "reset"
     QUOTE = "quote"
+    INVOICE = "invoice"
 
 
 LIVES = {Kind.INVITATION: timedelta(days=7), Kind.RESET: timedelta(hours=1)}
-_PATHS = {Kind.INVITATION: "/invitation", Kind.RESET: "/reset-password", Kind.QUOTE: "/q"}
+_PATHS = {Kind.INVITATION: "/invitation", Kind.RESET: "/reset-password", Kind.QUOTE: "/q", Kind.INVOICE: "/i"}
 # What the ids in links to records begin with.
-_RECORDS = {Kind.QUOTE: "quote"}
+_RECORDS = {Kind.QUOTE: "quote", Kind.INVOICE: "invoice"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,9 +93,12 @@ class Right(Word):
     PURCHASING_CHANGE = "purchasing:change"
     QUOTES_READ = "quotes:read"
     QUOTES_CHANGE = "quotes:change"
+    INVOICES_READ = "invoices:read"
+    INVOICES_CHANGE = "invoices:change"
     # What a customer may who comes by a link; no role has it.
     LINKED_QUOTE_READ = "linkedQuote:read"
     LINKED_QUOTE_ANSWER = "linkedQuote:answer"
+    LINKED_INVOICE_READ = "linkedInvoice:read"
     SUBSCRIPTION_CHANGE = "subscription:change"
 
     @property
@@ -152,6 +155,8 @@ _LOWEST: dict[Right, Role] = {
     Right.PURCHASING_CHANGE: Role.OFFICE,
     Right.QUOTES_READ: Role.OFFICE,
     Right.QUOTES_CHANGE: Role.OFFICE,
+    Right.INVOICES_READ: Role.OFFICE,
+    Right.INVOICES_CHANGE: Role.OFFICE,
     # Customers
     Right.SITES_READ: Role.SUBCONTRACTOR,
     Right.CUSTOMERS_READ: Role.MEMBER,

@@ -19,7 +19,12 @@ class Series(NamedTuple):
 
 
 # As long as an organisation has not said otherwise.
-USUAL = {"job": Series("J-", 4, 1), "quote": Series("Q-", 4, 1)}
+USUAL = {
+    "job": Series("J-", 4, 1),
+    "quote": Series("Q-", 4, 1),
+    "invoice": Series("INV-", 4, 1),
+    "creditNote": Series("CN-", 4, 1),
+}
 
 
 def take(ctx: Context, kind: str) -> str:
