@@ -1,12 +1,12 @@
 """Snapshots for tests: one firm's documents, and documents of every kind by chance. All come to what they should."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 from mainstay.paper.snapshot import Snapshot
 from mainstay.values.money import CURRENCIES, Money, parse_price, price_text
-from mainstay.values.totals import Charge, Discount, Rate, Totals, total_up
+from mainstay.values.totals import Charge, Discount, Rate, Settled, Totals, total_up
 
 SELLER: dict[str, Any] = {
     "name": "Rohr & Söhne",
@@ -77,9 +77,10 @@ def issued(*given: Given, kind: str = "invoice", discount: Discount | None = Non
     currency, inclusive = more.get("currency", "EUR"), bool(more.get("pricesIncludeTax"))
     items = [each for each in given if isinstance(each, Item)]
     counted = [item for item in items if item.chosen or not item.optional]
-    charges = [_charge(item) for item in items]
-    amounts = iter(total_up(charges, CURRENCIES[currency]).amounts)
-    totals = total_up([_charge(item) for item in counted], CURRENCIES[currency], discount, inclusive=inclusive)
+    decimals = CURRENCIES[currency]
+    amounts = iter(total_up([_charge(item, decimals, inclusive) for item in items], decimals).amounts)
+    charges = [_charge(item, decimals, inclusive) for item in counted]
+    totals = total_up(charges, decimals, discount, inclusive=inclusive)
     rates = {item.rate["id"]: item.rate for item in items}
     told: dict[str, Any] = {
         "kind": kind,
@@ -100,15 +101,15 @@ def issued(*given: Given, kind: str = "invoice", discount: Discount | None = Non
     return Snapshot.model_validate({**told, **usual.get(kind, {}), **more})
 
 
-def _charge(item: Item) -> Charge:
+def _charge(item: Item, decimals: int, inclusive: bool) -> Charge:  # noqa: FBT001
     parts = tuple(parse_price(part["percent"]) for part in item.rate["components"])
-    return Charge(
-        parse_price(item.quantity),
-        parse_price(item.price),
-        Rate(item.rate["id"], parts),
-        parse_price(item.less),
-        discountable=not item.deduction,
-    )
+    rate = Rate(item.rate["id"], parts)
+    charge = Charge(parse_price(item.quantity), parse_price(item.price), rate, parse_price(item.less))
+    if not item.deduction:
+        return charge
+    # As it was invoiced before.
+    (before,) = total_up([charge], decimals, inclusive=inclusive).groups
+    return replace(charge, settled=Settled(before.net, before.taxes))
 
 
 def _line(place: int, given: Given, amounts: Any, currency: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mainstay.values.money import parse_price
-from mainstay.values.totals import WHOLE, Charge, Discount, Rate, Totals, total_up
+from mainstay.values.totals import WHOLE, Charge, Discount, Rate, Settled, Totals, total_up
 
 
 def rate(*percents: str) -> Rate:
@@ -75,11 +75,25 @@ def test_a_discount_is_rounded_once_and_shared_out_over_the_lines() -> None:
     assert (by_amount.discounts, by_amount.net) == ((34, 33, 33), 197)
 
 
-def test_what_was_paid_before_is_not_discounted() -> None:
-    deposit = replace(line("-1", "100", rate("20")), discountable=False)
+def test_what_was_invoiced_before_is_not_discounted() -> None:
+    deposit = replace(line("-1", "100", rate("20")), settled=Settled(-10000, (-2000,)))
     found = total_up([line("1", "400", rate("20")), deposit], 2, Discount(percent=parse_price("10")))
     assert (found.discounts, found.net) == ((4000, 0), 26000)
     assert total_up([deposit], 2, Discount(percent=parse_price("10"))).discount == 0
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_what_was_invoiced_before_is_taken_off_to_the_cent(inclusive: bool) -> None:  # noqa: FBT001
+    work = [line("1", "1000.03", rate("5", "9.975"))]
+    whole = total_up(work, 2, inclusive=inclusive)
+    (before,) = total_up([line("1", "333.33", rate("5", "9.975"))], 2, inclusive=True).groups
+    deducted = replace(
+        line("-1", "1", rate("5", "9.975")), settled=Settled(-before.net, tuple(-t for t in before.taxes))
+    )
+    (rest,) = total_up([*work, deducted], 2, inclusive=inclusive).groups
+    (all_of_it,) = whole.groups
+    assert rest.net == all_of_it.net - before.net
+    assert rest.taxes == tuple(a - b for a, b in zip(all_of_it.taxes, before.taxes, strict=True))
 
 
 def test_nothing_comes_to_nothing() -> None:
@@ -94,7 +108,6 @@ LINES = st.lists(
         st.integers(-(10**9), 10**9),
         st.sampled_from(RATES),
         st.integers(0, WHOLE),
-        st.booleans(),
     ),
     max_size=30,
 )

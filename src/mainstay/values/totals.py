@@ -34,13 +34,25 @@ class Charge:
     unit_price: int
     rate: Rate
     discount_percent: int = 0
-    # What was paid before is not discounted once more.
-    discountable: bool = True
+    # What was invoiced before and is taken off to the cent, whatever is multiplied; it is not discounted once more.
+    settled: "Settled | None" = None
 
     def amount(self, decimals: int) -> int:
         """What the line comes to, in a currency with so many decimals."""
         exact = self.quantity * self.unit_price * (WHOLE - self.discount_percent) * 10**decimals
         return rounded(exact, UNIT * UNIT * WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """An amount that stands: without tax, and the tax by the parts of its rate."""
+
+    net: int
+    taxes: tuple[int, ...]
+
+    def __add__(self, other: "Settled") -> "Settled":
+        taxes = tuple(one + more for one, more in zip(self.taxes, other.taxes, strict=True))
+        return Settled(self.net + other.net, taxes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +119,18 @@ def total_up(
     amounts = [charge.amount(decimals) for charge in charges]
     discounts = _shared_out(discount or Discount(), charges, amounts)
     by_rate: dict[Rate, int] = {}
+    settled: dict[Rate, Settled] = {}
     for charge, amount, less in zip(charges, amounts, discounts, strict=True):
-        by_rate[charge.rate] = by_rate.get(charge.rate, 0) + amount - less
-    group = _group_of_gross if inclusive else _group_of_net
-    return Totals(tuple(amounts), tuple(discounts), tuple(group(rate, sum_) for rate, sum_ in by_rate.items()))
+        by_rate[charge.rate] = by_rate.get(charge.rate, 0) + (0 if charge.settled else amount - less)
+        if charge.settled:
+            before = settled.get(charge.rate)
+            settled[charge.rate] = before + charge.settled if before else charge.settled
+    taxed = _taxed_of_gross if inclusive else _taxed_of_net
+    return Totals(
+        tuple(amounts),
+        tuple(discounts),
+        tuple(_group(rate, taxed(rate, sum_), settled.get(rate)) for rate, sum_ in by_rate.items()),
+    )
 
 
 def rounded(numerator: int, denominator: int) -> int:
@@ -121,17 +141,22 @@ def rounded(numerator: int, denominator: int) -> int:
 
 def _shared_out(discount: Discount, charges: Sequence[Charge], amounts: Sequence[int]) -> list[int]:
     """What a discount takes off each line."""
-    places = [place for place, charge in enumerate(charges) if charge.discountable]
+    places = [place for place, charge in enumerate(charges) if not charge.settled]
     taken = discount.of(sum(amounts[place] for place in places))
     shares = dict(zip(places, spread(taken, [amounts[place] for place in places]) if places else [], strict=True))
     return [shares.get(place, 0) for place in range(len(charges))]
 
 
-def _group_of_net(rate: Rate, net: int) -> Group:
-    return Group(rate, net, tuple(rounded(net * percent, WHOLE) for percent in rate.percents))
+def _group(rate: Rate, taxed: Settled, besides: Settled | None) -> Group:
+    whole = taxed + besides if besides else taxed
+    return Group(rate, whole.net, whole.taxes)
 
 
-def _group_of_gross(rate: Rate, gross: int) -> Group:
+def _taxed_of_net(rate: Rate, net: int) -> Settled:
+    return Settled(net, tuple(rounded(net * percent, WHOLE) for percent in rate.percents))
+
+
+def _taxed_of_gross(rate: Rate, gross: int) -> Settled:
     net = rounded(gross * WHOLE, WHOLE + rate.percent)
     tax = gross - net
-    return Group(rate, net, tuple(spread(tax, rate.percents)) if rate.percent else tuple(0 for _ in rate.percents))
+    return Settled(net, tuple(spread(tax, rate.percents)) if rate.percent else tuple(0 for _ in rate.percents))

@@ -40,7 +40,7 @@ def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: di
             "seller": _told(house) | {"logo": house.logo},
             **_around(ctx, about),
             "taxRates": [_told(rate) for rate in rates.values()],
-            "lines": drawn.lines,
+            "lines": [line | {"deduction": _deducts(line)} for line in drawn.lines],
             "discount": {**told.pop("discount"), "taken": amount_text(taken, terms.currency)} if taken else None,
             "totals": {
                 "net": amount_text(drawn.totals.net, terms.currency),
@@ -50,6 +50,10 @@ def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: di
             **told,
         }
     )
+
+
+def _deducts(line: dict[str, Any]) -> bool:
+    return bool(line["source"] and line["source"]["kind"] == "deposit")
 
 
 def _around(ctx: Context, about: About) -> dict[str, Any]:

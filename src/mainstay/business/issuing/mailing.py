@@ -1,51 +1,74 @@
 """The mail that a document goes with: in the customer's language or the organisation's own words, and from its name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+import orjson
+
+from mainstay.business.customers.model import Customer
 from mainstay.business.organisation.mail_texts import put_in
 from mainstay.identity.mails import LINK, MAIL
+from mainstay.kernel.context import Context
 from mainstay.ledger.outbox import Letter, Message
 from mainstay.paper.messages import say
 from mainstay.paper.snapshot import Snapshot
+from mainstay.values.mailbox import fold_address
 
 
 class Enclosed(NamedTuple):
-    """What is mailed: a record that was issued, what its PDF is called, and the kind of the link to its page."""
+    """What is mailed: a record that was issued, what its PDF is called, and the kind of the link to whose page."""
 
+    # Which words go with it: those of a quote, an invoice, a reminder.
+    words: str
     record: str
     file_name: str
     link_kind: str
+    linked: str
 
 
-# The words of each kind of document: its mail's subject, text, and what one presses there.
-_WORDS = {"quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton")}
+def addresses(ctx: Context, customer: Customer, receives: Literal["quotes", "invoices"]) -> list[str]:
+    """Where a customer is mailed such documents: their own address, and those of contacts who receive them."""
+    rows = ctx.rows.all(
+        "SELECT email, receives FROM contact WHERE organisation_id = :organisation AND customer_id = :customer"
+        " AND status = 'active' AND email IS NOT NULL ORDER BY id",
+        customer=customer.id,
+    )
+    theirs = [str(email) for email, told in rows if orjson.loads(str(told))[receives]]
+    return each_once([*([customer.email] if customer.email else []), *theirs])
+
+
+def each_once(found: Sequence[str]) -> list[str]:
+    """Addresses without those that are the same mailbox."""
+    once: dict[str, str] = {}
+    for address in found:
+        once.setdefault(fold_address(address), address)
+    return list(once.values())
 
 
 def letters(
     enclosed: Enclosed, snapshot: Snapshot, to: list[str], own: Mapping[str, str] | None, values: dict[str, str]
 ) -> list[Letter]:
     """A mail for each address: the organisation's own words or the usual ones, with these values in them."""
-    language, (subject_key, text_key, button) = snapshot.language, _WORDS[snapshot.kind]
-    values = values | {"link": LINK}
+    language, values = snapshot.language, values | {"link": LINK}
     if own:
         text = own["text"] if "{link}" in own["text"] else f"{own['text']}\n\n{{link}}"
         subject, text = put_in(own["subject"], values), put_in(text, values)
     else:
-        subject, text = say(language, subject_key, **values), say(language, text_key, **values)
+        subject = say(language, f"mail.{enclosed.words}Subject", **values)
+        text = say(language, f"mail.{enclosed.words}Text", **values)
     # A name may have a line break where a subject has none.
     subject = " ".join(subject.split())
     payload = {
         "subject": subject,
         "text": text,
-        "html": _html(text, say(language, button), language),
+        "html": _html(text, say(language, f"mail.{enclosed.words}Button"), language),
         "sender_name": snapshot.seller.name,
         "reply_to": snapshot.seller.email or "",
         "paper": enclosed.record,
         "paper_name": enclosed.file_name,
         "link_kind": enclosed.link_kind,
-        "link": enclosed.record,
+        "link": enclosed.linked,
     }
     return [_letter(address, payload) for address in to]
 

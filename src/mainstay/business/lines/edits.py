@@ -133,6 +133,9 @@ def _find(lines: Sequence[Line], edit: LineEdit, at: str) -> int:
 
 
 def _set(line: Line, sent: dict[str, Any], at: str, making: Making) -> Line:
+    if line.deducts and (other := sorted(sent.keys() - {"description"})):
+        told = "stays: what was invoiced before is taken off as it was; remove the line where it is not to be"
+        raise Invalid([Fault(f"{at}.{to_camel(name)}", told) for name in other])
     becomes = sent.get("kind", line.kind)
     if sent.get("item_id") or becomes != line.kind:
         # Made anew, of the item or as what it becomes; what is not said of it stays where it can.

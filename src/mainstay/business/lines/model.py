@@ -12,7 +12,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.fields import Percent, Price
 from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor, parse_price, price_text
-from mainstay.values.totals import Charge, Discount, Group, Rate, Totals, total_up
+from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, total_up
 
 Kind = Literal["item", "text", "heading"]
 SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit"]
@@ -74,6 +74,16 @@ class Source(BaseModel):
 
     kind: SourceKind
     id: str
+    settled: "ShownSettled | None" = Field(None, description="Of a deduction: exactly what was invoiced before.")
+
+
+class ShownSettled(BaseModel):
+    """What a line comes to exactly, as it was invoiced before."""
+
+    model_config = _WIRE
+
+    net: MoneyText
+    taxes: list[MoneyText] = Field(description="By the parts of the tax rate.")
 
 
 class ShownLine(BaseModel):
@@ -133,22 +143,44 @@ class Line:
     optional: bool = False
     chosen: bool = True
     cost: int | None = None
-    source: Mapping[str, str] | None = None
+    source: Mapping[str, Any] | None = None
+
+    @property
+    def deducts(self) -> bool:
+        """Whether it takes off what was invoiced before."""
+        return bool(self.source and self.source["kind"] == "deposit")
 
     @property
     def counts(self) -> bool:
         """Whether it is part of what the document comes to."""
         return self.kind == "item" and (self.chosen or not self.optional)
 
-    def charge(self, rates: Mapping[str, TaxRate]) -> Charge:
+    def charge(self, rates: Mapping[str, TaxRate], currency: str) -> Charge:
         """What it costs."""
         rate = rates[self.tax_rate_id].rate if self.tax_rate_id else _UNTAXED
-        deposit = bool(self.source and self.source["kind"] == "deposit")
-        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, discountable=not deposit)
+        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, self._settled(currency))
+
+    def _settled(self, currency: str) -> Settled | None:
+        kept = self.source.get("settled") if self.source else None
+        if kept is None:
+            return None
+        return Settled(_minor(kept["net"], currency), tuple(_minor(tax, currency) for tax in kept["taxes"]))
 
     def costs(self, decimals: int) -> int:
         """What it costs whoever sells it, in a currency with so many decimals."""
         return Charge(self.quantity, self.cost or 0, _UNTAXED).amount(decimals)
+
+
+def settled_text(settled: Settled, currency: str) -> dict[str, Any]:
+    """What a line comes to exactly, as it is kept and shown."""
+    return {
+        "net": amount_text(settled.net, currency),
+        "taxes": [amount_text(tax, currency) for tax in settled.taxes],
+    }
+
+
+def _minor(text: str, currency: str) -> int:
+    return Money.parse(text, currency).minor
 
 
 # The fields of a line that are prices and the like, kept as they are shown.
@@ -196,8 +228,9 @@ def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -
     """What a document with these lines says, and comes to."""
     counted = [line for line in lines if line.counts]
     decimals = CURRENCIES[terms.currency]
-    totals = total_up([line.charge(rates) for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
-    amounts = {line.id: line.charge(rates).amount(decimals) for line in lines if line.kind == "item"}
+    charges = {line.id: line.charge(rates, terms.currency) for line in lines if line.kind == "item"}
+    totals = total_up([charges[line.id] for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
+    amounts = {name: charge.amount(decimals) for name, charge in charges.items()}
     _check_size(lines, amounts, totals)
     shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
     costs = [line.costs(decimals) for line in counted if line.cost is not None]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import Line
+from mainstay.business.lines.model import Line, Terms, draw_up
 from mainstay.business.pricelist.model import PriceItem, TaxRate
 from mainstay.business.pricelist.store import ITEMS, TAX_RATES
 from mainstay.kernel.context import Context
@@ -87,7 +87,14 @@ def rates_of(ctx: Context, lines: Iterable[Line]) -> dict[str, TaxRate]:
     return {name: TAX_RATES.fetch(ctx, name) for name in named}
 
 
-def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
+def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
+    """The columns that follow from lines, whose rates of tax then stay as they are."""
+    rates = rates_of(ctx, lines)
+    _mark_used(ctx, rates.values())
+    return draw_up(lines, rates, terms).columns
+
+
+def _mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
     """Let the percentages of these rates stay what they are: a document names them."""
     for rate in rates:
         if not rate.used:

@@ -11,11 +11,12 @@ from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.events import JobCreated, JobUpdated
 from mainstay.business.jobs.model import Job
 from mainstay.business.lines.model import choose, read_lines
+from mainstay.business.lines.pricing import drawn
 from mainstay.business.organisation import numbering
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteAccepted, QuoteDeclined
 from mainstay.business.quotes.model import ListedQuote, Method, Quote
-from mainstay.business.quotes.operations import QuoteId, drawn
+from mainstay.business.quotes.operations import QuoteId
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation

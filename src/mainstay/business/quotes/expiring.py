@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from datetime import date
 
+from mainstay.business.issuing.house import house_of
 from mainstay.business.organisation.store import NEW_DAYS
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteExpired
-from mainstay.business.quotes.sending import ends_at
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Chore, Timer
@@ -27,7 +27,7 @@ def expire_quotes(ctx: Context, _day: date) -> None:
 
 def reckon_days_anew(ctx: Context, _told: Mapping[str, str]) -> None:
     """Let quotes expire at the midnight of the time zone that the organisation is in now."""
-    zone = store.house(ctx).time_zone
+    house = house_of(ctx)
     waiting = ctx.rows.all(
         "SELECT id, valid_until FROM quote WHERE organisation_id = :organisation AND status = 'sent'"
         " AND told_expired = 0 AND valid_until IS NOT NULL"
@@ -36,7 +36,7 @@ def reckon_days_anew(ctx: Context, _told: Mapping[str, str]) -> None:
         ctx.rows.run(
             "UPDATE quote SET expires_at = :ends WHERE organisation_id = :organisation AND id = :id",
             id=identity,
-            ends=ends_at(str(until), zone),
+            ends=house.ends_at(str(until)),
         )
 
 

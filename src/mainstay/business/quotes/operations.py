@@ -1,18 +1,18 @@
 """What can be done with quotes while the office works on them."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, SITES
+from mainstay.business.issuing.house import house_of
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
-from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, draw_up, read_lines, read_share
-from mainstay.business.lines.pricing import PriceBook, mark_used, rates_of
+from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
+from mainstay.business.lines.pricing import PriceBook, drawn
 from mainstay.business.organisation import numbering
-from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteCreated, QuoteUpdated
 from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, Status
 from mainstay.business.quotes.store import LISTED, QUOTES
@@ -142,7 +142,7 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     refuse(asked.not_usable())
     site = given.site_id if "site_id" in given.model_fields_set or job is None else job.site_id
     _check_belongs(ctx, asked.id, job, site)
-    house = store.house(ctx)
+    house = house_of(ctx)
     terms = Terms(house.currency, house.prices_include_tax, read_share(_kept(given, house.currency), house.currency))
     quote = QUOTES.insert(
         ctx,
@@ -158,7 +158,7 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
             "prices_include_tax": house.prices_include_tax,
             "status": "draft",
             "valid_until": given.valid_until,
-            "terms": given.terms if "terms" in given.model_fields_set else house.terms,
+            "terms": given.terms if "terms" in given.model_fields_set else house.quote_terms,
             "discount": _kept(given, house.currency),
             "deposit": given.deposit and given.deposit.kept(house.currency, "deposit"),
             **drawn(ctx, made(given.lines, PriceBook(ctx)), terms),
@@ -251,13 +251,6 @@ _COPIED = (
     "deposit",
     "terms",
 )
-
-
-def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
-    """The columns that follow from lines, whose rates of tax then stay as they are."""
-    rates = rates_of(ctx, lines)
-    mark_used(ctx, rates.values())
-    return draw_up(lines, rates, terms).columns
 
 
 def _needed(customer: str | None, title: str | None) -> tuple[tuple[str, str | None], ...]:

@@ -7,6 +7,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from mainstay.business.issuing.house import house_of
 from mainstay.business.issuing.printed import PaperOut
 from mainstay.business.lines.model import Terms, choose, draw_up, read_lines, read_share
 from mainstay.business.lines.pricing import rates_of
@@ -14,7 +15,7 @@ from mainstay.business.quotes.deciding import MOST_CHOSEN, Accepted, accept, dec
 from mainstay.business.quotes.events import QuoteViewed
 from mainstay.business.quotes.model import Quote, Status
 from mainstay.business.quotes.sending import paper_of
-from mainstay.business.quotes.store import QUOTES, STATUS, house
+from mainstay.business.quotes.store import QUOTES, STATUS
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
@@ -247,7 +248,7 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
         total=amount_text(total, quote.currency),
         deposit=None if deposit is None else amount_text(deposit, quote.currency),
         accepted_by=acceptance.get("name"),
-        accepted_on=str(local_date(parse_moment(acceptance["at"]), house(ctx).time_zone)) if acceptance else None,
+        accepted_on=str(local_date(parse_moment(acceptance["at"]), house_of(ctx).time_zone)) if acceptance else None,
         can_answer=quote.status == "sent" and ctx.actor.subscribed,
     )
 

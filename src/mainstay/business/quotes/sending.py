@@ -1,6 +1,6 @@
 """Sending a quote, and taking it back."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any, Literal
 
 from pydantic import Field
@@ -8,14 +8,15 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.freezing import About, freeze
-from mainstay.business.issuing.mailing import Enclosed, letters
+from mainstay.business.issuing.house import House, house_of, today_of
+from mainstay.business.issuing.mailing import Enclosed, addresses, each_once, letters
 from mainstay.business.issuing.printed import PaperOut, printing
 from mainstay.business.lines.model import read_lines
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteSent, QuoteSuperseded, QuoteWithdrawn
 from mainstay.business.quotes.model import ListedQuote, Quote
 from mainstay.business.quotes.operations import QuoteId
-from mainstay.business.quotes.store import QUOTES, House
+from mainstay.business.quotes.store import QUOTES
 from mainstay.identity.links import Kind as LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -27,8 +28,6 @@ from mainstay.terms.refusal import Conflict, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email, Paragraph
-from mainstay.values.mailbox import fold_address
-from mainstay.values.moments import beginning_of, local_date, moment_text
 from mainstay.values.money import amount_text
 
 _MOST_ADDRESSES = 10
@@ -77,15 +76,15 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     With its PDF and a link to a page where they accept or decline it. From then on it stays as it is, and replaces the
     revision before.
     """
-    house = store.house(ctx)
-    today = local_date(ctx.now, house.time_zone)
+    house = house_of(ctx)
+    today = today_of(ctx, house)
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
-    to = _addresses(ctx, given, customer)
+    to = each_once(given.to) if given.to else addresses(ctx, customer, "quotes")
     unreachable = (
         [] if to or given.deliver == "none" else [Reason(_NOBODY.format(name=customer.name), "update_customer")]
     )
     refuse([*customer.not_usable(), *quote.not_offered(today.isoformat()), *unreachable])
-    until = quote.valid_until or (today + timedelta(days=house.valid_days)).isoformat()
+    until = quote.valid_until or (today + timedelta(days=house.quote_valid_days)).isoformat()
     snapshot = _frozen(ctx, quote, house, today.isoformat(), until)
     after = QUOTES.save(
         ctx,
@@ -94,7 +93,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
             "status": "sent",
             "issued_on": today.isoformat(),
             "valid_until": until,
-            "expires_at": ends_at(until, house.time_zone),
+            "expires_at": house.ends_at(until),
             "language": snapshot.language,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
@@ -162,28 +161,6 @@ def paper_of(quote: Quote) -> PaperOut:
     return PaperOut(object=PaperOut.noun, record_id=quote.id, name=name, sha256=quote.pdf_sha256)
 
 
-def ends_at(day: str, zone: str) -> str:
-    """The moment at which a date is over at a place."""
-    return moment_text(beginning_of(date.fromisoformat(day) + timedelta(days=1), zone))
-
-
-def _addresses(ctx: Context, given: SendQuote, customer: Customer) -> list[str]:
-    found = given.to
-    if not found:
-        rows = ctx.rows.all(
-            "SELECT email, receives FROM contact WHERE organisation_id = :organisation AND customer_id = :customer"
-            " AND status = 'active' AND email IS NOT NULL ORDER BY id",
-            customer=customer.id,
-        )
-        theirs = [str(email) for email, receives in rows if '"quotes":true' in str(receives).replace(" ", "")]
-        found = [customer.email] if customer.email else []
-        found += theirs
-    once: dict[str, str] = {}
-    for address in found:
-        once.setdefault(fold_address(address), address)
-    return list(once.values())
-
-
 def _frozen(ctx: Context, quote: Quote, house: House, today: str, until: str) -> Snapshot:
     row = ctx.rows.one(
         "SELECT language FROM customer WHERE organisation_id = :organisation AND id = :id", id=quote.customer_id
@@ -232,7 +209,7 @@ def _mail(ctx: Context, quote: Quote, snapshot: Snapshot, to: list[str], house: 
         "total": locale.money(amount_text(quote.total, quote.currency), quote.currency),
         "validUntil": locale.day(snapshot.valid_until or snapshot.issued_on),
     }
-    enclosed = Enclosed(quote.id, paper_of(quote).name, LinkKind.QUOTE)
+    enclosed = Enclosed("quote", quote.id, paper_of(quote).name, LinkKind.QUOTE, quote.id)
     for letter in letters(enclosed, snapshot, to, house.mail_texts.get("quote"), values):
         ctx.post(letter)
         ctx.effects.append(f"It is mailed to {letter.payload['to']}: {letter.payload['subject']}")

@@ -1,9 +1,7 @@
 """Where quotes are kept."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args
-
-import orjson
+from typing import Any, get_args
 
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.model import Job
@@ -82,36 +80,6 @@ LISTED = Listing(
     },
     found_by=_FOUND_BY,
 )
-
-
-class House(NamedTuple):
-    """What an organisation has decided that its quotes need to know."""
-
-    currency: str
-    time_zone: str
-    language: str
-    prices_include_tax: bool
-    valid_days: int
-    terms: str | None
-    mail_texts: dict[str, Any]
-
-
-def house(ctx: Context) -> House:
-    """The organisation's decisions as they stand."""
-    row = ctx.rows.one(
-        "SELECT currency, time_zone, language, prices_include_tax, quote_valid_days, quote_terms, mail_texts"
-        " FROM organisation WHERE id = :organisation"
-    )
-    currency, zone, language, inclusive, days, terms, texts = row or ("EUR", "UTC", "en", 0, 30, None, "{}")
-    return House(
-        str(currency),
-        str(zone),
-        str(language),
-        bool(inclusive),
-        int(days or 0),
-        None if terms is None else str(terms),
-        orjson.loads(str(texts)),
-    )
 
 
 def job_of(ctx: Context, job: str) -> Job:
