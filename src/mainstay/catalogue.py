@@ -6,6 +6,12 @@ from mainstay.business.customers import operations as customers
 from mainstay.business.hours import operations as hours
 from mainstay.business.hours import review, timers, unbilled
 from mainstay.business.importing import store as imports
+from mainstay.business.invoices import crediting, overdue, papers, paying, rewording
+from mainstay.business.invoices import events as invoice_events
+from mainstay.business.invoices import operations as invoices
+from mainstay.business.invoices import public as invoice_public
+from mainstay.business.invoices import reactions as invoice_reactions
+from mainstay.business.invoices import sending as invoice_sending
 from mainstay.business.jobs import events as job_events
 from mainstay.business.jobs import moved
 from mainstay.business.jobs import operations as jobs
@@ -17,7 +23,7 @@ from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import suppliers, taxes
-from mainstay.business.quotes import deciding, expiring, public, rewording, sending
+from mainstay.business.quotes import deciding, expiring, public, sending
 from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.records import documents, history, notes, search
@@ -63,6 +69,12 @@ CATALOGUE = Catalogue(
         *sending.OPERATIONS,
         *deciding.OPERATIONS,
         *public.OPERATIONS,
+        *invoices.OPERATIONS,
+        *invoice_sending.OPERATIONS,
+        *crediting.OPERATIONS,
+        *paying.OPERATIONS,
+        *papers.OPERATIONS,
+        *invoice_public.OPERATIONS,
         *costing.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,
@@ -77,10 +89,10 @@ CATALOGUE = Catalogue(
         *deliveries.OPERATIONS,
         disable_webhook,
     ),
-    events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS),
-    reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS),
-    timers=(*retention.TIMERS, *expiring.TIMERS),
-    chores=(*rewording.CHORES, *moved.CHORES, *expiring.CHORES, *schedule_telling.CHORES),
+    events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS, *invoice_events.EVENTS),
+    reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS, *invoice_reactions.REACTIONS),
+    timers=(*retention.TIMERS, *expiring.TIMERS, *overdue.TIMERS),
+    chores=(*rewording.CHORES, *moved.CHORES, *overdue.CHORES, *schedule_telling.CHORES),
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.

@@ -232,7 +232,7 @@ def printing(press: Press) -> Doing:
     """What makes the PDFs of documents; one that is made already stays as it is."""
 
     def print_once(work: Work) -> None:
-        press.print(work.organisation, work.payload["record"])
+        press.print(work.organisation, work.payload["record"], work.payload.get("form", "pdf"))
 
     return print_once
 

@@ -1,8 +1,9 @@
-"""Answers with the PDFs of documents: whoever asks before one is made waits for the process that makes it."""
+"""Answers with the files of documents: whoever asks before one is made waits for the process that makes it."""
 
 import asyncio
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import orjson
 
@@ -41,7 +42,7 @@ class Papers:
             if found["sha256"]:
                 return await self._file(found["sha256"], found["name"], operation.gives or "")
             if not asked:
-                await self.runner.change(self._ask, actor.organisation, found["recordId"], found["name"])
+                await self.runner.change(self._ask, actor.organisation, found)
                 asked = True
             if loop.time() > until:
                 raise Interrupted(500, OUR_FAULT)
@@ -55,9 +56,9 @@ class Papers:
             # The folder of files was not brought along with the database.
             raise NotFound("file") from None
 
-    def _ask(self, organisation: str, record: str, called: str) -> None:
+    def _ask(self, organisation: str, paper: dict[str, Any]) -> None:
         """Have it made now: of what is brought in from elsewhere, nobody has asked for it yet."""
-        letter = printing(record, called)
+        letter = printing(paper["recordId"], paper["name"], paper["form"])
         with self.stage.database.changing(organisation) as rows:
             if not outbox.waits(rows, letter):
                 outbox.put(rows, letter, moment_text(self.stage.clock()))

@@ -6,8 +6,8 @@ from cast import Cast
 from evidence import trail
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.customers.places import list_contacts, list_sites, save_site
+from mainstay.business.invoices.rewording import CHORES
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.quotes.rewording import CHORES
 from mainstay.kernel.operation import Operation
 from mainstay.ledger.outbox import Work
 from mainstay.terms.rights import Role

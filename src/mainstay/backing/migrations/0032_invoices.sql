@@ -51,6 +51,7 @@ CREATE TABLE invoice (
     peppol text,
     pdf_sha256 text,
     void_pdf_sha256 text,
+    ubl_sha256 text,
     void_reason text,
     voided_at text,
     sent_at text,
@@ -84,6 +85,7 @@ CREATE INDEX invoice_to_tell_overdue ON invoice (organisation_id, overdue_at) WH
 -- Whether a file that is kept is still needed.
 CREATE INDEX invoice_by_pdf ON invoice (pdf_sha256) WHERE pdf_sha256 IS NOT NULL;
 CREATE INDEX invoice_by_void_pdf ON invoice (void_pdf_sha256) WHERE void_pdf_sha256 IS NOT NULL;
+CREATE INDEX invoice_by_ubl ON invoice (ubl_sha256) WHERE ubl_sha256 IS NOT NULL;
 
 -- What is on an invoice that counts: each hour, each line of an order, a bill or a quote, and each deposit, at most once.
 CREATE TABLE billed_source (
@@ -124,6 +126,7 @@ CREATE TABLE credit_note (
     e_invoice text,
     peppol text,
     pdf_sha256 text,
+    ubl_sha256 text,
     PRIMARY KEY (organisation_id, id),
     FOREIGN KEY (organisation_id, invoice_id) REFERENCES invoice (organisation_id, id),
     FOREIGN KEY (organisation_id, customer_id) REFERENCES customer (organisation_id, id),
@@ -136,6 +139,7 @@ CREATE INDEX credit_note_by_invoice ON credit_note (organisation_id, invoice_id,
 CREATE INDEX credit_note_by_job ON credit_note (organisation_id, job_id, id);
 CREATE INDEX credit_note_by_issued ON credit_note (organisation_id, issued_on, id);
 CREATE INDEX credit_note_by_pdf ON credit_note (pdf_sha256) WHERE pdf_sha256 IS NOT NULL;
+CREATE INDEX credit_note_by_ubl ON credit_note (ubl_sha256) WHERE ubl_sha256 IS NOT NULL;
 
 CREATE TABLE payment (
     organisation_id text NOT NULL REFERENCES organisation (id),

@@ -16,7 +16,15 @@ from mainstay.terms.shapes import Irrevocable
 from mainstay.values.fields import id_of
 
 # What goes over to the other customer: whatever names one.
-_FOLLOWING = {"contact": "contacts", "site": "sites", "job": "jobs", "quote": "quotes"}
+_FOLLOWING = {
+    "contact": "contacts",
+    "site": "sites",
+    "job": "jobs",
+    "quote": "quotes",
+    "invoice": "invoices",
+    "credit_note": "credit notes",
+    "payment": "payments",
+}
 # Of so many jobs it is told at once.
 _TOLD = 200
 
@@ -41,8 +49,8 @@ class MergeCustomers(Irrevocable):
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
     """Merge a customer into another.
 
-    Contacts, sites, jobs and quotes go over to the other, which keeps its own details and is answered; the customer
-    that ends is archived.
+    Contacts, sites, jobs, quotes, invoices and payments go over to the other, which keeps its own details and is
+    answered; the customer that ends is archived.
     """
     stays = CUSTOMERS.fetch(ctx, given.into_customer_id)
     if stays.id == customer.id:

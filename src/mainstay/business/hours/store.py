@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mainstay.backing.database import Row, Taken
 from mainstay.business.hours.model import LONGEST, TimeEntry
@@ -206,8 +206,10 @@ def drafts(ctx: Context, person: str, first: str, last: str, most: int) -> list[
 # What is billed of an entry, in minutes: each begun unit of what the organisation rounds to.
 _TO_BILL = "coalesce(billable_minutes, minutes)"
 ROUNDED = f"CASE WHEN :rounding = 0 THEN {_TO_BILL} ELSE ({_TO_BILL} + :rounding - 1) / :rounding * :rounding END"
-# In ten-thousandths, but each entry rounded to the minor unit of the currency, as on an invoice.
-AMOUNT = f"(bill_rate * ({ROUNDED}) + 30 * :unit) / (60 * :unit) * :unit"
+# In ten-thousandths of an hour, as it stands on an invoice; and what it comes to in ten-thousandths, but rounded to the
+# minor unit of the currency, as there.
+_HOURS = f"(({ROUNDED}) * 10000 + 30) / 60"
+AMOUNT = f"(bill_rate * ({_HOURS}) + 5000 * :unit) / (10000 * :unit) * :unit"
 _JOB_S = "(SELECT worked.{} FROM job AS worked WHERE worked.organisation_id = :organisation AND worked.id = {{by}})"
 _CUSTOMER_S_NAME = (
     "(SELECT customer.name FROM job AS worked JOIN customer ON customer.organisation_id = :organisation"
@@ -242,6 +244,33 @@ def unbilled(ctx: Context, house: House, to: Narrowed, limit: int) -> Sequence[R
         by=by,
     )
     return ctx.rows.all(sql, rounding=house.rounding, unit=minor_unit(house), limit=limit, **to._asdict())
+
+
+class ToBill(NamedTuple):
+    """An entry that is to be billed."""
+
+    id: str
+    on: str
+    person_name: str
+    note: str | None
+    # In ten-thousandths of an hour.
+    quantity: int
+    bill_rate: int | None
+    cost_rate: int | None
+
+
+def to_bill(ctx: Context, house: House, job: str, until: str | None) -> list[ToBill]:
+    """The hours of a job that are approved, billable and on no invoice, oldest first."""
+    rows = ctx.rows.all(
+        f"SELECT time_entry.id, on_date, person.name, note, {_HOURS}, time_entry.bill_rate, time_entry.cost_rate"
+        " FROM time_entry JOIN person ON person.organisation_id = :organisation AND person.id = time_entry.person_id"
+        " WHERE time_entry.organisation_id = :organisation AND job_id = :job AND time_entry.status = 'approved'"
+        " AND billable = 1 AND billed = 0 AND on_date <= :until ORDER BY on_date, time_entry.id",
+        job=job,
+        until=until or "9999-12-31",
+        rounding=house.rounding,
+    )
+    return [ToBill(*cast("tuple[Any, ...]", row)) for row in rows]
 
 
 def minor_unit(house: House) -> int:

@@ -27,6 +27,15 @@ class Enclosed(NamedTuple):
     linked: str
 
 
+# The words that go with each kind of mail: its subject, its text, and what one presses there.
+_WORDS = {
+    "quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton"),
+    "invoice": ("mail.invoiceSubject", "mail.invoiceText", "mail.invoiceButton"),
+    "reminder": ("mail.reminderSubject", "mail.reminderText", "mail.reminderButton"),
+    "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
+}
+
+
 def addresses(ctx: Context, customer: Customer, receives: Literal["quotes", "invoices"]) -> list[str]:
     """Where a customer is mailed such documents: their own address, and those of contacts who receive them."""
     rows = ctx.rows.all(
@@ -50,19 +59,19 @@ def letters(
     enclosed: Enclosed, snapshot: Snapshot, to: list[str], own: Mapping[str, str] | None, values: dict[str, str]
 ) -> list[Letter]:
     """A mail for each address: the organisation's own words or the usual ones, with these values in them."""
-    language, values = snapshot.language, values | {"link": LINK}
+    language, (subject_key, text_key, button) = snapshot.language, _WORDS[enclosed.words]
+    values = values | {"link": LINK}
     if own:
         text = own["text"] if "{link}" in own["text"] else f"{own['text']}\n\n{{link}}"
         subject, text = put_in(own["subject"], values), put_in(text, values)
     else:
-        subject = say(language, f"mail.{enclosed.words}Subject", **values)
-        text = say(language, f"mail.{enclosed.words}Text", **values)
+        subject, text = say(language, subject_key, **values), say(language, text_key, **values)
     # A name may have a line break where a subject has none.
     subject = " ".join(subject.split())
     payload = {
         "subject": subject,
         "text": text,
-        "html": _html(text, say(language, f"mail.{enclosed.words}Button"), language),
+        "html": _html(text, say(language, button), language),
         "sender_name": snapshot.seller.name,
         "reply_to": snapshot.seller.email or "",
         "paper": enclosed.record,

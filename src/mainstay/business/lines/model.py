@@ -15,7 +15,7 @@ from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor
 from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, total_up
 
 Kind = Literal["item", "text", "heading"]
-SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit"]
+SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit", "invoice"]
 
 MOST_LINES = 200
 # In minor units; far more than anyone is billed, and far less than what a database holds.

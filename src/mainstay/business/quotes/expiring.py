@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from datetime import date
 
 from mainstay.business.issuing.house import house_of
-from mainstay.business.organisation.store import NEW_DAYS
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteExpired
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
-from mainstay.kernel.reaction import Chore, Timer
+from mainstay.kernel.reaction import Timer
 
 
 def expire_quotes(ctx: Context, _day: date) -> None:
@@ -25,7 +24,7 @@ def expire_quotes(ctx: Context, _day: date) -> None:
         ctx.record(QuoteExpired(after))
 
 
-def reckon_days_anew(ctx: Context, _told: Mapping[str, str]) -> None:
+def reckon_quotes_anew(ctx: Context, _told: Mapping[str, str]) -> None:
     """Let quotes expire at the midnight of the time zone that the organisation is in now."""
     house = house_of(ctx)
     waiting = ctx.rows.all(
@@ -41,4 +40,3 @@ def reckon_days_anew(ctx: Context, _told: Mapping[str, str]) -> None:
 
 
 TIMERS = (Timer(expire_quotes),)
-CHORES = (Chore(NEW_DAYS, reckon_days_anew),)

@@ -158,7 +158,7 @@ def paper_of(quote: Quote) -> PaperOut:
     if quote.snapshot is None:
         raise Conflict(f"{quote.named} was never sent, and has no PDF until it is.")
     name = f"{say(Snapshot.model_validate_json(quote.snapshot).language, 'title.quote')} {quote.named}.pdf"
-    return PaperOut(object=PaperOut.noun, record_id=quote.id, name=name, sha256=quote.pdf_sha256)
+    return PaperOut(object=PaperOut.noun, record_id=quote.id, form="pdf", name=name, sha256=quote.pdf_sha256)
 
 
 def _frozen(ctx: Context, quote: Quote, house: House, today: str, until: str) -> Snapshot:

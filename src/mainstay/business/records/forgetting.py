@@ -14,7 +14,17 @@ from mainstay.values.moments import moment_text
 
 FORGET = "forget_file"
 # Every column in which the name of a kept file stands, of whatever organisation: what is not named here is lost.
-NAMED_IN = ("document.content", "document.thumbnail", "organisation.logo", "quote.pdf_sha256")
+NAMED_IN = (
+    "document.content",
+    "document.thumbnail",
+    "organisation.logo",
+    "quote.pdf_sha256",
+    "invoice.pdf_sha256",
+    "invoice.void_pdf_sha256",
+    "invoice.ubl_sha256",
+    "credit_note.pdf_sha256",
+    "credit_note.ubl_sha256",
+)
 
 
 def letter(name: str) -> Letter:

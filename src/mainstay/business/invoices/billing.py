@@ -1,0 +1,229 @@
+"""The lines of an invoice out of what there is to bill: a quote or a part of it, and work that was done."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mainstay.business.hours import store as hours
+from mainstay.business.invoices import store
+from mainstay.business.invoices.model import PARTS, Invoice
+from mainstay.business.issuing.house import House
+from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
+from mainstay.business.lines.pricing import PriceBook, rates_of
+from mainstay.business.quotes.model import Quote
+from mainstay.kernel.context import Context
+from mainstay.paper.locales import Locale
+from mainstay.paper.messages import say
+from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
+from mainstay.values.ids import new_id
+from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, spread
+from mainstay.values.totals import Settled
+
+Kept = dict[str, Any]
+
+
+class Reader(NamedTuple):
+    """In which words the lines are written that nobody types: the customer's language, the organisation's country."""
+
+    language: str
+    locale: Locale
+
+
+def reader_of(ctx: Context, customer: str, house: House) -> Reader:
+    """Who reads an invoice for this customer."""
+    row = ctx.rows.one(
+        "SELECT customer.language, organisation.country FROM customer"
+        " JOIN organisation ON organisation.id = :organisation"
+        " WHERE customer.organisation_id = :organisation AND customer.id = :id",
+        id=customer,
+    )
+    language, country = row or (None, None)
+    spoken = str(language) if language else house.language
+    return Reader(spoken, Locale(spoken, str(country) if country else None))
+
+
+class Billed(NamedTuple):
+    """What was taken out of a quote: lines, and what is taken off them together."""
+
+    lines: list[Line]
+    discount: dict[str, str | None] | None
+    # Whether prices are with tax; a part of a quote is a part of what is to be paid.
+    inclusive: bool
+
+
+def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) -> Billed:
+    """A part of what a quote comes to, before the work is billed: so much of each of its taxes, to the cent."""
+    share = part.kept(quote.currency, "part")
+    asked = read_share(share, quote.currency).of(quote.total)
+    left = quote.total - sum(one.total - one.credited for one in store.of_quote(ctx, quote.id))
+    if asked <= 0 or asked > left:
+        told = f"comes to {amount_text(asked, quote.currency)}, and {amount_text(max(left, 0), quote.currency)}"
+        raise Invalid([Fault("part", f"{told} of {quote.named} is left to be invoiced")])
+    groups = [(tax["taxRateId"], _gross(tax, quote.currency)) for tax in quote.taxes]
+    words = _words_of_part(share, kind, quote, reader)
+    amounts = spread(asked, [gross for _, gross in groups])
+    lines = [
+        Line(new_id("line"), words, unit_price=_as_price(amount, quote.currency), tax_rate_id=rate)
+        for (rate, _), amount in zip(groups, amounts, strict=True)
+        if amount
+    ]
+    return Billed(lines, None, inclusive=True)
+
+
+def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: Reader) -> Billed:
+    """Lines of a quote, all or these, that are on no invoice yet; of all, what was asked for before is taken off."""
+    lines = [line for line in read_lines(quote.lines) if line.counts or line.kind != "item"]
+    billed = _billed_among(ctx, quote)
+    if chosen is not None:
+        _check_chosen(chosen, lines, billed)
+    wanted = [line for line in lines if line.id not in billed and (chosen is None or line.id in chosen)]
+    if not any(line.kind == "item" for line in wanted):
+        refuse([Reason(f"All of {quote.named} is on invoices already.", "list_invoices")])
+    copied = [
+        Line(
+            **{name: getattr(line, name) for name in Line.__slots__}
+            | {"id": new_id("line"), "optional": False, "chosen": True, "source": _source(line)}
+        )
+        for line in wanted
+    ]
+    discount = quote.discount if len(wanted) == len(lines) else _discount_of(ctx, quote, wanted)
+    deducted = [] if chosen is not None else _deductions(ctx, quote, reader)
+    return Billed([*copied, *deducted], discount, quote.prices_include_tax)
+
+
+def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
+    """Hours of a job that are approved, billable and on no invoice: all up to a date, or these."""
+    house = hours.house(ctx)
+    usual = PriceBook(ctx).usual_rate
+    entries = hours.to_bill(ctx, house, job, until)
+    if only is not None:
+        known = {entry.id for entry in entries}
+        unknown = [one for one in only if one not in known]
+        if unknown:
+            told = "is nothing of this job that is to be billed and on no invoice; list_hours tells its hours"
+            raise Invalid([Fault("sources", f"{unknown[0]} {told}")])
+        entries = [entry for entry in entries if entry.id in only]
+    if without := sum(entry.bill_rate is None for entry in entries):
+        ctx.warnings.append(f"{without} of the hours have no rate to bill at, and come to nothing. Set their prices.")
+    return [_hours_line(entry, reader, usual) for entry in entries]
+
+
+def _hours_line(entry: hours.ToBill, reader: Reader, usual: str | None) -> Line:
+    head = say(reader.language, "line.hours", day=reader.locale.day(entry.on), name=entry.person_name)
+    return Line(
+        new_id("line"),
+        "\n".join(filter(None, (head, entry.note))),
+        quantity=entry.quantity,
+        unit="h",
+        unit_price=entry.bill_rate or 0,
+        tax_rate_id=usual,
+        cost=entry.cost_rate,
+        source={"kind": "timeEntry", "id": entry.id},
+    )
+
+
+def _gross(tax: Kept, currency: str) -> int:
+    return Money.parse(tax["net"], currency).minor + Money.parse(tax["amount"], currency).minor
+
+
+def _as_price(minor: int, currency: str) -> int:
+    scale: int = 10 ** CURRENCIES[currency]
+    return minor * UNIT // scale
+
+
+def _words_of_part(share: dict[str, str | None], kind: str, quote: Quote, reader: Reader) -> str:
+    if share["percent"] is None:
+        return say(reader.language, "line.depositAmount", number=quote.number)
+    key = "line.deposit" if kind == "deposit" else "line.progress"
+    return say(reader.language, key, percent=reader.locale.percent(share["percent"]), number=quote.number)
+
+
+def _source(line: Line) -> dict[str, str] | None:
+    return {"kind": "quoteLine", "id": line.id} if line.kind == "item" else None
+
+
+def _billed_among(ctx: Context, quote: Quote) -> set[str]:
+    """The lines of a quote that are on invoices."""
+    rows = ctx.rows.all(
+        "SELECT billed_source.source_id FROM invoice JOIN billed_source"
+        " ON billed_source.organisation_id = :organisation AND billed_source.invoice_id = invoice.id"
+        " WHERE invoice.organisation_id = :organisation AND invoice.quote_id = :quote"
+        " AND billed_source.kind = 'quoteLine'",
+        quote=quote.id,
+    )
+    return {str(source) for (source,) in rows}
+
+
+def _check_chosen(chosen: Sequence[str], lines: Sequence[Line], billed: set[str]) -> None:
+    known = {line.id for line in lines}
+    faults = [
+        Fault(
+            f"quoteLines.{place}",
+            "is on an invoice already" if one in billed else "is no line of the quote that counts",
+        )
+        for place, one in enumerate(chosen)
+        if one not in known or one in billed
+    ]
+    if faults:
+        raise Invalid(faults)
+
+
+def _discount_of(ctx: Context, quote: Quote, wanted: Sequence[Line]) -> dict[str, str | None] | None:
+    """What of a quote's discount is for these of its lines: as it was shared out over all of them."""
+    if quote.discount is None:
+        return None
+    counted = [line for line in read_lines(quote.lines) if line.counts]
+    shares = draw_up(counted, rates_of(ctx, counted), quote.reckoned).totals.discounts
+    ids = {line.id for line in wanted}
+    taken = sum(share for line, share in zip(counted, shares, strict=True) if line.id in ids)
+    return {"percent": None, "amount": amount_text(taken, quote.currency)} if taken else None
+
+
+def _deductions(ctx: Context, quote: Quote, reader: Reader) -> list[Line]:
+    """What was invoiced of a quote in parts, each as it was, less what was credited of it."""
+    lines = []
+    for before in store.of_quote(ctx, quote.id):
+        if before.kind not in PARTS or before.deducted_on:
+            continue
+        if before.status == "draft":
+            ctx.warnings.append(
+                f"A draft of a {before.kind} invoice for {quote.named} is there, which is not taken off."
+                " Send or delete it first."
+            )
+        elif before.is_issued:
+            lines += _deduction(ctx, quote, before, reader)
+    return lines
+
+
+def _deduction(ctx: Context, quote: Quote, before: Invoice, reader: Reader) -> list[Line]:
+    title = say(reader.language, f"title.{before.kind}")
+    words = say(
+        reader.language,
+        "line.deducted",
+        title=title,
+        number=before.named,
+        day=reader.locale.day(before.issued_on or ""),
+    )
+    lines = []
+    for rate, settled in remaining(ctx, before).items():
+        amount = settled.net + sum(settled.taxes) if quote.prices_include_tax else settled.net
+        taken = Settled(-settled.net, tuple(-tax for tax in settled.taxes))
+        source = {"kind": "deposit", "id": before.id, "settled": settled_text(taken, quote.currency)}
+        price = _as_price(amount, quote.currency)
+        lines.append(Line(new_id("line"), words, quantity=-UNIT, unit_price=price, tax_rate_id=rate, source=source))
+    return lines
+
+
+def remaining(ctx: Context, invoice: Invoice) -> dict[str | None, Settled]:
+    """What is left of an invoice without what was credited of it, by the rate of tax."""
+    left = {tax["taxRateId"]: _settled(tax, invoice.currency) for tax in invoice.taxes}
+    for taxes in store.credited_taxes(ctx, invoice.id):
+        for tax in taxes:
+            less = _settled(tax, invoice.currency)
+            before = left[tax["taxRateId"]]
+            left[tax["taxRateId"]] = before + Settled(-less.net, tuple(-part for part in less.taxes))
+    return {rate: settled for rate, settled in left.items() if settled.net or any(settled.taxes)}
+
+
+def _settled(tax: Kept, currency: str) -> Settled:
+    parts = tuple(Money.parse(part["amount"], currency).minor for part in tax["components"])
+    return Settled(Money.parse(tax["net"], currency).minor, parts)

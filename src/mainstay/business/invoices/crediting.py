@@ -1,0 +1,324 @@
+"""Crediting an invoice, all of it or a part: with a number of its own, and never more than is left."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.business.customers.store import CUSTOMERS
+from mainstay.business.invoices import sources, store
+from mainstay.business.invoices.allocating import release
+from mainstay.business.invoices.billing import remaining
+from mainstay.business.invoices.credit_note import (
+    CREDIT_NOTES,
+    LISTED_CREDIT_NOTES,
+    CreditNote,
+    ListedCreditNoteOut,
+)
+from mainstay.business.invoices.events import InvoiceCredited
+from mainstay.business.invoices.model import Invoice, ListedInvoice
+from mainstay.business.invoices.operations import InvoiceId
+from mainstay.business.invoices.papers import paper_of, snapshot_of
+from mainstay.business.invoices.sending import TO, mail, told_standing, unreachable_reason
+from mainstay.business.invoices.store import INVOICES
+from mainstay.business.issuing.freezing import About, freeze
+from mainstay.business.issuing.house import house_of, today_of
+from mainstay.business.issuing.mailing import Enclosed, addresses, each_once
+from mainstay.business.issuing.printed import printing
+from mainstay.business.lines.model import MOST_LINES, Line, Terms, draw_up, read_lines, settled_text
+from mainstay.business.lines.pricing import rates_of
+from mainstay.business.organisation import numbering
+from mainstay.identity.links import Kind as LinkKind
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.paper.einvoice import standing
+from mainstay.paper.locales import Locale
+from mainstay.paper.messages import say
+from mainstay.terms.refusal import Fault, Invalid, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, Day, Email, Paragraph, Price, Reference, SignedQuantity, id_of
+from mainstay.values.ids import new_id
+from mainstay.values.money import CURRENCIES, UNIT, amount_text, in_minor, price_text, spread
+from mainstay.values.search import SearchText
+from mainstay.values.totals import Discount, rounded
+
+
+class CreditedLine(BaseModel):
+    """A line to credit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    line_id: str = Field(description="Which line of the invoice.")
+    quantity: SignedQuantity | None = Field(None, description="How many of it; all that is left of it without.")
+
+
+class CreditInvoice(Irrevocable):
+    """Which invoice, what of it, and why."""
+
+    invoice_id: InvoiceId
+    reason: Paragraph = Field(title="Why", description="Why; the customer reads it.")
+    lines: list[CreditedLine] | None = Field(
+        None, max_length=MOST_LINES, description="Only these lines; without, all that is left of the invoice."
+    )
+    amount: Price | None = Field(None, description='Or only such an amount, with tax: "100.00".')
+    deliver: Literal["email", "none"] = Field("email", description="`none` issues it without a mail.")
+    to: list[Email] | None = TO
+
+
+class ListCreditNotes(ListInput):
+    """Which credit notes to list."""
+
+    starting_after: Annotated[str | None, id_of("credit")] = LAST_SEEN
+    customer_id: Annotated[str | None, id_of("customer")] = Field(
+        None, title="Customer", description="Only for this customer."
+    )
+    invoice_id: Annotated[str | None, Reference(to="invoice")] = Field(
+        None, title="Invoice", description="Only of this invoice, by id or number."
+    )
+    from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
+    until: Day | None = Field(None, description="Only those issued on this date or earlier.")
+    text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of the customer.")
+    order: Literal["newest", "issued"] = Field("newest", description="`newest` first, or last `issued` first.")
+
+
+class GetCreditNote(Input):
+    """Which credit note."""
+
+    credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
+
+
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    rest="POST /invoices/{invoice_id}/credit",
+    on=INVOICES,
+    unless=ListedInvoice.not_creditable,
+    mails=True,
+    done="The credit note is issued.",
+)
+def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
+    """Credit an invoice, or a part of it, with a credit note.
+
+    What was paid beyond what is left stays on the customer's account. Credited as a whole, what it billed can be
+    billed again.
+    """
+    house = house_of(ctx)
+    today = today_of(ctx, house).isoformat()
+    customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
+    to = (each_once(given.to) if given.to else addresses(ctx, customer, "invoices")) if given.deliver == "email" else []
+    unreachable = [] if to or given.deliver == "none" else [unreachable_reason(customer)]
+    refuse([*house.if_closed(today), *unreachable])
+    credited = _credited(ctx, given, invoice)
+    note = _issue(ctx, invoice, credited, given.reason, today)
+    after = store.settle(ctx, invoice, credited=note.total)
+    if after.due < 0:
+        surplus = -after.due
+        release(ctx, after, surplus)
+        after = store.settle(ctx, after, paid=-surplus)
+        left = f"{amount_text(surplus, invoice.currency)} {invoice.currency}"
+        ctx.effects.append(f"{left} that was paid stays on the account of {invoice.customer_name}.")
+    if after.status == "credited" and sources.free(ctx, after):
+        ctx.effects.append("What it bills can be billed again.")
+        store.hand_down(ctx, after.job_id)
+    ctx.post(printing(note.id, note.number))
+    total = f"{amount_text(note.total, note.currency)} {note.currency}"
+    ctx.summary = f"{note.number} credits {total} of {invoice.called} to {invoice.customer_name}."
+    snapshot = snapshot_of(note)
+    locale = Locale(snapshot.language, snapshot.seller.address.country if snapshot.seller.address else None)
+    enclosed = Enclosed("credit", note.id, paper_of(note, "pdf").name, LinkKind.INVOICE, invoice.id)
+    written = locale.money(amount_text(note.total, note.currency), note.currency)
+    mail(ctx, enclosed, after, to, {"number": note.number, "invoice": after.named, "total": written})
+    ctx.record(InvoiceCredited(after, invoice))
+    return after
+
+
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /credit-notes")
+def list_credit_notes(ctx: Context, given: ListCreditNotes) -> Page[ListedCreditNoteOut]:
+    """List credit notes.
+
+    Each says which invoice it credits, and why.
+    """
+    if given.from_ or given.until:
+        given = given.model_copy(update={"order": "issued"})
+    if given.invoice_id is None:
+        return LISTED_CREDIT_NOTES.page(ctx, given)
+    invoice = INVOICES.fetch(ctx, given.invoice_id)
+    return LISTED_CREDIT_NOTES.page(ctx, given, "credit_note.invoice_id = :invoice", invoice=invoice.id)
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    rest="GET /credit-notes/{credit_note_id}",
+    glances=True,
+    on=CREDIT_NOTES,
+)
+def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNote) -> CreditNote:
+    """Get a credit note with its lines.
+
+    By its id or number.
+    """
+    return credit_note
+
+
+OPERATIONS = (credit_invoice, list_credit_notes, get_credit_note)
+
+
+class _Credited(NamedTuple):
+    """What is credited: lines, and what is taken off them together."""
+
+    lines: list[Line]
+    terms: Terms
+    discount: dict[str, str | None] | None = None
+
+
+def _credited(ctx: Context, given: CreditInvoice, invoice: Invoice) -> _Credited:
+    if given.lines is not None and given.amount is not None:
+        raise Invalid([Fault("amount", "is not sent with lines: either lines, or an amount")])
+    if given.amount is not None:
+        return _of_amount(ctx, given.amount, invoice)
+    if given.lines is not None:
+        return _of_lines(ctx, given.lines, invoice)
+    return _rest(ctx, invoice) if invoice.credited else _mirror(invoice)
+
+
+def _mirror(invoice: Invoice) -> _Credited:
+    """All of it, as it is."""
+    return _Credited(read_lines(invoice.lines), invoice.reckoned, invoice.discount)
+
+
+def _rest(ctx: Context, invoice: Invoice) -> _Credited:
+    """What is left of it, to the cent."""
+    terms = Terms(invoice.currency, invoice.prices_include_tax, Discount())
+    lines = []
+    for rate, settled in remaining(ctx, invoice).items():
+        amount = settled.net + (sum(settled.taxes) if terms.inclusive else 0)
+        source = {"kind": "invoice", "id": invoice.id, "settled": settled_text(settled, invoice.currency)}
+        price = amount * UNIT // int(10 ** CURRENCIES[invoice.currency])
+        lines.append(Line(new_id("line"), _whole(invoice), unit_price=price, tax_rate_id=rate, source=source))
+    return _Credited(lines, terms)
+
+
+def _of_amount(ctx: Context, price: int, invoice: Invoice) -> _Credited:
+    """An amount with tax, shared out over what is left of each tax."""
+    left = invoice.total - invoice.credited
+    try:
+        amount = in_minor(price, invoice.currency)
+    except ValueError as wrong:
+        raise Invalid([Fault("amount", str(wrong))]) from None
+    if not 0 < amount <= left:
+        told = f"is not between nothing and the {amount_text(left, invoice.currency)} that is left of {invoice.named}"
+        raise Invalid([Fault("amount", told)])
+    if amount == left:
+        return _rest(ctx, invoice) if invoice.credited else _mirror(invoice)
+    parts = remaining(ctx, invoice)
+    shares = spread(amount, [settled.net + sum(settled.taxes) for settled in parts.values()])
+    scale = UNIT // int(10 ** CURRENCIES[invoice.currency])
+    lines = [
+        Line(new_id("line"), _whole(invoice), unit_price=share * scale, tax_rate_id=rate)
+        for rate, share in zip(parts, shares, strict=True)
+        if share
+    ]
+    return _Credited(lines, Terms(invoice.currency, inclusive=True, discount=Discount()))
+
+
+def _whole(invoice: Invoice) -> str:
+    return f"{say(snapshot_of(invoice).language, 'title.invoice')} {invoice.named}"
+
+
+def _of_lines(ctx: Context, asked: Sequence[CreditedLine], invoice: Invoice) -> _Credited:
+    """Some of its lines, or some of what they say; with what was taken off them."""
+    lines = {line.id: line for line in read_lines(invoice.lines) if line.kind == "item"}
+    before = _credited_before(ctx, invoice)
+    taken = dict(zip(lines, _discounts(ctx, invoice, list(lines.values())), strict=True))
+    credited: list[Line] = []
+    less = 0
+    for place, one in enumerate(asked):
+        line = _checked(one, lines, before, credited, f"lines.{place}")
+        credited.append(line)
+        whole = lines[line.id].quantity
+        less += rounded(taken[line.id] * line.quantity, whole) if whole else 0
+    discount = {"percent": None, "amount": amount_text(less, invoice.currency)} if less else None
+    found = _Credited(credited, Terms(invoice.currency, invoice.prices_include_tax, Discount(amount=less)), discount)
+    total = draw_up(credited, rates_of(ctx, credited), found.terms).totals.total
+    left = invoice.total - invoice.credited
+    after = {line.id: before.get(line.id, 0) + line.quantity for line in credited}
+    if all(after.get(name, before.get(name, 0)) == line.quantity for name, line in lines.items()):
+        # Nothing is left of any line, so nothing is left of what they came to either.
+        return found if not invoice.credited and total == left else _rest(ctx, invoice)
+    if not 0 < total <= left:
+        told = f"come to {amount_text(total, invoice.currency)}, and {amount_text(left, invoice.currency)}"
+        raise Invalid([Fault("lines", f"{told} is left of {invoice.named}")])
+    return found
+
+
+def _checked(one: CreditedLine, lines: dict[str, Line], before: dict[str, int], credited: list[Line], at: str) -> Line:
+    line = lines.get(one.line_id)
+    if line is None:
+        known = ", ".join(lines)
+        raise Invalid([Fault(f"{at}.lineId", f"is no line of it that costs something; there are: {known}")])
+    if any(other.id == line.id for other in credited):
+        raise Invalid([Fault(f"{at}.lineId", "is named twice")])
+    left = line.quantity - before.get(line.id, 0)
+    quantity = left if one.quantity is None else one.quantity
+    if line.deducts and quantity != left:
+        raise Invalid([Fault(f"{at}.quantity", "is all or nothing where it takes off another invoice")])
+    if not quantity or abs(quantity) > abs(left) or (quantity > 0) != (left > 0):
+        raise Invalid([Fault(f"{at}.quantity", f"is not among the {price_text(left)} that are left of it")])
+    return replace(line, quantity=quantity)
+
+
+def _credited_before(ctx: Context, invoice: Invoice) -> dict[str, int]:
+    """How much of each line was credited before."""
+    rows = ctx.rows.all(
+        "SELECT id FROM credit_note WHERE organisation_id = :organisation AND invoice_id = :invoice",
+        invoice=invoice.id,
+    )
+    found: dict[str, int] = {}
+    for (identity,) in rows:
+        for line in read_lines(CREDIT_NOTES.fetch(ctx, str(identity)).lines):
+            found[line.id] = found.get(line.id, 0) + line.quantity
+    return found
+
+
+def _discounts(ctx: Context, invoice: Invoice, lines: list[Line]) -> tuple[int, ...]:
+    return draw_up(lines, rates_of(ctx, lines), invoice.reckoned).totals.discounts
+
+
+def _issue(ctx: Context, invoice: Invoice, credited: _Credited, reason: str, today: str) -> CreditNote:
+    drawn = draw_up(credited.lines, rates_of(ctx, credited.lines), credited.terms)
+    number = numbering.take(ctx, "creditNote")
+    told: dict[str, Any] = {
+        "kind": "creditNote",
+        "number": number,
+        "language": snapshot_of(invoice).language,
+        "issuedOn": today,
+        "reason": reason,
+        "discount": credited.discount,
+        "preceding": [{"number": invoice.number, "issuedOn": invoice.issued_on}],
+    }
+    about = About(invoice.customer_id, invoice.site_id, invoice.job_id)
+    snapshot = freeze(ctx, about, credited.lines, credited.terms, told)
+    judged = standing(snapshot)
+    return CREDIT_NOTES.insert(
+        ctx,
+        {
+            "number": number,
+            "invoice_id": invoice.id,
+            "customer_id": invoice.customer_id,
+            "job_id": invoice.job_id,
+            "currency": invoice.currency,
+            "prices_include_tax": credited.terms.inclusive,
+            "language": snapshot.language,
+            "issued_on": today,
+            "reason": reason,
+            "discount": credited.discount,
+            "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
+            "e_invoice": told_standing(judged.e_invoice),
+            "peppol": told_standing(judged.peppol),
+            **drawn.columns,
+        },
+    )

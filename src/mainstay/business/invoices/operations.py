@@ -1,0 +1,361 @@
+"""What can be done with invoices while the office works on them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mainstay.business.customers.model import Customer
+from mainstay.business.customers.store import CUSTOMERS, SITES
+from mainstay.business.invoices import sources, store
+from mainstay.business.invoices.billing import Billed, Reader, lines_of, part_of, reader_of, work_of
+from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
+from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Status
+from mainstay.business.invoices.store import INVOICES, LISTED
+from mainstay.business.issuing.house import house_of
+from mainstay.business.jobs.model import Job
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
+from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
+from mainstay.business.lines.pricing import PriceBook, drawn
+from mainstay.business.quotes.model import Quote
+from mainstay.business.quotes.store import QUOTES
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, Day, Paragraph, Reference, id_of, omittable
+from mainstay.values.fields import Line as Text
+from mainstay.values.search import SearchText
+
+InvoiceId = Annotated[str, Field(title="Invoice", description="The invoice's id or number.")]
+_Site = Annotated[
+    Annotated[str, id_of("site")] | None, Field(title="Site", description="Where: a site of the customer.")
+]
+_Title = Annotated[Text | None, Field(description="What it is for, in a few words.")]
+_DueOn = Annotated[Day | None, Field(title="Due", description="Null for the customer's usual time to pay.")]
+_Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
+_Sources = Annotated[
+    list[str],
+    Field(max_length=MOST_LINES, description="Hours and materials of the job to bill, by their ids."),
+]
+
+
+class ListInvoices(ListInput):
+    """Which invoices to list."""
+
+    starting_after: Annotated[str | None, id_of("invoice")] = LAST_SEEN
+    status: Status | Literal["unpaid"] | None = Field(
+        None, description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet."
+    )
+    kind: Kind | None = Field(None, description="Only these.")
+    customer_id: Annotated[str | None, id_of("customer")] = Field(
+        None, title="Customer", description="Only invoices for this customer."
+    )
+    job_id: Annotated[str | None, Reference(to="job")] = Field(
+        None, title="Job", description="Only invoices for this job, by id or number."
+    )
+    quote_id: Annotated[str | None, Reference(to="quote")] = Field(
+        None, title="Quote", description="Only invoices of this quote, by id or number."
+    )
+    from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
+    until: Day | None = Field(None, description="Only those issued on this date or earlier.")
+    text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
+    order: Literal["newest", "issued", "due"] = Field(
+        "newest", description="`newest` first, last `issued` first, or first `due` first."
+    )
+
+
+class GetInvoice(Input):
+    """Which invoice."""
+
+    invoice_id: InvoiceId
+
+
+class DraftInvoice(Input):
+    """For whom, and what."""
+
+    customer_id: Annotated[str | None, id_of("customer")] = Field(
+        None, title="Customer", description="For whom. Needed without jobId or quoteId."
+    )
+    job_id: Annotated[str | None, Reference(to="job")] = Field(
+        None, title="Job", description="The job it is for, by id or number."
+    )
+    quote_id: Annotated[str | None, Reference(to="quote")] = Field(
+        None,
+        title="Quote",
+        description="An accepted quote to bill, by id or number: what is left of it, less what was asked for before.",
+    )
+    part: Share | None = Field(
+        None, description="Of the quote's total, to ask for before: the last invoice takes it off."
+    )
+    kind: Literal["deposit", "progress"] = Field("deposit", description="What a part is.")
+    quote_lines: list[str] | None = Field(
+        None, max_length=MOST_LINES, description="Only these lines of the quote, by their ids."
+    )
+    unbilled: bool = Field(default=False, description="All approved hours and materials of the job not billed yet.")
+    until: Day | None = Field(None, description="Of what is unbilled, only up to this date.")
+    sources: _Sources | None = None
+    site_id: _Site = None
+    title: _Title = None
+    lines: list[NewLine] = Field(default_factory=list, max_length=MOST_LINES, description="Other lines.")
+    discount: _Discount = None
+    due_on: _DueOn = None
+    notes: Paragraph | None = omittable(description="Printed below; the organisation's own where nothing is said.")
+
+
+class UpdateInvoice(Input):
+    """Which draft, and what to change; null clears."""
+
+    invoice_id: InvoiceId
+    title: _Title = None
+    site_id: _Site = None
+    edits: list[LineEdit] = omittable(
+        max_length=MOST_LINES, description="Changes of its lines, by their ids; the others stay."
+    )
+    sources: _Sources = omittable()
+    discount: _Discount = None
+    due_on: _DueOn = None
+    notes: Paragraph | None = Field(None, description="Printed below.")
+
+
+class DeleteDraftInvoice(Irrevocable):
+    """Which draft."""
+
+    invoice_id: InvoiceId
+
+
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /invoices")
+def list_invoices(ctx: Context, given: ListInvoices) -> Page[ListedInvoiceOut]:
+    """List invoices.
+
+    Without their lines, which get_invoice tells.
+    """
+    # What was issued between dates is looked for by its date, and so is in that order.
+    if given.from_ or given.until:
+        given = given.model_copy(update={"order": "issued"})
+    narrowed: list[str] = []
+    bound: dict[str, Any] = {}
+    if given.job_id is not None:
+        narrowed.append("invoice.job_id = :job")
+        bound["job"] = JOBS.fetch(ctx, given.job_id).id
+    if given.quote_id is not None:
+        narrowed.append("invoice.quote_id = :quote")
+        bound["quote"] = QUOTES.fetch(ctx, given.quote_id).id
+    return LISTED.page(ctx, given, " AND ".join(narrowed), **bound)
+
+
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /invoices/{invoice_id}", glances=True, on=INVOICES)
+def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
+    """Get an invoice with its lines.
+
+    By its id or number.
+    """
+    return invoice
+
+
+@operation(right=Right.INVOICES_CHANGE, effect=Effect.CHANGE, rest="POST /invoices", done="The draft is there.")
+def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
+    """Draft an invoice.
+
+    Of a quote or a part of it, of work not billed yet, or of other lines. It has no number, and nothing is sent, until
+    send_invoice.
+    """
+    return draft(ctx, given)
+
+
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.CHANGE,
+    rest="PATCH /invoices/{invoice_id}",
+    on=INVOICES,
+    unless=ListedInvoice.not_editable,
+    done="Your changes are saved.",
+)
+def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
+    """Change a draft of an invoice.
+
+    Only what is sent changes; lines by edits, each of which names its line. What was issued is voided or credited.
+    """
+    changes = given.sent("invoice_id", "edits", "discount", "sources")
+    _check_site(ctx, invoice.customer_id, given.site_id)
+    if "discount" in given.model_fields_set:
+        changes["discount"] = given.discount and given.discount.kept(invoice.currency, "discount")
+    discount = read_share(changes.get("discount", invoice.discount), invoice.currency)
+    terms = Terms(invoice.currency, invoice.prices_include_tax, discount)
+    lines = _typed(edited(read_lines(invoice.lines), given.edits or [], PriceBook(ctx)))
+    if given.sources:
+        reader = reader_of(ctx, invoice.customer_id, house_of(ctx))
+        lines += work_of(ctx, _needed_job(invoice.job_id), given.sources, None, reader)
+    columns = drawn(ctx, _within_bounds(lines), terms)
+    after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
+    if after is not invoice:
+        sources.reserve(ctx, after)
+        ctx.record(InvoiceUpdated(after, invoice))
+    return after
+
+
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    rest="POST /invoices/{invoice_id}/delete",
+    on=INVOICES,
+    unless=ListedInvoice.not_deletable,
+    done="The draft is deleted.",
+    ends=True,
+)
+def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invoice) -> Invoice:
+    """Delete a draft of an invoice.
+
+    What is on it can be billed again. What was issued stays: void or credit it.
+    """
+    ctx.summary = f"{invoice.called}: deleted."
+    if sources.free(ctx, invoice):
+        ctx.effects.append("What it bills is free to be billed again.")
+    store.delete(ctx, invoice)
+    ctx.record(InvoiceDeleted(invoice))
+    return invoice
+
+
+OPERATIONS = (list_invoices, get_invoice, draft_invoice, update_invoice, delete_draft_invoice)
+
+
+def draft(ctx: Context, given: DraftInvoice) -> Invoice:
+    """A draft of what is asked for, on which everything is billed by no other from now on."""
+    _check_asked(given)
+    quote: Quote | None = QUOTES.fetch(ctx, given.quote_id) if given.quote_id else None
+    if quote:
+        refuse(_not_billable(quote))
+    job = _job_of(ctx, given.job_id or (quote.job_id if quote else None))
+    customer = _customer_of(ctx, given, quote, job)
+    house = house_of(ctx)
+    reader = reader_of(ctx, customer.id, house)
+    billed = _of_quote(ctx, given, quote, reader) if quote else Billed([], None, house.prices_include_tax)
+    lines = [*billed.lines, *_work(ctx, given, job, reader), *_typed(made(given.lines, PriceBook(ctx)))]
+    discount = given.discount.kept(house.currency, "discount") if given.discount else billed.discount
+    site = given.site_id if "site_id" in given.model_fields_set else _site_of(quote, job)
+    _check_site(ctx, customer.id, site)
+    terms = Terms(house.currency, billed.inclusive, read_share(discount, house.currency))
+    columns = drawn(ctx, _within_bounds(lines), terms)
+    invoice = INVOICES.insert(
+        ctx,
+        {
+            "kind": _kind_of(given, billed),
+            "customer_id": customer.id,
+            "site_id": site,
+            "job_id": job and job.id,
+            "quote_id": quote and quote.id,
+            "title": given.title or (quote.title if quote else job.title if job else None),
+            "currency": house.currency,
+            "prices_include_tax": billed.inclusive,
+            "status": "draft",
+            "standing": "draft",
+            "due_on": given.due_on,
+            "notes": given.notes if "notes" in given.model_fields_set else house.invoice_notes,
+            "discount": discount,
+            "due": columns["total"],
+            **columns,
+        },
+    )
+    sources.reserve(ctx, invoice)
+    ctx.record(InvoiceCreated(invoice))
+    return invoice
+
+
+def _check_asked(given: DraftInvoice) -> None:
+    """Refuse what contradicts itself, or asks for a part of nothing."""
+    faults = [
+        Fault(name, "needs quoteId: a part of which quote")
+        for name, value in (("part", given.part), ("quoteLines", given.quote_lines))
+        if value is not None and not given.quote_id
+    ]
+    if given.part is not None and given.quote_lines is not None:
+        faults.append(Fault("quoteLines", "is not sent with part: either a share of the total, or lines"))
+    if given.part is not None and (given.lines or given.unbilled or given.sources):
+        faults.append(Fault("part", "stands alone on an invoice; draft another one for other lines"))
+    if given.unbilled and given.sources is not None:
+        faults.append(Fault("sources", "is not sent with unbilled: either all, or these"))
+    if faults:
+        raise Invalid(faults)
+
+
+def _not_billable(quote: Quote) -> list[Reason]:
+    if quote.status == "accepted":
+        return []
+    told = f"{quote.named} is not accepted, so there is nothing to bill of it. Record the customer's answer first."
+    return [Reason(told, "record_quote_decision")]
+
+
+def _job_of(ctx: Context, named: str | None) -> Job | None:
+    return JOBS.fetch(ctx, named) if named else None
+
+
+def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Job | None) -> Customer:
+    named = given.customer_id or (quote.customer_id if quote else job.customer_id if job else None)
+    if named is None:
+        raise Invalid([Fault("customerId", "is required without jobId or quoteId")])
+    faults = []
+    if quote and quote.customer_id != named:
+        faults.append(Fault("quoteId", "is a quote for another customer; list_quotes tells this one's"))
+    if job and job.customer_id != named:
+        faults.append(Fault("jobId", "is a job for another customer; list_jobs tells this one's"))
+    if faults:
+        raise Invalid(faults)
+    customer: Customer = CUSTOMERS.fetch(ctx, named)
+    refuse(customer.not_usable())
+    return customer
+
+
+def _of_quote(ctx: Context, given: DraftInvoice, quote: Quote, reader: Reader) -> Billed:
+    if given.part:
+        return part_of(ctx, quote, given.part, given.kind, reader)
+    return lines_of(ctx, quote, given.quote_lines, reader)
+
+
+def _kind_of(given: DraftInvoice, billed: Billed) -> Kind:
+    if given.part:
+        return given.kind
+    return "final" if any(line.deducts for line in billed.lines) else "standard"
+
+
+def _work(ctx: Context, given: DraftInvoice, job: Job | None, reader: Reader) -> list[Line]:
+    if not given.unbilled and not given.sources:
+        return []
+    lines = work_of(ctx, _needed_job(job.id if job else None), given.sources, given.until, reader)
+    if not lines:
+        refuse([Reason("There is nothing of this job that is approved and not billed yet.", "review_hours")])
+    return lines
+
+
+def _needed_job(job: str | None) -> str:
+    if job is None:
+        raise Invalid([Fault("jobId", "is required to bill work: of which job")])
+    return job
+
+
+def _typed(lines: list[Line]) -> list[Line]:
+    """Refuse options: on an invoice everything counts."""
+    faults = [
+        Fault(f"lines.{place}.optional", "is for quotes only: on an invoice everything counts")
+        for place, line in enumerate(lines)
+        if line.optional
+    ]
+    if faults:
+        raise Invalid(faults)
+    return lines
+
+
+def _within_bounds(lines: list[Line]) -> list[Line]:
+    if len(lines) > MOST_LINES:
+        told = f"would be more than {MOST_LINES}; bill a part of it, with sources or up to a date"
+        raise Invalid([Fault("lines", told)])
+    return lines
+
+
+def _site_of(quote: Quote | None, job: Job | None) -> str | None:
+    return (quote.site_id if quote else None) or (job.site_id if job else None)
+
+
+def _check_site(ctx: Context, customer: str, site: str | None) -> None:
+    if site and SITES.fetch(ctx, site).customer_id != customer:
+        raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])

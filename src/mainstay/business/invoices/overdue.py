@@ -1,0 +1,42 @@
+"""What time does to invoices: those that were not paid in time are overdue, by the clocks of the organisation."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from mainstay.business.invoices.events import InvoiceOverdue
+from mainstay.business.invoices.store import INVOICES
+from mainstay.business.issuing.house import house_of
+from mainstay.business.organisation.store import NEW_DAYS
+from mainstay.business.quotes.expiring import reckon_quotes_anew
+from mainstay.kernel.context import Context
+from mainstay.kernel.reaction import Chore, Timer
+
+
+def tell_overdue(ctx: Context, _day: date) -> None:
+    """Tell of each invoice that was not paid in time, once."""
+    overdue = ctx.rows.all(
+        "SELECT id FROM invoice WHERE organisation_id = :organisation AND owing = 1 AND told_overdue = 0"
+        " AND overdue_at <= :now ORDER BY overdue_at"
+    )
+    for (identity,) in overdue:
+        invoice = INVOICES.fetch(ctx, str(identity))
+        ctx.record(InvoiceOverdue(INVOICES.save(ctx, invoice, {"told_overdue": 1})))
+
+
+def reckon_days_anew(ctx: Context, told: Mapping[str, str]) -> None:
+    """Let quotes expire and invoices be due at the midnight of the time zone that the organisation is in now."""
+    reckon_quotes_anew(ctx, told)
+    house = house_of(ctx)
+    waiting = ctx.rows.all(
+        "SELECT id, due_on FROM invoice WHERE organisation_id = :organisation AND owing = 1 AND told_overdue = 0"
+    )
+    for identity, due_on in waiting:
+        ctx.rows.run(
+            "UPDATE invoice SET overdue_at = :ends WHERE organisation_id = :organisation AND id = :id",
+            id=identity,
+            ends=house.ends_at(str(due_on)),
+        )
+
+
+TIMERS = (Timer(tell_overdue),)
+CHORES = (Chore(NEW_DAYS, reckon_days_anew),)

@@ -1,0 +1,148 @@
+"""The files of invoices and credit notes: PDFs, with the e-invoice inside, and the e-invoice by itself."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from mainstay.business.invoices.credit_note import CREDIT_NOTES, CreditNote
+from mainstay.business.invoices.model import Invoice
+from mainstay.business.invoices.operations import InvoiceId
+from mainstay.business.invoices.store import INVOICES
+from mainstay.business.issuing.printed import PDF, XML, Form, PaperOut
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.paper.messages import say
+from mainstay.paper.snapshot import Snapshot
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
+from mainstay.values.words import words_of
+
+_FILES = frozenset({Door.API, Door.OFFICE})
+
+
+class GetInvoicePdf(Input):
+    """Which invoice."""
+
+    invoice_id: InvoiceId
+    copy_: Literal["void"] | None = Field(
+        None, alias="copy", description="`void` for the stamped copy of one that is void."
+    )
+
+
+class GetInvoiceUbl(Input):
+    """Which invoice."""
+
+    invoice_id: InvoiceId
+
+
+class GetCreditNotePdf(Input):
+    """Which credit note."""
+
+    credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
+
+
+class GetCreditNoteUbl(Input):
+    """Which credit note."""
+
+    credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    rest="GET /invoices/{invoice_id}/pdf",
+    offered=_FILES,
+    on=INVOICES,
+    gives=PDF,
+)
+def get_invoice_pdf(_ctx: Context, given: GetInvoicePdf, invoice: Invoice) -> PaperOut:
+    """Get the PDF of an invoice.
+
+    As it was issued, with the e-invoice inside: always the same bytes. A draft has none.
+    """
+    if given.copy_ and invoice.status != "void":
+        raise Conflict(f"{invoice.named} is not void, so there is no stamped copy of it.")
+    return paper_of(invoice, given.copy_ or "pdf")
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    rest="GET /invoices/{invoice_id}/ubl",
+    offered=_FILES,
+    on=INVOICES,
+    gives=XML,
+)
+def get_invoice_ubl(_ctx: Context, _given: GetInvoiceUbl, invoice: Invoice) -> PaperOut:
+    """Get an invoice as an e-invoice in UBL.
+
+    As it was issued. Where it cannot be one, what is missing is told.
+    """
+    return paper_of(invoice, "ubl")
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    rest="GET /credit-notes/{credit_note_id}/pdf",
+    offered=_FILES,
+    on=CREDIT_NOTES,
+    gives=PDF,
+)
+def get_credit_note_pdf(_ctx: Context, _given: GetCreditNotePdf, credit_note: CreditNote) -> PaperOut:
+    """Get the PDF of a credit note.
+
+    As it was issued, with the e-invoice inside: always the same bytes.
+    """
+    return paper_of(credit_note, "pdf")
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    rest="GET /credit-notes/{credit_note_id}/ubl",
+    offered=_FILES,
+    on=CREDIT_NOTES,
+    gives=XML,
+)
+def get_credit_note_ubl(_ctx: Context, _given: GetCreditNoteUbl, credit_note: CreditNote) -> PaperOut:
+    """Get a credit note as an e-invoice in UBL.
+
+    As it was issued. Where it cannot be one, what is missing is told.
+    """
+    return paper_of(credit_note, "ubl")
+
+
+OPERATIONS = (get_invoice_pdf, get_invoice_ubl, get_credit_note_pdf, get_credit_note_ubl)
+
+
+def paper_of(document: Invoice | CreditNote, form: Form) -> PaperOut:
+    """A file of what was issued."""
+    if document.snapshot is None:
+        raise Conflict("A draft has no file until it is issued. Send it first.")
+    if form == "ubl":
+        _check_is_e_invoice(document.called, document.e_invoice or {})
+    title = _titled(snapshot_of(document))
+    ending = {"pdf": ".pdf", "void": " void.pdf", "ubl": ".xml"}[form]
+    name = f"{title} {document.number}{ending}"
+    return PaperOut(object=PaperOut.noun, record_id=document.id, form=form, name=name, sha256=document.files[form])
+
+
+def snapshot_of(document: Invoice | CreditNote) -> Snapshot:
+    """What was frozen when a document was issued."""
+    return Snapshot.model_validate_json(document.snapshot or "")
+
+
+def _titled(snapshot: Snapshot) -> str:
+    special = snapshot.kind == "invoice" and snapshot.type != "standard"
+    return say(snapshot.language, f"title.{snapshot.type if special else snapshot.kind}")
+
+
+def _check_is_e_invoice(called: str, judged: dict[str, Any]) -> None:
+    if judged["status"] == "notApplicable":
+        raise Conflict(f"{called} cannot be an e-invoice: the norm has no words for its taxes or its currency.")
+    if judged["missing"]:
+        lacking = ", ".join(f"{name} ({words_of(name.rpartition('.')[2]).lower()})" for name in judged["missing"])
+        raise Conflict(f"{called} is no e-invoice, because this was missing when it was issued: {lacking}.")

@@ -1,0 +1,285 @@
+"""What can be done with payments."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.business.customers.model import Customer
+from mainstay.business.customers.store import CUSTOMERS
+from mainstay.business.invoices.allocating import allocate
+from mainstay.business.invoices.model import Invoice
+from mainstay.business.invoices.payment import PAYMENTS, Method, MethodField, Payment, PaymentOut, PaymentStatus
+from mainstay.business.invoices.store import INVOICES
+from mainstay.business.issuing.house import House, house_of, today_of
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.refusal import Fault, Invalid, refuse
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, Reference, id_of
+from mainstay.values.money import LARGEST, amount_text, in_minor
+from mainstay.values.search import SearchText
+
+_MOST_INVOICES = 100
+_PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
+
+
+class Allocated(BaseModel):
+    """How much of a payment is for an invoice."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    invoice_id: Annotated[str, Reference(to="invoice")] = Field(description="By id or number.")
+    amount: Price = Field(description='Such as "250.00"; "0" lets it go.')
+
+
+class ListPayments(ListInput):
+    """Which payments to list."""
+
+    starting_after: Annotated[str | None, id_of("payment")] = LAST_SEEN
+    status: PaymentStatus | Literal["onAccount"] | None = Field(
+        None, description="Only these; `onAccount` are those of which something is for no invoice yet."
+    )
+    customer_id: Annotated[str | None, id_of("customer")] = Field(
+        None, title="Customer", description="Only of this customer."
+    )
+    invoice_id: Annotated[str | None, Reference(to="invoice")] = Field(
+        None, title="Invoice", description="Only for this invoice, by id or number."
+    )
+    method: Method | None = Field(None, description="Only paid in this way.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Only of this date or later.")
+    until: Day | None = Field(None, description="Only of this date or earlier.")
+    text: SearchText | None = Field(None, title="Search", description="Amount, or words of reference or customer.")
+    order: Literal["newest", "date"] = Field("newest", description="Last recorded first, or by the `date` paid.")
+
+
+class GetPayment(Input):
+    """Which payment."""
+
+    payment_id: _PaymentId
+
+
+class RecordPayment(Input):
+    """Who paid, how much, when, how, and what for."""
+
+    invoice_id: Annotated[str | None, Reference(to="invoice")] = Field(
+        None, title="Invoice", description="What was paid, by id or number; what is more stays on account."
+    )
+    customer_id: Annotated[str | None, id_of("customer")] = Field(
+        None, title="Customer", description="Who paid. Needed without invoiceId."
+    )
+    amount: Price = Field(description='Such as "250.00".')
+    on: Day | None = Field(None, title="Paid on", description="Today where nothing is said.")
+    method: MethodField = "bank"
+    reference: Line | None = Field(None, description="What the customer wrote.")
+    note: Paragraph | None = None
+    allocations: list[Allocated] | None = Field(
+        None,
+        max_length=_MOST_INVOICES,
+        description="For which invoices; without, those due first. [] leaves it on account.",
+    )
+    external_ref: Line | None = Field(
+        None, title="Reference elsewhere", description="What a bank or another system calls it; each once."
+    )
+
+
+class AllocatePayment(Input):
+    """Which payment, and for which invoices it is."""
+
+    payment_id: _PaymentId
+    allocations: list[Allocated] = Field(
+        max_length=_MOST_INVOICES, description="How much is for which invoice; those not named stay."
+    )
+
+
+class ReversePayment(Irrevocable):
+    """Which payment, and why."""
+
+    payment_id: _PaymentId
+    reason: Paragraph = Field(title="Why", description="Why, such as a cheque that bounced.")
+
+
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /payments")
+def list_payments(ctx: Context, given: ListPayments) -> Page[PaymentOut]:
+    """List payments of customers.
+
+    With the invoices they are for, and what is left on account.
+    """
+    if given.from_ or given.until:
+        given = given.model_copy(update={"order": "date"})
+    if given.invoice_id is None:
+        return PAYMENTS.page(ctx, given)
+    invoice: Invoice = INVOICES.fetch(ctx, given.invoice_id)
+    return PAYMENTS.page(ctx, given, _FOR_INVOICE, walks=False, invoice=invoice.id)
+
+
+_FOR_INVOICE = (
+    "payment.id IN (SELECT payment_id FROM allocation WHERE organisation_id = :organisation AND invoice_id = :invoice)"
+)
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    rest="GET /payments/{payment_id}",
+    glances=True,
+    on=PAYMENTS,
+)
+def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
+    """Get a payment.
+
+    With the invoices it is for.
+    """
+    return payment
+
+
+@operation(right=Right.INVOICES_CHANGE, effect=Effect.CHANGE, rest="POST /payments", done="The payment is recorded.")
+def record_payment(ctx: Context, given: RecordPayment) -> Payment:
+    """Record that a customer paid.
+
+    For one invoice, for several, or for those due first; what is more than is due stays on the customer's account.
+    """
+    house = house_of(ctx)
+    invoice: Invoice | None = INVOICES.fetch(ctx, given.invoice_id) if given.invoice_id else None
+    customer = _customer_of(ctx, given, invoice)
+    amount = _amount(given.amount, house.currency, "amount")
+    on = _paid_on(ctx, given, house)
+    payment = PAYMENTS.insert(
+        ctx,
+        {
+            "customer_id": customer.id,
+            "on_date": on,
+            "currency": house.currency,
+            "amount": amount,
+            "method": given.method,
+            "reference": given.reference,
+            "note": given.note,
+            "allocations": [],
+            "unallocated": amount,
+            "status": "recorded",
+            "external_ref": _unknown_ref(ctx, given.external_ref),
+        },
+    )
+    _warn_of_another(ctx, payment)
+    return _told(ctx, allocate(ctx, payment, _wanted(ctx, given, payment, invoice)))
+
+
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /payments/{payment_id}/allocate",
+    on=PAYMENTS,
+    unless=Payment.not_allocatable,
+    done="The payment is put to these invoices.",
+)
+def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> Payment:
+    """Put a payment to invoices, or take it off.
+
+    Also what a customer has on account.
+    """
+    return allocate(ctx, payment, payment.shares | _named(ctx, given.allocations, payment.currency))
+
+
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    rest="POST /payments/{payment_id}/reverse",
+    on=PAYMENTS,
+    unless=Payment.not_reversible,
+    done="The payment is reversed.",
+)
+def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
+    """Take back a payment that did not come, or was recorded by mistake.
+
+    The invoices that it was for are to be paid again.
+    """
+    ctx.summary = f"The payment {payment.called} by {payment.customer_name} is reversed."
+    ctx.effects.extend(
+        f"{one['invoiceNumber']} is to be paid again: {one['amount']} {payment.currency}."
+        for one in payment.allocations
+    )
+    after = allocate(ctx, payment, {})
+    return PAYMENTS.save(ctx, after, {"status": "reversed", "reverse_reason": given.reason, "reversed_at": ctx.at})
+
+
+OPERATIONS = (list_payments, get_payment, record_payment, allocate_payment, reverse_payment)
+
+
+def _customer_of(ctx: Context, given: RecordPayment, invoice: Invoice | None) -> Customer:
+    named = given.customer_id or (invoice.customer_id if invoice else None)
+    if named is None:
+        raise Invalid([Fault("customerId", "is required without invoiceId: who paid")])
+    if invoice and invoice.customer_id != named:
+        raise Invalid([Fault("invoiceId", "is an invoice for another customer; list_invoices tells this one's")])
+    if invoice and given.allocations is not None:
+        raise Invalid([Fault("allocations", "is not sent with invoiceId: either one invoice, or several")])
+    customer: Customer = CUSTOMERS.fetch(ctx, named)
+    return customer
+
+
+def _amount(price: int, currency: str, field: str) -> int:
+    try:
+        minor = in_minor(price, currency)
+    except ValueError as wrong:
+        raise Invalid([Fault(field, str(wrong))]) from None
+    if field == "amount" and not 0 < minor <= LARGEST:
+        raise Invalid([Fault(field, "is not more than nothing")])
+    return minor
+
+
+def _paid_on(ctx: Context, given: RecordPayment, house: House) -> str:
+    today = today_of(ctx, house).isoformat()
+    on = given.on or today
+    if on > today:
+        raise Invalid([Fault("on", "lies ahead; a payment is recorded when it has come")])
+    refuse(house.if_closed(on))
+    return on
+
+
+def _unknown_ref(ctx: Context, ref: str | None) -> str | None:
+    if ref and (known := PAYMENTS.find(ctx, "payment.external_ref = :ref", ref=ref)):
+        raise Invalid([Fault("externalRef", f"is known already, of the payment {known.called} ({known.id})")])
+    return ref
+
+
+def _wanted(ctx: Context, given: RecordPayment, payment: Payment, invoice: Invoice | None) -> dict[str, int]:
+    if given.allocations is not None:
+        return _named(ctx, given.allocations, payment.currency)
+    if invoice:
+        refuse(invoice.not_payable())
+        return {invoice.id: min(payment.amount, invoice.due)}
+    rows = ctx.rows.all(
+        "SELECT id, due FROM invoice WHERE organisation_id = :organisation AND customer_id = :customer AND owing = 1"
+        f" ORDER BY due_on, id LIMIT {_MOST_INVOICES}",
+        customer=payment.customer_id,
+    )
+    wanted, left = {}, payment.amount
+    for identity, due in rows:
+        wanted[str(identity)] = share = min(int(due or 0), left)
+        left -= share
+    return wanted
+
+
+def _named(ctx: Context, allocations: list[Allocated], currency: str) -> dict[str, int]:
+    named: dict[str, int] = {}
+    for place, one in enumerate(allocations):
+        invoice = INVOICES.fetch(ctx, one.invoice_id)
+        if invoice.id in named:
+            raise Invalid([Fault(f"allocations.{place}.invoiceId", "is named twice")])
+        named[invoice.id] = _amount(one.amount, currency, f"allocations.{place}.amount")
+    return named
+
+
+def _warn_of_another(ctx: Context, payment: Payment) -> None:
+    same = "payment.customer_id = :customer AND payment.on_date = :on AND payment.amount = :amount"
+    bound: dict[str, Any] = {"customer": payment.customer_id, "on": payment.on, "amount": payment.amount}
+    if PAYMENTS.find(ctx, f"{same} AND payment.status = 'recorded' AND payment.id <> :id", id=payment.id, **bound):
+        ctx.warnings.append("Another payment of the same amount and date by them is recorded already. Is it the same?")
+
+
+def _told(ctx: Context, payment: Payment) -> Payment:
+    if payment.unallocated:
+        left = f"{amount_text(payment.unallocated, payment.currency)} {payment.currency}"
+        ctx.warnings.append(f"{left} of it is for no invoice, and stays on the account of {payment.customer_name}.")
+    return payment

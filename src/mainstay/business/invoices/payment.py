@@ -1,0 +1,148 @@
+"""Payments: what customers paid, and for which invoices it is."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.kernel.listing import Listing
+from mainstay.terms.actor import Actor
+from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.refusal import Reason
+from mainstay.terms.shapes import Kept, Record, states
+from mainstay.terms.wire import MoneyText
+from mainstay.values.money import Money, amount_text
+from mainstay.values.search import kept_words, words_of_digits, words_of_text
+
+Method = Literal["bank", "card", "cash", "cheque", "other"]
+PaymentStatus = Literal["recorded", "reversed"]
+
+
+class ShownAllocation(BaseModel):
+    """What of a payment is for an invoice."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+
+    invoice_id: str
+    invoice_number: str
+    amount: MoneyText
+
+
+_ALLOCATION = {
+    "invoiceId": "invoice_01KA3R2D4F6H8J0K2N4P6R8T0V",
+    "invoiceNumber": "INV-0207",
+    "amount": "1440.00",
+}
+
+
+class PaymentOut(Record):
+    """A payment of a customer."""
+
+    noun = "payment"
+    place = "/payments/{id}"
+    states = states(recorded="good", reversed="over")
+
+    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
+    status: PaymentStatus = Field(examples=["recorded"])
+    on: str = Field(title="Paid", examples=["2026-11-16"], json_schema_extra={"format": "date"})
+    amount: MoneyText = Field(examples=["1440.00"])
+    currency: str = Field(examples=["GBP"])
+    method: Method = Field(examples=["bank"])
+    reference: str | None = Field(description="What the customer wrote.", examples=["INV-0207"])
+    note: str | None = Field(examples=[None])
+    allocations: list[ShownAllocation] = Field(description="For which invoices it is.", examples=[[_ALLOCATION]])
+    unallocated: MoneyText = Field(
+        title="On account", description="What of it is for no invoice yet.", examples=["0.00"]
+    )
+    reversed_at: str | None = Field(title="Reversed", examples=[None], json_schema_extra={"format": "date-time"})
+    reverse_reason: str | None = Field(title="Why reversed", examples=[None])
+    external_ref: str | None = Field(title="Reference elsewhere", examples=[None])
+
+
+@dataclass(frozen=True, slots=True)
+class Payment(Kept):
+    """A payment as its rules see it."""
+
+    shown = PaymentOut
+
+    customer_id: str
+    customer_name: str
+    status: PaymentStatus
+    on: str
+    amount: int
+    currency: str
+    method: Method
+    allocations: list[dict[str, Any]]
+    unallocated: int
+    closed_until: str | None
+
+    @property
+    def called(self) -> str:
+        """How much, and when."""
+        return f"{self.amount_text} of {self.on}"
+
+    @property
+    def detail(self) -> str:
+        """Whose it is."""
+        return self.customer_name
+
+    @property
+    def amount_text(self) -> str:
+        """How much, with its currency."""
+        return f"{amount_text(self.amount, self.currency)} {self.currency}"
+
+    @property
+    def shares(self) -> dict[str, int]:
+        """What of it is for each invoice, by id."""
+        return {one["invoiceId"]: Money.parse(one["amount"], self.currency).minor for one in self.allocations}
+
+    def not_allocatable(self, _by: Actor) -> list[Reason]:
+        """Why it cannot be put to other invoices."""
+        return [Reason(f"The payment {self.called} was reversed.")] if self.status == "reversed" else []
+
+    def not_reversible(self, _by: Actor) -> list[Reason]:
+        """Why it cannot be taken back."""
+        if self.status == "reversed":
+            return [Reason(f"The payment {self.called} is reversed already.")]
+        if self.closed_until and self.on <= self.closed_until:
+            told = f"The books are closed until {self.closed_until}, so the payment of {self.on} stays as it is."
+            return [Reason(f"{told} An owner or admin can open them again.", "update_settings")]
+        return []
+
+
+def _words(customer_name: str, reference: str | None, currency: str, amount: int) -> frozenset[str]:
+    written = amount_text(amount, currency)
+    said = words_of_text(f"{customer_name} {reference or ''} {written}")
+    return kept_words(said, words_of_digits(written))
+
+
+PAYMENTS = Listing(
+    Payment,
+    source="payment",
+    what="payment",
+    prefix="payment",
+    id_field="payment_id",
+    columns={
+        "on": "payment.on_date",
+        "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
+        " AND customer.id = payment.customer_id)",
+    },
+    facts={
+        "closed_until": "(SELECT organisation.books_closed_until FROM organisation"
+        " WHERE organisation.id = :organisation)"
+    },
+    filters={
+        "status": {name: f"payment.status = '{name}'" for name in get_args(PaymentStatus)}
+        | {"onAccount": "payment.unallocated > 0 AND payment.status = 'recorded'"},
+        "customer_id": "payment.customer_id = :customer_id",
+        "method": "payment.method = :method",
+        "from_": "payment.on_date >= :from_",
+        "until": "payment.on_date <= :until",
+    },
+    orders={NEWEST: Order("id", descending=True), "date": Order("on_date", descending=True)},
+    found_by=(FoundBy(("customer_name", "reference", "currency", "amount"), _words),),
+)
+# What is sent of a payment's date and how it was made.
+MethodField = Annotated[Method, Field(title="How", description="How it was paid.")]

@@ -1,0 +1,28 @@
+"""What follows for invoices when something happens elsewhere."""
+
+from mainstay.business.invoices import store
+from mainstay.business.invoices.model import PARTS
+from mainstay.business.invoices.operations import DraftInvoice, draft
+from mainstay.business.jobs.events import JobCompleted
+from mainstay.business.quotes.events import QuoteAccepted
+from mainstay.business.quotes.store import QUOTES
+from mainstay.kernel.context import Context
+from mainstay.kernel.reaction import Happening, Reaction
+
+
+def draft_deposit(ctx: Context, happening: Happening) -> None:
+    """Draft the deposit that a quote asks for, once it is accepted; sending it is for the office."""
+    quote = QUOTES.fetch(ctx, happening.record["id"])
+    drafted = any(one.kind in PARTS for one in store.of_quote(ctx, quote.id))
+    if quote.deposit is None or drafted or quote.asked_before <= 0:
+        return
+    asked = {name: value for name, value in quote.deposit.items() if value}
+    draft(ctx, DraftInvoice.model_validate({"quoteId": quote.id, "part": asked}))
+
+
+def close_paid_job(ctx: Context, happening: Happening) -> None:
+    """Work that is done and was paid before is closed."""
+    store.hand_down(ctx, happening.record["id"])
+
+
+REACTIONS = (Reaction(QuoteAccepted, draft_deposit), Reaction(JobCompleted, close_paid_job))

@@ -1,0 +1,176 @@
+"""Where invoices are kept, and what follows for their jobs when they change."""
+
+from typing import Any, get_args
+
+import orjson
+
+from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, Status, standing_of
+from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.events import JobUpdated
+from mainstay.business.jobs.store import JOBS
+from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing
+from mainstay.ledger import search
+from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.values.money import amount_text
+from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
+
+_OF = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = invoice.{0}_id)"
+_OVERDUE = "invoice.owing = 1 AND coalesce(invoice.overdue_at, '9') <= :now"
+_IN_TIME = "coalesce(invoice.overdue_at, '9') > :now"
+_STATES = {name: f"invoice.standing = '{name}'" for name in get_args(Status)} | {
+    "sent": f"invoice.standing = 'sent' AND {_IN_TIME}",
+    "partPaid": f"invoice.standing = 'partPaid' AND {_IN_TIME}",
+    "overdue": _OVERDUE,
+    "unpaid": "invoice.owing = 1",
+}
+# The state that people are told.
+STATUS = f"CASE WHEN {_OVERDUE} THEN 'overdue' ELSE invoice.standing END"
+_COLUMNS = {
+    "status": STATUS,
+    "customer_name": _OF.format("customer", "name"),
+    "job_number": _OF.format("job", "number"),
+    # Of what is void, nothing is to be paid.
+    "due": "CASE WHEN invoice.status = 'void' THEN 0 ELSE invoice.due END",
+}
+_FACTS = {
+    "closed_until": "(SELECT organisation.books_closed_until FROM organisation WHERE organisation.id = :organisation)",
+    "deducted_on": "(SELECT coalesce(later.number, 'a draft for the same quote') FROM billed_source"
+    " JOIN invoice AS later ON later.organisation_id = :organisation AND later.id = billed_source.invoice_id"
+    " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",
+}
+
+
+def _words(number: str | None, title: str | None, customer_name: str, currency: str, total: int) -> frozenset[str]:
+    amount = amount_text(total, currency)
+    said = words_of_text(f"{title or ''} {customer_name} {amount}")
+    # Whoever looks for digits alone may mean an amount as well as a phone.
+    return kept_words(words_of_number(number or ""), said, words_of_digits(amount))
+
+
+_FOUND_BY = (FoundBy(("number", "title", "customer_name", "currency", "total"), _words),)
+
+# One invoice, with all that is in it.
+INVOICES = Listing(
+    Invoice,
+    source="invoice",
+    what="invoice",
+    prefix="invoice",
+    id_field="invoice_id",
+    number="number",
+    columns=_COLUMNS
+    | {
+        "site_name": _OF.format("site", "name"),
+        "quote_number": _OF.format("quote", "number"),
+        "margin": "invoice.net - invoice.cost",
+    },
+    facts=_FACTS | {name: f"invoice.{name}" for name in ("snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")},
+    found_by=_FOUND_BY,
+)
+# Many, each without its lines.
+LISTED = Listing(
+    ListedInvoice,
+    source="invoice",
+    what="invoice",
+    prefix="invoice",
+    id_field="invoice_id",
+    number="number",
+    columns=_COLUMNS,
+    facts=_FACTS,
+    filters={
+        "status": _STATES,
+        "kind": "invoice.kind = :kind",
+        "customer_id": "invoice.customer_id = :customer_id",
+        "from_": "invoice.issued_on >= :from_",
+        "until": "invoice.issued_on <= :until",
+    },
+    orders={
+        NEWEST: Order("id", descending=True),
+        "issued": Order("issued_on", descending=True, nullable=True),
+        "due": Order("due_on", nullable=True),
+    },
+    found_by=_FOUND_BY,
+)
+
+
+def delete(ctx: Context, invoice: Invoice) -> None:
+    """Let a draft be gone, with what it is found by."""
+    search.renew(ctx.rows, INVOICES.prefix, invoice.id, frozenset())
+    ctx.rows.run("DELETE FROM invoice WHERE organisation_id = :organisation AND id = :id", id=invoice.id)
+    ctx.pen.touch(invoice.id)
+
+
+def settle(ctx: Context, invoice: Invoice, *, paid: int = 0, credited: int = 0) -> Invoice:
+    """The invoice with so much more paid and credited, and what follows from it for its state and its job."""
+    paid, credited = invoice.paid + paid, invoice.credited + credited
+    due = invoice.total - paid - credited
+    after = INVOICES.save(
+        ctx,
+        invoice,
+        {
+            "paid": paid,
+            "credited": credited,
+            "due": due,
+            "standing": standing_of(invoice.total, paid, credited),
+            "owing": due > 0,
+        },
+    )
+    hand_down(ctx, invoice.job_id)
+    return after
+
+
+def hand_down(ctx: Context, job: str | None) -> None:
+    """Let a job know whether it is invoiced and what is owed; once all of it is paid, work that is done is closed."""
+    if job is None:
+        return
+    known = JOBS.find(ctx, "job.id = :id", id=job)
+    if known is None:
+        return
+    billed, owed = _billed(ctx, job)
+    invoiced = billed and not _has_unbilled(ctx, job)
+    changes = {"invoiced": invoiced, "owed": owed}
+    closes = known.status == "done" and billed and invoiced and not owed
+    after = jobs.save(ctx, known, changes | ({"status": "closed"} if closes else {}))
+    if closes:
+        ctx.effects.append(f"{known.called} is closed: all of it is invoiced and paid.")
+        ctx.record(JobUpdated(after, known))
+
+
+def _billed(ctx: Context, job: str) -> tuple[bool, int]:
+    """Whether more than parts were asked for in advance, and what is still to be paid."""
+    rows = ctx.rows.all(
+        "SELECT kind, owing, due FROM invoice WHERE organisation_id = :organisation AND job_id = :job"
+        " AND status = 'issued' AND standing <> 'credited'",
+        job=job,
+    )
+    return any(kind not in PARTS for kind, _, _ in rows), sum(int(due or 0) for _, owing, due in rows if owing)
+
+
+def _has_unbilled(ctx: Context, job: str) -> bool:
+    return (
+        ctx.rows.one(
+            "SELECT 1 FROM time_entry WHERE organisation_id = :organisation AND job_id = :job"
+            " AND status = 'approved' AND billable = 1 AND billed = 0 LIMIT 1",
+            job=job,
+        )
+        is not None
+    )
+
+
+def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:
+    """What was credited of an invoice: of each credit note what is taxed at each rate."""
+    rows = ctx.rows.all(
+        "SELECT taxes FROM credit_note WHERE organisation_id = :organisation AND invoice_id = :invoice ORDER BY id",
+        invoice=invoice,
+    )
+    return [orjson.loads(str(taxes)) for (taxes,) in rows]
+
+
+def of_quote(ctx: Context, quote: str) -> list[Invoice]:
+    """The invoices that were drafted or issued of a quote, without those that are void, oldest first."""
+    rows = ctx.rows.all(
+        "SELECT id FROM invoice WHERE organisation_id = :organisation AND quote_id = :quote AND status <> 'void'"
+        " ORDER BY id",
+        quote=quote,
+    )
+    return [INVOICES.fetch(ctx, str(identity)) for (identity,) in rows]

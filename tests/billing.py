@@ -1,0 +1,58 @@
+"""Invoices for tests, drafted, issued, paid and credited as the office does it."""
+
+from typing import Any
+
+from cast import Cast
+from mainstay.business.invoices.crediting import credit_invoice
+from mainstay.business.invoices.operations import draft_invoice, get_invoice, update_invoice
+from mainstay.business.invoices.paying import record_payment
+from mainstay.business.invoices.sending import send_invoice, void_invoice
+from mainstay.terms.rights import Role
+from trade import a_customer
+
+BOILER: dict[str, Any] = {"description": "Combi boiler", "unitPrice": "1000", "cost": "700"}
+FLUE: dict[str, Any] = {"description": "Flue", "quantity": "2", "unitPrice": "45.55"}
+
+
+def an_invoice(cast: Cast, **given: object) -> dict[str, Any]:
+    """A draft for a new customer with a mail address, unless something else is named."""
+    told: dict[str, object] = {**given}
+    if not {"quoteId", "unbilled", "sources"} & told.keys():
+        told = {"title": "New heating", "lines": [BOILER], **told}
+    if not {"customerId", "jobId", "quoteId"} & told.keys():
+        told["customerId"] = a_customer(cast, email="ann@calder.example")
+    return cast.perform(draft_invoice, Role.OFFICE, **told)
+
+
+def issued(cast: Cast, invoice: dict[str, Any] | None = None, **given: object) -> dict[str, Any]:
+    """The same, issued; without a mail unless that is asked for."""
+    invoice = invoice or an_invoice(cast)
+    told = {"deliver": "none", "confirmed": True, **given}
+    return cast.perform(send_invoice, Role.OFFICE, invoiceId=invoice["id"], **told)
+
+
+def changed(cast: Cast, invoice: dict[str, Any], *edits: dict[str, object], **given: object) -> dict[str, Any]:
+    """A draft with its lines changed."""
+    return cast.perform(update_invoice, Role.OFFICE, invoiceId=invoice["id"], edits=list(edits), **given)
+
+
+def paid(cast: Cast, invoice: dict[str, Any], amount: str | None = None, **given: object) -> dict[str, Any]:
+    """A payment of an invoice: what is due of it, unless something else is said."""
+    told = {"invoiceId": invoice["id"], "amount": amount or now(cast, invoice)["due"], **given}
+    return cast.perform(record_payment, Role.OFFICE, **told)
+
+
+def voided(cast: Cast, invoice: dict[str, Any]) -> dict[str, Any]:
+    """The same, void."""
+    return cast.perform(void_invoice, Role.OFFICE, invoiceId=invoice["id"], reason="A mistake", confirmed=True)
+
+
+def credited(cast: Cast, invoice: dict[str, Any], **given: object) -> dict[str, Any]:
+    """The same, credited: all that is left, unless something else is said."""
+    told = {"reason": "Returned", "deliver": "none", "confirmed": True, **given}
+    return cast.perform(credit_invoice, Role.OFFICE, invoiceId=invoice["id"], **told)
+
+
+def now(cast: Cast, invoice: dict[str, Any]) -> dict[str, Any]:
+    """The invoice as it is now."""
+    return cast.perform(get_invoice, Role.OFFICE, invoiceId=invoice["id"])
