@@ -16,8 +16,8 @@ from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
 from mainstay.doors.api.routes import api_paths
+from mainstay.doors.mcp.described import describe as describe_tool
 from mainstay.doors.mcp.tools import Tools
-from mainstay.doors.mcp.tools import describe as describe_tool
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Actor, Door

@@ -3,13 +3,22 @@
 from typing import Any
 
 from mainstay.kernel.operation import Operation
+from mainstay.terms.shapes import Shown
 
 Schema = dict[str, Any]
 
 
 def input_schema(operation: Operation) -> Schema:
     """What an operation takes, with every reference replaced by what it stands for."""
-    schema = operation.input.model_json_schema(by_alias=True)
+    return _whole(operation.input.model_json_schema(by_alias=True))
+
+
+def output_schema(shown: type[Shown]) -> Schema:
+    """What is answered, likewise."""
+    return _whole(shown.model_json_schema(by_alias=True, mode="serialization"))
+
+
+def _whole(schema: Schema) -> Schema:
     definitions = schema.pop("$defs", {})
     inlined: Schema = _inlined(schema, definitions)
     inlined.setdefault("properties", {})

@@ -15,7 +15,7 @@ from mainstay.backing.database import Row
 from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.mcp.tools import describe
+from mainstay.doors.mcp.described import describe
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.staging import open_stage

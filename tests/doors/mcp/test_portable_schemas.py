@@ -12,7 +12,7 @@ from agents import ask, call_tool
 from cast import Cast
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe as describe_api
-from mainstay.doors.mcp.tools import describe
+from mainstay.doors.mcp.described import describe
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
@@ -81,12 +81,3 @@ def test_a_price_is_text_and_a_number_is_taken_by_its_digits(
     person = cast.people[Role.MEMBER]
     changed = call_tool(server, cast.key(), "update_person", personId=person, costRate=given)
     assert changed["structuredContent"]["costRate"] == kept
-
-
-def test_the_schema_of_a_price_says_how_it_is_taken() -> None:
-    update = next(operation for operation in OFFERED if operation.name == "update_person")
-    told = describe(update)["inputSchema"]["properties"]["costRate"]
-    price, nothing = told["anyOf"]
-    assert price["type"] == "string"
-    assert "a number is taken by its digits" in told["description"]
-    assert nothing == {"type": "null"}

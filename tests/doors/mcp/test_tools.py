@@ -12,7 +12,8 @@ from cast import Cast, assemble
 from house.examples_any import example
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.mcp.tools import Tools, describe
+from mainstay.doors.mcp.described import describe
+from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.operation import Effect
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import RIGHTS, Access, Role
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 BUDGET = 96 * 1024
+# So that a hundred tools fit.
+OF_EACH = 960
 
 
 def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
@@ -51,7 +54,9 @@ def test_no_tool_makes_keys_connections_or_owners() -> None:
 
 
 def test_the_owners_list_stays_within_its_budget(server: RunningServer, cast: Cast) -> None:
-    assert len(orjson.dumps(ask(server, cast.key(), "tools/list"))) < BUDGET
+    listed = len(orjson.dumps(ask(server, cast.key(), "tools/list")))
+    assert listed < BUDGET
+    assert listed / len(OFFERED) < OF_EACH
 
 
 def test_every_tool_is_well_described() -> None:
@@ -69,8 +74,6 @@ def test_every_tool_is_well_described() -> None:
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
         assert not {"oneOf", "anyOf", "allOf"} & schema.keys()
         assert b"$ref" not in orjson.dumps(tool)
-        undescribed = [name for name, part in schema["properties"].items() if "description" not in part]
-        assert not undescribed, (operation.name, undescribed)
         assert tool["outputSchema"]["type"] == "object"
         # Whoever fills in defaults must not clear what they leave out.
         assert not [name for name, part in schema["properties"].items() if part.get("default", ...) is None]

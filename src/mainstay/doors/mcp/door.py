@@ -11,6 +11,7 @@ from mainstay.doors.http import Interrupted, Request, Response, log_fault
 from mainstay.doors.json import encode
 from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
+from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import ToolResult, Tools, answered
 from mainstay.kernel.context import Envelope
@@ -20,15 +21,6 @@ from mainstay.terms.refusal import Invalid, Refusal, Unauthenticated
 BODY_LIMIT = 1_048_576
 # How long a client may keep what says nothing about the one who asks.
 DISCOVERY_MS = 3_600_000
-
-INSTRUCTIONS = (
-    "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "
-    "person's rights. Lists give the newest first, list_visits and list_time_off the earliest, list_events the oldest, "
-    "unless `order` says otherwise, and go on with startingAfter. A change takes only the fields that are to be "
-    "different; null clears one. "
-    "A tool that cannot be undone first answers with a preview and does nothing: show it to the person, then call "
-    "again with confirmed: true."
-)
 
 
 @dataclass(frozen=True, slots=True)

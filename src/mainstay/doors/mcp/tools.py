@@ -1,11 +1,12 @@
 """Tools, derived from the catalogue: none is written by hand."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
 
-from mainstay.doors.schemas import Schema, input_schema
+from mainstay.doors.mcp.described import describe
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.ledger.replay import Answer
 from mainstay.terms.actor import Actor, Door
@@ -79,7 +80,7 @@ class Tools:
         key = (actor.rights, actor.access)
         offer = self._offers.get(key)
         if offer is None:
-            described = b",".join(orjson.dumps(describe(operation)) for operation in self._offered(*key))
+            described = b",".join(map(_described, self._offered(*key)))
             offer = self._offers[key] = orjson.Fragment(b"[" + described + b"]")
         return offer
 
@@ -111,6 +112,12 @@ class Tools:
         ]
 
 
+@cache
+def _described(operation: Operation) -> bytes:
+    """A tool as it is listed, made once for all who are offered it."""
+    return orjson.dumps(describe(operation))
+
+
 def _about(operation: Operation) -> str:
     """What the records call themselves that an operation is about."""
     return (operation.on.shown if operation.on else operation.output).noun
@@ -140,84 +147,3 @@ def _preview_words(operation: Operation, preview: dict[str, Any]) -> str:
     else:
         lines.append(f"It cannot be undone. To do it, call {operation.name} again with confirmed: true.")
     return "\n".join(lines)
-
-
-def describe(operation: Operation) -> Schema:
-    """A tool as `tools/list` shows it."""
-    reads = operation.effect is Effect.READ
-    return {
-        "name": operation.name,
-        "title": operation.title,
-        "description": f"{operation.title}. {operation.description}".strip(),
-        "inputSchema": {"properties": {}, **_brief(input_schema(operation), nulls=operation.on is not None)},
-        "outputSchema": _output_schema(operation),
-        "annotations": {
-            "readOnlyHint": reads,
-            "destructiveHint": operation.changes and not operation.only_adds,
-            "idempotentHint": reads or _says_what_becomes(operation),
-            "openWorldHint": operation.mails,
-        },
-    }
-
-
-def _says_what_becomes(operation: Operation) -> bool:
-    """Whether it says what a record becomes, so that a repeat changes nothing; what adds lines adds them again."""
-    return (operation.rest or "").startswith("PATCH ") and "edits" not in operation.input.model_fields
-
-
-def _brief(part: Any, *, nulls: bool) -> Any:
-    """A part of a schema without what no model needs to read: it is told what is wrong when something is.
-
-    Examples; how long a text may be, and of what; that null is taken as well, where it clears nothing; and the same
-    once more for each of several fields that are all alike.
-    """
-    if isinstance(part, list):
-        return [_brief(inner, nulls=nulls) for inner in part]
-    if not isinstance(part, dict):
-        return part
-    if _NULL in part.get("anyOf", ()):
-        (meant,) = [option for option in part["anyOf"] if option != _NULL]
-        words = {name: inner for name, inner in part.items() if name != "anyOf"}
-        if "properties" not in meant and meant.get("description", "") not in words.get("description", ""):
-            words["description"] += " " + meant["description"]
-        # What is replaced as a whole needs no null within it.
-        whole = _brief({**meant, **words}, nulls=False)
-        return _or_null(whole) if nulls else whole
-    brief = {name: inner for name, inner in part.items() if name not in _NOT_READ}
-    fields = list(brief.pop("properties", {}).items())
-    shown = {name: _brief(inner, nulls=nulls) for name, inner in brief.items()}
-    if not fields:
-        return shown
-    if len(fields) > _ALIKE and all(inner == fields[0][1] for _, inner in fields):
-        names = {"enum": [name for name, _ in fields]}
-        return shown | {"propertyNames": names, "additionalProperties": _brief(fields[0][1], nulls=nulls)}
-    return shown | {"properties": {name: _brief(inner, nulls=nulls) for name, inner in fields}}
-
-
-def _or_null(part: Schema) -> Schema:
-    words: Schema = {name: part.pop(name) for name in ("description", "default") if name in part}
-    return {"anyOf": [part, _NULL], **words}
-
-
-_NULL = {"type": "null"}
-_NOT_READ = {"examples", "minLength", "maxLength", "pattern"}
-# So many fields that are all alike are worth telling as one.
-_ALIKE = 2
-
-
-def _output_schema(operation: Operation) -> Schema:
-    """The few names by which an agent goes on: a whole record in every tool would be read with every list of them."""
-    if operation.is_irreversible:
-        names = ["status"]
-    elif operation.lists:
-        names = ["object"]
-    else:
-        names = [name for name in _TEXTS if name in operation.output.model_fields]
-    properties: Schema = {name: {"type": "string"} for name in names}
-    if operation.tells_actions and not operation.is_irreversible:
-        properties["availableActions"] = {"type": "array", "items": {"type": "string"}}
-    return {"type": "object", "properties": properties}
-
-
-# The names that a record has by itself, each a text.
-_TEXTS = ("object", "id", "number", "status")

@@ -1,0 +1,190 @@
+"""A tool as `tools/list` shows it, in as few words as a model needs to call it."""
+
+from functools import cache
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from mainstay.doors.schemas import Schema, input_schema, output_schema
+from mainstay.kernel.operation import Effect, Operation
+from mainstay.terms.shapes import Shown
+
+
+def describe(operation: Operation) -> Schema:
+    """A tool as `tools/list` shows it."""
+    reads = operation.effect is Effect.READ
+    return {
+        "name": operation.name,
+        "title": operation.title,
+        "description": f"{operation.title}. {operation.description}".strip(),
+        "inputSchema": _input(operation),
+        "outputSchema": _output(operation),
+        "annotations": {
+            "readOnlyHint": reads,
+            "destructiveHint": operation.changes and not operation.only_adds,
+            "idempotentHint": reads or _says_what_becomes(operation),
+            "openWorldHint": operation.mails,
+        },
+    }
+
+
+def _says_what_becomes(operation: Operation) -> bool:
+    """Whether it says what a record becomes, so that a repeat changes nothing; what adds lines adds them again."""
+    return (operation.rest or "").startswith("PATCH ") and "edits" not in operation.input.model_fields
+
+
+def _input(operation: Operation) -> Schema:
+    """What a tool takes, with words for those fields that are not known by their names."""
+    taken: Schema = _brief(input_schema(operation), nulls=operation.on is not None)
+    fields: Schema = taken.get("properties", {})
+    if operation.lists:
+        fields = {name: _unsaid(field) for name, field in fields.items()}
+    else:
+        shown = _shown_by(operation.on.shown if operation.on else operation.output)
+        fields = _Teller(_said_of(operation)).tell(fields, shown)
+    return taken | {"properties": fields, "additionalProperties": False}
+
+
+def _said_of(operation: Operation) -> frozenset[str]:
+    """The fields that the instructions tell of: whatever is done to a record names that record, say."""
+    of_record = operation.on.id_field if operation.on else None
+    return SAID_ONCE | {to_camel(of_record)} if of_record else SAID_ONCE
+
+
+# What these mean is said once for all tools, in the instructions.
+SAID_ONCE = frozenset({"confirmed", "limit", "startingAfter"})
+
+
+@cache
+def _shown_by(model: type[Shown]) -> Schema:
+    """The fields that a record shows."""
+    fields: Schema = _brief(output_schema(model), nulls=False)["properties"]
+    return fields
+
+
+class _Teller:
+    """Tells the fields that a tool takes, with words only for those that a model does not know.
+
+    It knows what is said once for all tools; what a record shows by the same name and of the same kind; and what the
+    same tool has said before. What it is told of the values that are taken, it always reads.
+    """
+
+    def __init__(self, said: frozenset[str]) -> None:
+        self._said = said
+        self._heard: set[tuple[str, str]] = set()
+
+    def tell(self, fields: Schema, shown: Schema) -> Schema:
+        """Fields, where a record shows such."""
+        told = {}
+        for name, field in fields.items():
+            known = shown.get(name, {})
+            within = _fields_within(known) if known else _parts(shown)
+            told[name] = self._within(self._one(name, field, known), within)
+        return told
+
+    def _one(self, name: str, field: Schema, known: Schema) -> Schema:
+        if name in self._said:
+            # None of these can be cleared.
+            return _unsaid(_meant(field))
+        words, meant = field.get("description", ""), _meant(field)
+        tells_values = any(f"`{value}`" in words for value in meant.get("enum", ()))
+        if (name, words) in self._heard or (_kind(meant) == _kind(known) and not tells_values):
+            return _unsaid(field)
+        self._heard.add((name, words))
+        return field
+
+    def _within(self, part: Schema, shown: Schema) -> Schema:
+        told = dict(part)
+        if "anyOf" in part:
+            told["anyOf"] = [self._within(option, shown) for option in part["anyOf"]]
+        if "items" in part:
+            told["items"] = self._within(part["items"], shown)
+        if "properties" in part:
+            told["properties"] = self.tell(part["properties"], shown)
+        return told
+
+
+def _parts(shown: Schema) -> Schema:
+    """The fields of what a record has several of: what it does not show itself is about changes of those."""
+    parts: Schema = {}
+    for part in shown.values():
+        parts |= part.get("items", {}).get("properties", {})
+    return parts
+
+
+def _fields_within(part: Schema) -> Schema:
+    fields: Schema = part.get("items", part).get("properties", {})
+    return fields
+
+
+def _meant(field: Schema) -> Schema:
+    """What a field takes when it is not null."""
+    options: list[Schema] = field.get("anyOf", [field])
+    return options[0]
+
+
+def _kind(part: Schema) -> tuple[str | None, str | None]:
+    return part.get("type"), part.get("items", {}).get("type")
+
+
+def _unsaid(field: Schema) -> Schema:
+    return {name: inner for name, inner in field.items() if name != "description"}
+
+
+def _brief(part: Any, *, nulls: bool) -> Any:
+    """A part of a schema without what no model needs to read: it is told what is wrong when something is.
+
+    Examples; how long, large or many something may be, and of what; that nothing else is taken, and that nothing is
+    meant where nothing is sent; that null is taken as well, where it clears nothing; and the same once more for each of
+    several fields that are all alike.
+    """
+    if isinstance(part, list):
+        return [_brief(inner, nulls=nulls) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    if _NULL in part.get("anyOf", ()):
+        (meant,) = [option for option in part["anyOf"] if option != _NULL]
+        words = {name: inner for name, inner in part.items() if name != "anyOf"}
+        whole = _brief({**meant, **words}, nulls=False)
+        return _or_null(whole) if nulls else whole
+    brief = {name: inner for name, inner in part.items() if name not in _NOT_READ and (name, inner) not in _USUAL}
+    fields = list(brief.pop("properties", {}).items())
+    shown = {name: _brief(inner, nulls=nulls) for name, inner in brief.items()}
+    if "items" in shown:
+        # What a list is of, the list itself says.
+        shown["items"] = _unsaid(shown["items"])
+    if not fields:
+        return shown
+    if len(fields) > _ALIKE and all(inner == fields[0][1] for _, inner in fields):
+        names = {"enum": [name for name, _ in fields]}
+        return shown | {"propertyNames": names, "additionalProperties": _brief(fields[0][1], nulls=nulls)}
+    # What is replaced as a whole needs no null within it.
+    return shown | {
+        "properties": {name: _brief(inner, nulls=nulls and "properties" not in inner) for name, inner in fields}
+    }
+
+
+def _or_null(part: Schema) -> Schema:
+    words: Schema = {name: part.pop(name) for name in ("description", "default") if name in part}
+    return {"anyOf": [part, _NULL], **words}
+
+
+_NULL = {"type": "null"}
+_NOT_READ = {"examples", "minLength", "maxLength", "pattern", "minimum", "maximum", "minItems", "maxItems"}
+_USUAL: Any = (("additionalProperties", False), ("default", False), ("default", []))
+# So many fields that are all alike are worth telling as one.
+_ALIKE = 2
+
+
+def _output(operation: Operation) -> Schema:
+    """The few names by which an agent goes on: a whole record in every tool would be read with every list of them."""
+    if operation.is_irreversible:
+        return _texts("status")
+    answer = _texts("id" if "id" in operation.output.model_fields and not operation.lists else "object")
+    if operation.tells_actions:
+        answer["properties"]["availableActions"] = {"type": "array"}
+    return answer
+
+
+def _texts(name: str) -> Schema:
+    return {"type": "object", "properties": {name: {"type": "string"}}}

@@ -1,0 +1,139 @@
+"""Tools are told in few words: what a model knows by the name of a field, or has read once, is not said again."""
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from mainstay.business.customers.operations import update_customer
+from mainstay.business.jobs.operations import create_job, update_job
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.people.operations import update_person
+from mainstay.business.quotes.deciding import record_quote_decision
+from mainstay.business.quotes.operations import draft_quote, update_quote
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.mcp.described import SAID_ONCE, describe
+from mainstay.doors.mcp.instructions import INSTRUCTIONS
+from mainstay.doors.schemas import input_schema
+from mainstay.kernel.operation import Operation
+from mainstay.terms.actor import Door
+from mainstay.values import fields
+from mainstay.values.wall_times import WallTime
+
+OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
+
+
+def taken(operation: Operation) -> dict[str, Any]:
+    told: dict[str, Any] = describe(operation)["inputSchema"]["properties"]
+    return told
+
+
+def silent(operation: Operation) -> set[str]:
+    return {name for name, field in taken(operation).items() if "description" not in field}
+
+
+def of_record(operation: Operation) -> set[str]:
+    return {to_camel(operation.on.id_field)} if operation.on and operation.on.id_field else set()
+
+
+@TOOL
+def test_a_field_without_words_is_said_once_or_shown_by_the_record(operation: Operation) -> None:
+    if operation.lists:
+        assert silent(operation) == taken(operation).keys()
+        return
+    shown = (operation.on.shown if operation.on else operation.output).model_fields
+    known = {field.alias or name for name, field in shown.items()}
+    assert silent(operation) <= known | SAID_ONCE | of_record(operation)
+
+
+@TOOL
+def test_words_of_values_are_kept(operation: Operation) -> None:
+    for name, field in input_schema(operation)["properties"].items():
+        words = field.get("description", "")
+        if not operation.lists and any(f"`{value}`" in words for value in field.get("enum", ())):
+            assert taken(operation)[name]["description"] == words
+
+
+@TOOL
+def test_the_api_has_the_words_that_tools_leave_out(operation: Operation) -> None:
+    assert all(field["description"] for field in input_schema(operation)["properties"].values())
+
+
+@TOOL
+def test_the_record_itself_is_never_null(operation: Operation) -> None:
+    for name in of_record(operation):
+        assert taken(operation)[name] == {"type": "string"}
+
+
+def test_what_the_record_shows_otherwise_has_words() -> None:
+    assert {"quoteId", "confirmed"} == silent(record_quote_decision)
+    assert "ids" in taken(record_quote_decision)["chosen"]["description"]
+
+
+def test_a_list_of_changes_is_known_by_the_parts_of_the_record() -> None:
+    edit = taken(update_quote)["edits"]["items"]["properties"]
+    assert {name for name, field in edit.items() if "description" in field} == {"kind", "edit", "lineId", "position"}
+    line = taken(draft_quote)["lines"]["items"]["properties"]
+    assert {name for name, field in line.items() if "description" in field} == {"kind"}
+
+
+def test_the_same_words_are_said_once_in_a_tool() -> None:
+    told = taken(update_organisation)
+    assert told["jobNumbers"]["properties"]["prefix"]["description"]
+    assert told["quoteNumbers"]["description"]
+    assert told["quoteNumbers"]["properties"]["prefix"] == {"type": "string"}
+
+
+def test_null_is_told_where_it_clears_something() -> None:
+    nothing = {"type": "null"}
+    assert taken(update_job)["dueOn"] == {"anyOf": [{"format": "date", "type": "string"}, nothing]}
+    assert taken(create_job)["dueOn"] == {"format": "date", "type": "string"}
+    assert taken(update_person)["costRate"] == {"anyOf": [{"type": "string"}, nothing]}
+    address, cleared = taken(update_customer)["billingAddress"]["anyOf"]
+    assert cleared == nothing
+    assert address["properties"]["city"] == {"type": "string"}
+
+
+@pytest.mark.parametrize("name", sorted(SAID_ONCE))
+def test_the_instructions_name_what_is_said_once(name: str) -> None:
+    assert name in INSTRUCTIONS
+    assert any(name in taken(operation) for operation in OFFERED)
+
+
+def test_the_instructions_name_what_several_lists_are_narrowed_by() -> None:
+    lists = [operation for operation in OFFERED if operation.lists]
+    shared = {name for one in lists for name in taken(one) if sum(name in taken(other) for other in lists) > 3}
+    assert shared > SAID_ONCE - {"confirmed"}
+    assert [name for name in sorted(shared) if name not in INSTRUCTIONS and not name.endswith("Id")] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "example"),
+    [
+        (fields.Price, "85.50"),
+        (fields.Percent, "85.50"),
+        (fields.Quantity, "85.50"),
+        (fields.Day, "2026-11-15"),
+        (fields.Moment, "2026-11-15T10:30:50Z"),
+        (WallTime, "2026-11-15T10:30"),
+        (WallTime, "2026-11-15T10:30Z"),
+        (fields.Country, "GB"),
+        (fields.Currency, "EUR"),
+        (fields.TimeZone, "Europe/Berlin"),
+        (fields.Colour, "#3366cc"),
+    ],
+)
+def test_the_instructions_show_what_is_taken(kind: Any, example: str) -> None:
+    assert example in INSTRUCTIONS
+    TypeAdapter(kind).validate_python(example)
+
+
+def test_the_instructions_say_how_prices_are_taken() -> None:
+    assert "a number is taken by its digits" in INSTRUCTIONS
+
+
+def test_every_tool_that_the_instructions_name_is_there() -> None:
+    named = {word.strip(".,;") for word in INSTRUCTIONS.split() if "_" in word}
+    assert {"get_me", "list_visits"} <= named <= {operation.name for operation in OFFERED}
