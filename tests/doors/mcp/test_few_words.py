@@ -3,26 +3,47 @@
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.customers.operations import update_customer
+from mainstay.business.customers.places import save_site
 from mainstay.business.jobs.operations import create_job, update_job
 from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.people.model import Person
 from mainstay.business.people.operations import update_person
+from mainstay.business.people.store import PEOPLE
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.described import SAID_ONCE, describe
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.schemas import input_schema
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.terms.actor import Door
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input
 from mainstay.values import fields
 from mainstay.values.wall_times import WallTime
 
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
+
+
+class WritePerson(Input):
+    """Whom to write, and what."""
+
+    person_id: str = Field(description="The person's id.")
+    name: str = Field(description="Their name.")
+    email: list[str] = Field(description="Where else it goes.")
+    subject: str = Field(description="What it is about.")
+
+
+@operation(right=Right.PEOPLE_READ, effect=Effect.READ, on=PEOPLE)
+def write_person(_ctx: Context, _given: WritePerson, person: Person) -> Person:
+    """Write a person."""
+    return person
 
 
 def taken(operation: Operation) -> dict[str, Any]:
@@ -67,8 +88,9 @@ def test_the_record_itself_is_never_null(operation: Operation) -> None:
         assert taken(operation)[name] == {"type": "string"}
 
 
-def test_what_the_record_shows_otherwise_has_words() -> None:
-    assert {"quoteId", "confirmed"} == silent(record_quote_decision)
+def test_what_the_record_does_not_show_or_shows_of_another_kind_has_words() -> None:
+    assert silent(write_person) == {"personId", "name"}
+    assert silent(record_quote_decision) == {"quoteId", "confirmed"}
     assert "ids" in taken(record_quote_decision)["chosen"]["description"]
 
 
@@ -94,6 +116,8 @@ def test_null_is_told_where_it_clears_something() -> None:
     address, cleared = taken(update_customer)["billingAddress"]["anyOf"]
     assert cleared == nothing
     assert address["properties"]["city"] == {"type": "string"}
+    # What is replaced as a whole needs no null within it, also where it cannot be cleared.
+    assert taken(save_site)["address"]["properties"]["city"] == {"type": "string"}
 
 
 @pytest.mark.parametrize("name", sorted(SAID_ONCE))
