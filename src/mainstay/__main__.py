@@ -3,6 +3,7 @@
 import gc
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
 from mainstay.backing.processes import end_with_parent
@@ -49,9 +50,24 @@ def _version(_settings: Settings, _words: Namespace) -> dict[str, Any]:
     return {"version": late("importlib.metadata").version("mainstay")}
 
 
+def _in_safekeeping(command: str) -> Callable[[Settings, Namespace], dict[str, Any]]:
+    def run_it(settings: Settings, words: Namespace) -> dict[str, Any]:
+        outcome: dict[str, Any] = getattr(late("mainstay.doors.cli.safekeeping"), command)(settings, words)
+        return outcome
+
+    return run_it
+
+
 HOUSE = House(
     "mainstay.staging",
-    {"serve": _serve, "worker": _worker, "migrate": _migrate, "openapi": _openapi, "version": _version},
+    {
+        "serve": _serve,
+        "worker": _worker,
+        "migrate": _migrate,
+        "openapi": _openapi,
+        "version": _version,
+        **{command: _in_safekeeping(command) for command in ("check",)},
+    },
 )
 
 

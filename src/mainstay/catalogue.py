@@ -1,9 +1,12 @@
 """Everything the product can do, in the order in which doors show it."""
 
+from mainstay.backing import soundness
 from mainstay.business.costing import operations as costing
 from mainstay.business.customers import merging, places
 from mainstay.business.customers import operations as customers
+from mainstay.business.customers.store import REWORD
 from mainstay.business.hours import operations as hours
+from mainstay.business.hours import proofs as hours_proofs
 from mainstay.business.hours import review, timers, unbilled
 from mainstay.business.importing import store as imports
 from mainstay.business.invoices import crediting, overdue, papers, paying, rewording
@@ -15,6 +18,7 @@ from mainstay.business.invoices import sending as invoice_sending
 from mainstay.business.jobs import events as job_events
 from mainstay.business.jobs import moved
 from mainstay.business.jobs import operations as jobs
+from mainstay.business.jobs import proofs as job_proofs
 from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.overview import operations as overview
@@ -22,17 +26,22 @@ from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
+from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
 from mainstay.business.quotes import deciding, expiring, public, sending
 from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import operations as quotes
+from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.records import documents, history, notes, search
+from mainstay.business.records.proofs import FILES, copies_agree, found_by_words, still_there
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
+from mainstay.business.schedule import proofs as schedule_proofs
 from mainstay.business.schedule import reactions as schedule_reactions
 from mainstay.business.schedule import telling as schedule_telling
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
+from mainstay.ledger import proofs as ledger_proofs
 from mainstay.ledger import replay
 from mainstay.webhooks import deliveries, endpoints, feed, retention
 from mainstay.webhooks.disabling import disable_webhook
@@ -105,4 +114,20 @@ UPKEEP = (
     links.forget_old,
     tickets.forget_old,
     imports.forget_old,
+)
+
+# What must hold of all that is kept; the first ones say whether the others can be looked at.
+PROOFS = (
+    *soundness.PROOFS,
+    *ledger_proofs.PROOFS,
+    FILES,
+    # What is done and gone, and what people can remove, is told of by the trail alone.
+    still_there(CATALOGUE.listings, removable={"out", "entry", "document", "webhook", "delivery"}),
+    found_by_words(CATALOGUE.listings, renewing=REWORD),
+    copies_agree(CATALOGUE.listings),
+    *job_proofs.PROOFS,
+    *schedule_proofs.PROOFS,
+    *hours_proofs.PROOFS,
+    *price_proofs.PROOFS,
+    *quote_proofs.PROOFS,
 )

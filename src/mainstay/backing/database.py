@@ -4,7 +4,7 @@ Statements are portable SQL with named parameters (`:name`). A handle belongs to
 `:organisation` itself, and `:me` and `:now`, so that no statement can forget whose rows it reads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
@@ -51,11 +51,24 @@ class Handle(Protocol):
         """Change rows; how many there were."""
 
 
+class Survey(Handle, Protocol):
+    """A handle for looking at all that there is, in one state, however much it is."""
+
+    def each(self, sql: str, **given: Value) -> Iterator[Row]:
+        """Row by row, with no more of them in memory than a few; others may be asked for meanwhile."""
+
+    def within(self, organisation: str) -> "Survey":
+        """The same state, looked at as one organisation's."""
+
+
 class SchemaHandle(Handle, Protocol):
-    """A handle that can also run a whole script of statements."""
+    """A handle that can also run a whole script of statements, or one statement for very many rows."""
 
     def script(self, text: str) -> None:
         """Run every statement of the script."""
+
+    def fill(self, sql: str, rows: Iterable[dict[str, Value]]) -> None:
+        """Run a statement once for each row."""
 
 
 class Database(Protocol):
@@ -83,5 +96,11 @@ class Database(Protocol):
 class WholeDatabase(Database, Protocol):
     """A database of one's own, whose schema can be changed."""
 
+    def surveying(self) -> AbstractContextManager[Survey]:
+        """See one consistent state of everything; change nothing, and keep nobody from changing things meanwhile."""
+
     def migrating(self) -> AbstractContextManager[SchemaHandle]:
         """Change the schema, all or nothing; several processes that start at once take turns."""
+
+    def filling(self) -> AbstractContextManager[SchemaHandle]:
+        """The same, for rows that come from elsewhere as they are: what follows a row by itself comes with them."""

@@ -6,9 +6,10 @@ local to the transaction: a setting of the session would leak to the next user o
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from itertools import count
 from time import monotonic
 
 import psycopg
@@ -31,6 +32,14 @@ MIGRATION_LOCK = 7_205_759
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_CHANGING = "BEGIN"
 
+
+# So many rows come at once where all are looked at.
+_AT_ONCE = 1000
+_numbers = count(1)
+_TRIGGERED = (
+    "SELECT DISTINCT CAST(tgrelid::regclass AS text) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
+    " WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace"
+)
 
 _UNFENCED = (
     "MAINSTAY_DATABASE cannot name a role that is a superuser or has BYPASSRLS: row-level security, which fences each"
@@ -61,21 +70,42 @@ class PostgresHandle:
         """Change rows; how many there were."""
         return self._execute(sql, given).rowcount
 
+    def each(self, sql: str, **given: Value) -> Iterator[Row]:
+        """Row by row, out of a cursor that stays at the server."""
+        with self._connection.cursor(name=f"each_{next(_numbers)}") as cursor:
+            cursor.itersize = _AT_ONCE
+            cursor.execute(_spelled(sql), self._bound(sql, given))
+            yield from cursor
+
+    def within(self, organisation: str) -> "PostgresHandle":
+        """The same state, looked at as one organisation's."""
+        handle = PostgresHandle(self._connection, organisation)
+        handle.now = self.now
+        return handle
+
+    def fill(self, sql: str, rows: Iterable[dict[str, Value]]) -> None:
+        """Run a statement once for each row."""
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_spelled(sql), rows)
+
     def script(self, text: str) -> None:
         """Run every statement of the script."""
         self._connection.execute(text.encode())
 
     def _execute(self, sql: str, given: dict[str, Value]) -> psycopg.Cursor[Row]:
-        given["organisation"] = self.organisation
-        given["me"] = self.me
-        if ":now" in sql and self.now:
-            given.setdefault("now", self.now())
         try:
-            return self._connection.execute(_spelled(sql), given)
+            return self._connection.execute(_spelled(sql), self._bound(sql, given))
         except psycopg.errors.UniqueViolation as error:
             raise Clash(str(error)) from error
         except psycopg.errors.ExclusionViolation as error:
             raise Taken(str(error)) from error
+
+    def _bound(self, sql: str, given: dict[str, Value]) -> dict[str, Value]:
+        given["organisation"] = self.organisation
+        given["me"] = self.me
+        if ":now" in sql and self.now:
+            given.setdefault("now", self.now())
+        return given
 
 
 class PostgresDatabase:
@@ -126,6 +156,23 @@ class PostgresDatabase:
                 raise WrongSetting(_UNFENCED)
             handle.one("SELECT pg_advisory_xact_lock(CAST(:lock AS bigint))", lock=MIGRATION_LOCK)
             yield handle
+
+    @contextmanager
+    def surveying(self) -> Iterator[PostgresHandle]:
+        """See one consistent state of everything."""
+        with self.reading(EVERY) as handle:
+            yield handle
+
+    @contextmanager
+    def filling(self) -> Iterator[PostgresHandle]:
+        """Change everything, while no trigger of ours is pulled; those that hold foreign keys are the server's own."""
+        with self.migrating() as handle:
+            tables = handle.all(_TRIGGERED)
+            for (table,) in tables:
+                handle.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+            yield handle
+            for (table,) in tables:
+                handle.script(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def close(self) -> None:
         """Let go of every connection."""

@@ -5,8 +5,8 @@ write lock at the start, because a transaction that starts reading and then writ
 """
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -50,6 +50,20 @@ class SqliteHandle:
         self._execute(sql, given)
         return self._connection.changes()
 
+    def each(self, sql: str, **given: Value) -> Iterator[Row]:
+        """Row by row."""
+        try:
+            for row in self._execute(sql, given):
+                yield cast("Row", row)
+        except apsw.CorruptError as error:
+            raise Unreachable(f"The database is damaged: {error}.") from error
+
+    def within(self, organisation: str) -> "SqliteHandle":
+        """The same state, looked at as one organisation's."""
+        handle = SqliteHandle(self._connection, organisation)
+        handle.now = self.now
+        return handle
+
     def _execute(self, sql: str, given: dict[str, Value]) -> apsw.Cursor:
         given["organisation"] = self.organisation
         given["me"] = self.me
@@ -69,6 +83,10 @@ class SqliteHandle:
     def script(self, text: str) -> None:
         """Run every statement."""
         self._connection.execute(text)
+
+    def fill(self, sql: str, rows: Iterable[dict[str, Value]]) -> None:
+        """Run a statement once for each row."""
+        self._connection.executemany(sql, rows)
 
 
 _TAKEN = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}
@@ -102,9 +120,25 @@ class SqliteDatabase:
         """Change all or nothing, one after another."""
         return _Changing(self._writer, self._writing, organisation, keep=keep)
 
+    @contextmanager
+    def surveying(self) -> Iterator[SqliteHandle]:
+        """See one consistent state of everything; whoever changes things meanwhile writes beside it."""
+        with self.reading(EVERY) as handle:
+            yield handle
+
     def migrating(self) -> AbstractContextManager[SqliteHandle]:
         """Change the schema like anything else: SQLite's schema is part of the transaction."""
         return self.changing(EVERY)
+
+    @contextmanager
+    def filling(self) -> Iterator[SqliteHandle]:
+        """The same, while no trigger is pulled."""
+        with self.changing(EVERY) as handle:
+            self._writer.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+            try:
+                yield handle
+            finally:
+                self._writer.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
     def close(self) -> None:
         """Let go of every connection."""

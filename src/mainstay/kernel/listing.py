@@ -68,7 +68,7 @@ class Listing(Generic[K]):
             named, identity = self.number, identity.strip().upper()
         own = self._sight(ctx)
         row = ctx.rows.one(self._one(named, own and own.asked_of_each), id=identity)
-        if row is None and named != "id" and (meant := self._finding.numbered(ctx.rows, identity or "")):
+        if row is None and named != "id" and (meant := self.finding.numbered(ctx.rows, identity or "")):
             row = ctx.rows.one(self._one("id", own and own.asked_of_each), id=meant)
         if row is None:
             raise NotFound(self.what)
@@ -80,7 +80,7 @@ class Listing(Generic[K]):
 
     def find(self, ctx: Context, condition: str, **given: Value) -> K | None:
         """The first record for which a condition holds, whoever asks: for rules, not for showing."""
-        row = ctx.rows.one(f"{self._everything} AND {condition} LIMIT 1", **given)
+        row = ctx.rows.one(f"{self.everything} AND {condition} LIMIT 1", **given)
         return None if row is None else self.keep(row)
 
     def page(self, ctx: Context, given: ListInput, where: str = "", *, walks: bool = True, **bound: Value) -> Page[Any]:
@@ -96,7 +96,7 @@ class Listing(Generic[K]):
         if self.found_by and (text := getattr(given, "text", None)):
             plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
             span = Span(given.limit + 1 if plain else None, after if order == NEWEST else None)
-            found, driven = self._finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
+            found, driven = self.finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
             where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
             walks = walks and not driven
         key = (narrowed, order, after is not None, own, with_facts, where)
@@ -127,7 +127,7 @@ class Listing(Generic[K]):
             return []
         own = self._sight_of_many(ctx)
         span = Span(None if own else most, None)
-        found, driven = self._finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
+        found, driven = self.finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
         key = ("search", own, found.condition)
         known = self._pages.get(key)
         if known is None:
@@ -141,7 +141,7 @@ class Listing(Generic[K]):
         """A new record."""
         row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
         record = self.keep(row)
-        self._finding.insert(ctx.rows, record)
+        self.finding.insert(ctx.rows, record)
         return record
 
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
@@ -151,7 +151,7 @@ class Listing(Generic[K]):
         if row is None:
             return record
         after = self.keep(row)
-        self._finding.save(ctx.rows, record, after, changes)
+        self.finding.save(ctx.rows, record, after, changes)
         if self.own and (copied := {name: columns[name] for name in self.own.copies if name in columns}):
             copies = ", ".join(f"{name} = :{name}" for name in copied)
             sql = f"UPDATE {self.own.granted} SET {copies} WHERE organisation_id = :organisation AND id = :id"
@@ -162,7 +162,7 @@ class Listing(Generic[K]):
         """Let a record be found by what is known of it now; what it is called after may have changed elsewhere."""
         record = self.find(ctx, f"{self.table}.id = :id", id=identity)
         if record:
-            self._finding.renew(ctx.rows, record)
+            self.finding.renew(ctx.rows, record)
 
     @cached_property
     def keep(self) -> Callable[[Row], K]:
@@ -175,7 +175,8 @@ class Listing(Generic[K]):
         return self.source.split()[0]
 
     @cached_property
-    def _finding(self) -> Finding:
+    def finding(self) -> Finding:
+        """What the records are found by."""
         return Finding(self.shown, self.prefix, self.table, self.found_by)
 
     @cached_property
@@ -191,7 +192,8 @@ class Listing(Generic[K]):
         return ", ".join([self._shown_columns, *self.facts.values()])
 
     @cached_property
-    def _everything(self) -> str:
+    def everything(self) -> str:
+        """The statement for every record of the organisation, as `keep` takes it."""
         return f"SELECT {self._selected} FROM {self.source} WHERE {self.table}.{self.tenant} = :organisation"
 
     def _one(self, named: str, own: Own | None) -> str:
@@ -200,7 +202,7 @@ class Listing(Generic[K]):
         if known is None:
             narrowed = f" AND {self.table}.{named} = :id" if self.id_field else ""
             mine = f" AND {own.holds(self.table)}" if own else ""
-            known = self._ones[named, own] = f"{self._everything}{narrowed}{mine}"
+            known = self._ones[named, own] = f"{self.everything}{narrowed}{mine}"
         return known
 
     def _narrowed(self, name: str, value: Any) -> str:

@@ -68,8 +68,12 @@ def rewrite(rows: Handle, kind: str, record: str, before: frozenset[str], after:
 
 def renew(rows: Handle, kind: str, record: str, words: frozenset[str]) -> None:
     """Let a record be found by these words, whatever it was found by before."""
-    before = frozenset(str(word) for (word,) in rows.all(_OF_RECORD, of_kind=kind, record=record))
-    rewrite(rows, kind, record, before, words)
+    rewrite(rows, kind, record, kept(rows, kind, record), words)
+
+
+def kept(rows: Handle, kind: str, record: str) -> frozenset[str]:
+    """The words that a record is found by now."""
+    return frozenset(str(word) for (word,) in rows.all(_OF_RECORD, of_kind=kind, record=record))
 
 
 def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:

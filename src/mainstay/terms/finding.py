@@ -39,10 +39,17 @@ class Finding:
 
     def renew(self, rows: Handle, record: Kept) -> None:
         """Let a record be found by what is known of it now, whatever it was found by before."""
+        for kind, said in self.said(record).items():
+            words.renew(rows, kind, record.id, said)
+
+    def said(self, record: Kept) -> dict[str, frozenset[str]]:
+        """The words that a record is to be found by, under the kind of each."""
         found_by = [self._words(by, record) for by in self.found_by]
         hidden = [self._hidden_words(by, record) for by in self.found_by]
-        words.renew(rows, self.prefix, record.id, frozenset().union(*found_by))
-        words.renew(rows, words.hidden(self.prefix), record.id, frozenset().union(*hidden))
+        return {
+            self.prefix: frozenset[str]().union(*found_by),
+            words.hidden(self.prefix): frozenset[str]().union(*hidden),
+        }
 
     def narrowed(
         self, rows: Handle, text: str, own: Own | None, span: Span, may: Callable[[Right], bool]

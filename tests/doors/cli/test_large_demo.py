@@ -9,7 +9,8 @@ from mainstay.business.jobs.model import Standing, stage_of
 from mainstay.business.jobs.store import JOBS
 from mainstay.doors.cli import demo
 from mainstay.doors.cli.demo_year import Size, Year
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.perform import Stage
 from mainstay.staging import open_files, open_signer

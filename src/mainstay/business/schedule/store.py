@@ -84,7 +84,7 @@ class _Visits(Listing[Visit]):
 
     def some(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
         """The first visits for which a condition holds, whoever asks: for rules, not for showing."""
-        sql = f"{self._everything} AND {condition} ORDER BY visit.begins_at, visit.id LIMIT {limit}"
+        sql = f"{self.everything} AND {condition} ORDER BY visit.begins_at, visit.id LIMIT {limit}"
         return [self.keep(row) for row in ctx.rows.all(sql, **bound)]
 
 

@@ -16,7 +16,8 @@ from mainstay.doors.cli import demo_prices
 from mainstay.doors.cli.demo_words import crew
 from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
 from mainstay.doors.cli.keys import all_keys
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, revoke_key
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden

@@ -20,7 +20,8 @@ from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import plan_visit, set_visit_status
 from mainstay.doors.cli import demo_words as words
 from mainstay.doors.cli.demo_files import Album
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Refusal

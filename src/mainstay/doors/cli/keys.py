@@ -2,7 +2,8 @@
 
 from argparse import Namespace
 
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.terms.actor import Actor
 

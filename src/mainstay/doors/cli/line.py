@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from mainstay.backing.database import NewerSchema, Unreachable
-from mainstay.doors.cli.telling import tell
+from mainstay.doors.cli.telling import Outcome, Unsound, tell
 from mainstay.late import late
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, read_settings
 from mainstay.terms.refusal import Refusal
@@ -39,12 +39,13 @@ class House:
     # The module that opens the stage, imported only by the commands that need one.
     staging: str
     # Commands about the house as a whole rather than about what happens in it, by name.
-    whole: dict[str, Callable[[Settings, argparse.Namespace], dict[str, Any] | None]]
+    whole: dict[str, Callable[[Settings, argparse.Namespace], Outcome | None]]
 
 
 def run(house: House, arguments: Sequence[str]) -> int:
     """Do what the arguments say; the exit code."""
     words = _parser().parse_args(arguments)
+    ended, outcome = DONE, None
     try:
         settings = read_settings(_environment(words))
         if words.command in house.whole:
@@ -54,20 +55,23 @@ def run(house: House, arguments: Sequence[str]) -> int:
     except (Refusal, WrongSetting, Unreachable, NewerSchema) as refusal:
         sys.stderr.write(f"{refusal}\n")
         return REFUSED
+    except Unsound as found:
+        sys.stderr.write(f"{found}\n")
+        ended, outcome = REFUSED, found.outcome
     if outcome is not None:
         told = tell(words.command, outcome, settings.base_url)
         sys.stdout.write(orjson.dumps(outcome).decode() + "\n" if words.json else told)
-    return DONE
+    return ended
 
 
-def _command(house: House, settings: Settings, words: argparse.Namespace) -> dict[str, Any]:
+def _command(house: House, settings: Settings, words: argparse.Namespace) -> Outcome:
     staging = late(house.staging)
     stage = staging.open_stage(settings)
     try:
         operator = late("mainstay.doors.cli.operator").Operator(
             stage, partial(staging.open_signer, settings), settings.base_url, staging.open_files(settings)
         )
-        outcome: dict[str, Any] = getattr(late(words.module), words.command)(operator, words)
+        outcome: Outcome = getattr(late(words.module), words.command)(operator, words)
         return outcome
     finally:
         stage.database.close()
@@ -96,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     adding.whole("migrate", "bring the database to the newest schema")
     worker = adding.whole("worker", "empty the outbox, without serving")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
+    adding.whole("check", "prove the books: name what is wrong with all that is kept, and change nothing")
     adding.whole("openapi", "print the OpenAPI description of the HTTP API")
     adding.whole("version", "print the version")
     _add_organisation(adding)

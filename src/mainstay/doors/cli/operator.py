@@ -3,13 +3,13 @@
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
 from mainstay.backing.database import EVERY, Handle
 from mainstay.backing.files import Files
 from mainstay.business.organisation import store as organisations
+from mainstay.doors.cli.telling import Outcome
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
@@ -18,9 +18,6 @@ from mainstay.ledger import outbox
 from mainstay.terms.actor import Actor, Door, operator
 from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.webhooks.signature import Signer
-
-# What a command gives: one JSON object.
-Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

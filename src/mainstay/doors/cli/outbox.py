@@ -1,15 +1,13 @@
 """What the operator can do about work that could not be done."""
 
 from argparse import Namespace
-from typing import Any
 
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation.work import drop_work, list_failed_work, retry_work
 from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.ledger import outbox
 from mainstay.terms import actor
-
-Outcome = dict[str, Any]
 
 
 def outbox_list(operator: Operator, _words: Namespace) -> Outcome:

@@ -5,7 +5,8 @@ from argparse import Namespace
 
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.standing import remove_person
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.passwords import new_password
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden

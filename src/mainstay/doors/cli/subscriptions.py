@@ -3,7 +3,8 @@
 from argparse import Namespace
 
 from mainstay.business.organisation.operations import change_subscription, get_organisation
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 
 
 def subscription_lapse(operator: Operator, words: Namespace) -> Outcome:

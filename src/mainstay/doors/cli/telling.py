@@ -2,11 +2,24 @@
 
 from typing import Any
 
+# What a command gives: one JSON object.
+Outcome = dict[str, Any]
 
-def tell(command: str, outcome: dict[str, Any], base_url: str) -> str:
+
+class Unsound(Exception):
+    """What was looked at is not as it should be: what was found, and one sentence about it."""
+
+    def __init__(self, outcome: Outcome, sentence: str) -> None:
+        super().__init__(sentence)
+        self.outcome = outcome
+
+
+def tell(command: str, outcome: Outcome, base_url: str) -> str:
     """A few lines of text."""
     if command == "demo":
         return _demo(outcome, base_url)
+    if "proofs" in outcome:
+        return "".join(map(_proof, outcome["proofs"]))
     return "".join(f"{line}\n" for line in _lines(outcome))
 
 
@@ -24,7 +37,15 @@ def _lines(value: Any, indent: str = "") -> list[str]:
     return [f"{indent}{value}"]
 
 
-def _demo(outcome: dict[str, Any], base_url: str) -> str:
+def _proof(found: Outcome) -> str:
+    said = f"{'WRONG' if found['flaws'] else 'holds'}  {found['holds']}\n"
+    for flaw in found["flaws"]:
+        of = f" (in {flaw['organisation']})" if flaw["organisation"] else ""
+        said += f"       {flaw['where']}: {flaw['problem']}{of}\n"
+    return said + (f"       and {found['more']} more\n" if found["more"] else "")
+
+
+def _demo(outcome: Outcome, base_url: str) -> str:
     people = "".join(
         f"  {person['role']:<14} {person['email']:<26} {person['password']}\n" for person in outcome["people"]
     )

@@ -2,7 +2,8 @@
 
 from argparse import Namespace
 
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook, list_webhooks
 
 

@@ -1,0 +1,63 @@
+"""Whether the database itself is sound: its pages, its schema, and what its rows name."""
+
+from collections.abc import Iterator
+
+from mainstay.backing.database import Survey, Unreachable
+from mainstay.backing.migrations.apply import steps_for
+from mainstay.backing.proof import Books, Flaw, Proof
+from mainstay.backing.schema import Reference, Table, read_tables
+
+
+def damaged_pages(books: Books) -> Iterator[Flaw]:
+    """What the embedded database finds wrong with its own file; a PostgreSQL server looks after its own."""
+    if books.engine != "sqlite":
+        return
+    try:
+        for (told,) in books.rows.each("PRAGMA integrity_check"):
+            if told != "ok":
+                yield Flaw("the database file", str(told))
+    except Unreachable as damaged:
+        yield Flaw("the database file", str(damaged))
+
+
+def unknown_steps(books: Books) -> Iterator[Flaw]:
+    """The steps of the schema that were applied and are not known, or are known and were not applied."""
+    if not any(table.name == "schema_step" for table in read_tables(books.rows, books.engine)):
+        yield Flaw("the database", "has no tables of Mainstay; `mainstay migrate` makes them")
+        return
+    known = {step.number: step.name for step in steps_for(books.engine)}
+    applied = {int(number or 0): str(name) for number, name in books.rows.all("SELECT number, name FROM schema_step")}
+    for number in sorted(known.keys() | applied.keys()):
+        if number not in applied:
+            yield Flaw(f"step {known[number]}", "is not applied; `mainstay migrate` applies it")
+        elif known.get(number) != applied[number]:
+            yield Flaw(f"step {applied[number]}", "was applied, and this Mainstay does not know it")
+
+
+def rows_that_name_nothing(books: Books) -> Iterator[Flaw]:
+    """The rows whose foreign keys name a row that is not there, whatever the engine believes of them."""
+    for table in read_tables(books.rows, books.engine):
+        for reference in table.references:
+            yield from _without(books.rows, table, reference)
+
+
+def _without(rows: Survey, table: Table, reference: Reference) -> Iterator[Flaw]:
+    key = ", ".join(f"own.{column}" for column in table.key)
+    whole = " AND ".join(f"own.{column} IS NOT NULL" for column in reference.columns)
+    same = " AND ".join(
+        f"other.{named} = own.{column}" for column, named in zip(reference.columns, reference.named, strict=True)
+    )
+    sql = (
+        f"SELECT {key} FROM {table.name} AS own WHERE {whole}"
+        f" AND NOT EXISTS (SELECT 1 FROM {reference.table} AS other WHERE {same})"
+    )
+    for row in rows.each(sql):
+        where = f"{table.name} {' '.join(map(str, row))}"
+        yield Flaw(where, f"names a row of {reference.table} that is not there ({', '.join(reference.columns)})")
+
+
+PROOFS = (
+    Proof("storage", "The database file is not damaged", damaged_pages, whole=True, decisive=True),
+    Proof("schema", "The schema is the one this version knows", unknown_steps, whole=True, decisive=True),
+    Proof("foreign_keys", "What rows name is there", rows_that_name_nothing, whole=True),
+)

@@ -1,0 +1,108 @@
+"""That records are there, are found, and are seen by those who see only their own; and that kept files are kept.
+
+These are about every kind of record that the catalogue knows, so that none can be left out.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from mainstay.backing.proof import Books, Flaw, Proof
+from mainstay.business.records.forgetting import NAMED_IN
+from mainstay.kernel.listing import Listing
+from mainstay.ledger import search
+from mainstay.terms.rights import Right
+
+Listings = Mapping[str, tuple[Listing[Any], Right]]
+
+_CHUNK = 1 << 20
+
+
+def lost_files(books: Books) -> Iterator[Flaw]:
+    """The records that name a file which is not there, or has something else in it."""
+    for column in NAMED_IN:
+        table = column.partition(".")[0]
+        named = books.rows.each(f"SELECT {column}, {table}.id FROM {table} WHERE {column} IS NOT NULL ORDER BY 1")
+        for name, naming in groupby(named, key=lambda row: row[0]):
+            problem = _problem_of_file(books, str(name))
+            if problem:
+                yield from (
+                    Flaw(f"{table} {identity}", f"has the file {name}, which {problem}") for _, identity in naming
+                )
+
+
+def _problem_of_file(books: Books, name: str) -> str | None:
+    digest = hashlib.sha256()
+    try:
+        with books.files.path(name).open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as fault:
+        return f"cannot be read: {fault.strerror}"
+    return None if digest.hexdigest() == name else "is not what was kept: its content has another hash"
+
+
+FILES = Proof("files", "Every file is there, with its hash", lost_files, whole=True)
+
+
+def still_there(listings: Listings, removable: Collection[str]) -> Proof:
+    """The proof that what the trail says was made is there, but for the kinds that can be removed."""
+
+    def flaws(books: Books) -> Iterator[Flaw]:
+        for prefix, (listing, _) in listings.items():
+            if prefix in removable or listing.tenant != "organisation_id":
+                continue
+            lost = books.rows.each(
+                f"SELECT DISTINCT record_id FROM audit_record WHERE organisation_id = :organisation"
+                f" AND substr(record_id, 1, :length) = :prefix AND NOT EXISTS (SELECT 1 FROM {listing.table}"
+                f" WHERE {listing.table}.organisation_id = :organisation AND {listing.table}.id = record_id)",
+                prefix=f"{prefix}_",
+                length=len(prefix) + 1,
+            )
+            for (identity,) in lost:
+                yield Flaw(str(identity), f"is in the audit trail, and there is no such {listing.what}")
+
+    return Proof("records", "Whatever the audit trail tells of is there", flaws)
+
+
+def found_by_words(listings: Listings, renewing: str) -> Proof:
+    """The proof that each record is found by what it says, unless work of this kind is still to write words."""
+
+    def flaws(books: Books) -> Iterator[Flaw]:
+        waits = "SELECT 1 FROM outbox WHERE organisation_id = :organisation AND kind = :kind LIMIT 1"
+        if books.rows.one(waits, kind=renewing):
+            return
+        for listing, _ in listings.values():
+            if listing.found_by:
+                yield from _unfound(books, listing)
+
+    return Proof("search_words", "Each record is found by its words", flaws)
+
+
+def _unfound(books: Books, listing: Listing[Any]) -> Iterator[Flaw]:
+    for row in books.rows.each(listing.everything):
+        record = listing.keep(row)
+        for kind, said in listing.finding.said(record).items():
+            if search.kept(books.rows, kind, record.id) != said:
+                yield Flaw(f"{listing.what} {record.id}", "is not found by the words that it says")
+                break
+
+
+def copies_agree(listings: Listings) -> Proof:
+    """The proof that what is copied of records, for those who see only their own, is what they say."""
+
+    def flaws(books: Books) -> Iterator[Flaw]:
+        for listing, _ in listings.values():
+            if listing.own and listing.own.granted:
+                mine, table = listing.own.granted, listing.table
+                differs = " OR ".join(f"{mine}.{name} IS DISTINCT FROM {table}.{name}" for name in listing.own.copies)
+                different = books.rows.each(
+                    f"SELECT {mine}.id, {mine}.person_id FROM {mine} JOIN {table} ON {table}.organisation_id ="
+                    f" {mine}.organisation_id AND {table}.id = {mine}.id"
+                    f" WHERE {mine}.organisation_id = :organisation AND ({differs})"
+                )
+                for identity, person in different:
+                    yield Flaw(f"{listing.what} {identity}", f"is listed for {person} as something it is not any more")
+
+    return Proof("own_records", "Those who see only their own are shown it as it is", flaws)

@@ -1,0 +1,83 @@
+"""That what is written beside every change is whole: the trail, the history of records, events, the outbox."""
+
+from collections.abc import Iterator
+
+import orjson
+
+from mainstay.backing.proof import Books, Flaw, Proof, follows
+from mainstay.ledger.audit import first_break
+
+
+def broken_chain(books: Books) -> Iterator[Flaw]:
+    """The first entry of the trail that does not follow from the one before."""
+    broken = first_break(books.rows)
+    if broken is not None:
+        yield Flaw(f"entry {broken} of the audit trail", "does not fit the chain: it, or one before it, was altered")
+
+
+def lost_histories(books: Books) -> Iterator[Flaw]:
+    """The entries of the trail that name records in whose history they are not, or are in that of others."""
+    # Entries from before records were named are in no history.
+    for sequence, records, told in books.rows.each(_HISTORIES):
+        if set(orjson.loads(str(records or "[]"))) != set(str(told or "").split()):
+            yield Flaw(f"entry {sequence} of the audit trail", "is not in the history of the records that it names")
+
+
+def unreadable_work(books: Books) -> Iterator[Flaw]:
+    """The work in the outbox that says nothing that could be done."""
+    for identity, payload in books.rows.each("SELECT id, payload FROM outbox WHERE organisation_id = :organisation"):
+        try:
+            readable = isinstance(orjson.loads(str(payload)), dict)
+        except ValueError:
+            readable = False
+        if not readable:
+            yield Flaw(f"work {identity}", "has a content that cannot be read")
+
+
+_HISTORIES = """
+SELECT audit.sequence, audit.records, history.records FROM audit LEFT JOIN (
+    SELECT sequence, string_agg(record_id, ' ') AS records FROM audit_record WHERE organisation_id = :organisation
+    GROUP BY sequence) AS history
+ON history.sequence = audit.sequence
+WHERE audit.organisation_id = :organisation
+"""
+_STRAY_HISTORIES = """
+SELECT 'the history of ' || record_id, sequence FROM audit_record WHERE organisation_id = :organisation AND NOT EXISTS (
+    SELECT 1 FROM audit WHERE audit.organisation_id = :organisation AND audit.sequence = audit_record.sequence)
+"""
+_EVENTS_COUNTED = """
+SELECT 'events', organisation.event_sequence, count(event.sequence), min(event.sequence), max(event.sequence)
+FROM organisation JOIN event ON event.organisation_id = organisation.id
+WHERE organisation.id = :organisation GROUP BY organisation.event_sequence
+HAVING max(event.sequence) <> organisation.event_sequence
+    OR count(event.sequence) <> max(event.sequence) - min(event.sequence) + 1
+"""
+_LOST_MAILS = """
+SELECT 'message ' || message.id, message.recipient FROM message
+WHERE message.organisation_id = :organisation AND message.status = 'queued' AND NOT EXISTS (
+    SELECT 1 FROM outbox WHERE outbox.organisation_id = :organisation AND outbox.id = message.id)
+"""
+_SILENT_WORK = """
+SELECT 'work ' || id, kind FROM outbox
+WHERE organisation_id = :organisation AND due_at IS NULL AND problem IS NULL
+"""
+
+PROOFS = (
+    Proof("audit_chain", "The audit trail is unbroken", broken_chain),
+    Proof("histories", "Each entry of the trail is in the history of its records", lost_histories),
+    follows(
+        "stray_histories",
+        "Each entry of a history is in the trail",
+        _STRAY_HISTORIES,
+        "names entry {0} of the audit trail, which is not there",
+    ),
+    follows(
+        "event_numbers",
+        "Events are numbered without a gap",
+        _EVENTS_COUNTED,
+        "were numbered up to {0}, and there are {1} from {2} to {3}",
+    ),
+    Proof("outbox", "Work that waits can be read", unreadable_work),
+    follows("parked_work", "Work that is not tried again says why", _SILENT_WORK, "({0}) is parked without a reason"),
+    follows("mails", "Each mail that is still to go waits in the outbox", _LOST_MAILS, "to {0} waits for nothing"),
+)

@@ -1,0 +1,1 @@
+"""What an operator relies on: proofs of the books, backups, and everything moved elsewhere."""

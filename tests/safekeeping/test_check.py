@@ -1,0 +1,223 @@
+"""`check`: whatever is wrong with what is kept is found and named, and nothing is changed."""
+
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from commanding import Ended, command
+from keepsakes import Keepsake, rows_of
+from mainstay.backing.folder import DataFolder
+from mainstay.business.customers.operations import update_customer
+from mainstay.business.organisation.settings import update_settings
+from mainstay.catalogue import PROOFS
+from mainstay.staging import open_files
+from trade import a_job, work_off
+
+
+def checked(keepsake: Keepsake) -> Any:
+    """What the command found, and that it ended accordingly."""
+    ended = command(keepsake.settings, "check", "--json")
+    outcome = orjson.loads(ended.output)
+    assert (ended.code, bool(ended.errors)) == ((0, False) if outcome["sound"] else (1, True))
+    return outcome
+
+
+def wrong(outcome: Any) -> dict[str, list[tuple[str, str]]]:
+    """Each proof that does not hold, with what it found where."""
+    return {
+        proof["name"]: [(flaw["where"], flaw["problem"]) for flaw in proof["flaws"]]
+        for proof in outcome["proofs"]
+        if proof["flaws"]
+    }
+
+
+def test_what_was_made_by_operations_is_sound(keepsake: Keepsake) -> None:
+    outcome = checked(keepsake)
+
+    assert wrong(outcome) == {}
+    assert [proof["name"] for proof in outcome["proofs"]] == [proof.name for proof in PROOFS]
+    told = command(keepsake.settings, "check")
+    assert (told.code, told.errors) == (0, "")
+    assert told.output.splitlines() == [f"holds  {proof.holds}" for proof in PROOFS]
+
+
+class Fault(NamedTuple):
+    """A fault, and a part of what is said of it."""
+
+    proof: str
+    said: str
+    statements: tuple[str, ...]
+
+
+FIRST_JOB = "(SELECT min(id) FROM job)"
+SECOND_JOB = f"(SELECT min(id) FROM job WHERE id > {FIRST_JOB})"
+
+FAULTS = [
+    Fault("schema", "does not know it", ("INSERT INTO schema_step VALUES (9999, '9999_later', '2026')",)),
+    Fault("schema", "is not applied", ("DELETE FROM schema_step WHERE number = 31",)),
+    Fault(
+        "foreign_keys", "a row of customer that", (f"UPDATE job SET customer_id = 'customer_x' WHERE id = {FIRST_JOB}",)
+    ),
+    Fault("audit_chain", "does not fit the chain", ("UPDATE audit SET given = '{}' WHERE sequence = 2",)),
+    Fault("audit_chain", "does not fit the chain", ("DELETE FROM audit WHERE sequence = 2",)),
+    Fault("histories", "is not in the history", ("DELETE FROM audit_record WHERE sequence = 1",)),
+    Fault(
+        "stray_histories",
+        "entry 999999 of the audit trail",
+        ("INSERT INTO audit_record SELECT organisation_id, record_id, 999999 FROM audit_record WHERE sequence = 3",),
+    ),
+    Fault("event_numbers", "were numbered up to", ("DELETE FROM event WHERE sequence = 2",)),
+    Fault("event_numbers", "were numbered up to", ("UPDATE organisation SET event_sequence = event_sequence - 1",)),
+    Fault("outbox", "cannot be read", ("UPDATE outbox SET payload = '{' WHERE kind = 'fax'",)),
+    Fault("outbox", "cannot be read", ("UPDATE outbox SET payload = '[]' WHERE kind = 'fax'",)),
+    Fault("parked_work", "(fax) is parked", ("UPDATE outbox SET problem = NULL WHERE due_at IS NULL",)),
+    Fault("mails", "to ian@cast.example waits for nothing", ("DELETE FROM outbox WHERE kind = 'mail'",)),
+    Fault("records", "there is no such contact", ("UPDATE site SET contact_id = NULL", "DELETE FROM contact")),
+    Fault("search_words", "is not found by", ("DELETE FROM search_word WHERE kind = 'job' AND word = 'job'",)),
+    Fault("search_words", "is not found by", ("UPDATE customer SET name = 'Another'",)),
+    Fault("own_records", "something it is not", ("UPDATE own_job SET status = 'closed'",)),
+    Fault("own_records", "something it is not", ("UPDATE own_customer SET name_folded = 'x'",)),
+    Fault("numbers_of_job", "is not there", (f"DELETE FROM job WHERE id = {SECOND_JOB}",)),
+    Fault("numbers_of_job", "is given once more", ("UPDATE number_series SET next = 3 WHERE kind = 'job'",)),
+    Fault("numbers_of_job", "is not there", ("UPDATE number_series SET next = next + 1 WHERE kind = 'job'",)),
+    Fault("numbers_of_job", "another has as well", (f"UPDATE job SET number = 'J-1' WHERE id = {SECOND_JOB}",)),
+    Fault("numbers_of_job", "without digits", (f"UPDATE job SET number = 'J-' WHERE id = {FIRST_JOB}",)),
+    Fault("numbers_of_quote", "is not there", ("DELETE FROM quote WHERE id = (SELECT min(id) FROM quote)",)),
+    Fault("stages", "is kept at the stage paid, and is at", (f"UPDATE job SET stage = 'paid' WHERE id = {FIRST_JOB}",)),
+    Fault("stages", "is kept at the stage", (f"UPDATE job SET next_action = 'Sing' WHERE id = {FIRST_JOB}",)),
+    Fault("assigned_people", "exactly those who are assigned", ("UPDATE own_job SET assigned = 0",)),
+    Fault("own_customers", "who sees a job of it", ("DELETE FROM own_customer",)),
+    Fault("own_customers", "who sees no job of it", ("DELETE FROM own_job",)),
+    Fault("planned_visits", "planned visits, and has", ("UPDATE job SET planned_visits = planned_visits + 1",)),
+    Fault("next_visits", "with the next visit at 2000, and", ("UPDATE job SET next_visit_at = '2000'",)),
+    Fault("planned_people", "who is planned on it", ("UPDATE own_job SET planned = 0",)),
+    Fault("planned_people", "for a visit that there is not", ("UPDATE visit SET person_id = NULL",)),
+    Fault("running_timers", "timers that run, and has", ("UPDATE job SET running_timers = running_timers + 1",)),
+    Fault("kits", "other parts", ("UPDATE kit_part SET quantity = quantity + 1",)),
+    Fault("totals_of_quotes", "its lines come to", ("UPDATE quote SET net = net + 1, total = total + 1",)),
+    Fault("totals_of_quotes", "cannot be added up", ("UPDATE quote SET lines = '[{}]'",)),
+    Fault("quoting", "is kept as quoting 1", ("UPDATE job SET quoting = 1 WHERE quoting = 0",)),
+    Fault("quoting", "is kept as quoting 0", ("UPDATE job SET quoting = 0 WHERE quoting = 1",)),
+]
+# Those about files, of the database or kept, are planted by hand, below.
+BY_HAND = {"storage", "files"}
+
+
+def test_for_each_proof_there_is_a_fault() -> None:
+    assert {fault.proof for fault in FAULTS} | BY_HAND == {proof.name for proof in PROOFS}
+
+
+def is_found(fault: Fault, found: dict[str, list[tuple[str, str]]]) -> bool:
+    return any(fault.said in f"{where} {problem}" for where, problem in found.get(fault.proof, []))
+
+
+# Each by itself on one engine; on the other, one of each proof, all at once.
+@pytest.mark.engines("sqlite")
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.proof}-{fault.said}")
+def test_a_planted_fault_is_found(keepsake: Keepsake, fault: Fault) -> None:
+    keepsake.spoil(*fault.statements)
+
+    found = wrong(checked(keepsake))
+
+    assert is_found(fault, found), found
+
+
+def test_many_planted_faults_are_found_at_once(keepsake: Keepsake) -> None:
+    planted = {fault.proof: fault for fault in reversed(FAULTS) if fault.proof != "schema"}
+    for fault in planted.values():
+        keepsake.spoil(*fault.statements)
+
+    found = wrong(checked(keepsake))
+
+    assert [fault for fault in planted.values() if not is_found(fault, found)] == []
+
+
+def test_a_kept_file_that_is_gone_or_altered_is_found(keepsake: Keepsake) -> None:
+    (logo,), (content,) = (
+        rows_of(keepsake.settings, f"SELECT DISTINCT {column}")
+        for column in ("logo FROM organisation", "content FROM document")
+    )
+    files = open_files(keepsake.settings)
+    files.path(logo[0]).unlink()
+    files.path(content[0]).write_bytes(b"a plan of a house")
+
+    found = wrong(checked(keepsake))
+
+    assert set(found) == {"files"}
+    organisation = keepsake.exhibit.cast.organisation
+    gone = (f"organisation {organisation}", f"has the file {logo[0]}, which cannot be read: No such file or directory")
+    assert gone in found["files"]
+    altered = {where for where, problem in found["files"] if "another hash" in problem}
+    assert len(altered) == len(rows_of(keepsake.settings, "SELECT id FROM document"))
+
+
+@pytest.mark.only_on("sqlite")
+def test_a_damaged_database_is_found(keepsake: Keepsake) -> None:
+    path = DataFolder(keepsake.settings.data).database
+    content = bytearray(path.read_bytes())
+    # A page in the middle, which is one of rows or of an index.
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = bytes(4096)
+    path.write_bytes(content)
+
+    outcome = checked(keepsake)
+
+    assert set(wrong(outcome)) == {"storage"}
+    assert len(outcome["proofs"]) == 1, "nothing else can be looked at"
+
+
+@pytest.mark.only_on("sqlite")
+def test_where_nothing_is_nothing_is_made(keepsake: Keepsake) -> None:
+    elsewhere = keepsake.settings.data / "elsewhere"
+    told = command(keepsake.settings, "check", "--data", str(elsewhere)).refusal
+    assert told == f"MAINSTAY_DATA names {elsewhere}, in which there is no database."
+    assert not elsewhere.exists()
+
+
+def test_an_older_schema_is_told_of_and_left_as_it_is(keepsake: Keepsake) -> None:
+    keepsake.spoil("DELETE FROM schema_step WHERE number >= 30")
+
+    outcome = checked(keepsake)
+
+    assert set(wrong(outcome)) == {"schema"}
+    assert outcome["proofs"][-1]["name"] == "schema"
+    assert wrong(checked(keepsake)) == wrong(outcome)
+
+
+def test_numbers_that_were_raised_leave_a_gap_that_is_none(keepsake: Keepsake) -> None:
+    with keepsake.opened() as exhibit:
+        exhibit.cast.perform(update_settings, jobNumbers={"next": 500, "prefix": "A26-", "digits": 2})
+    assert wrong(checked(keepsake)) == {}
+    with keepsake.opened() as exhibit:
+        assert a_job(exhibit.cast, exhibit.business.customer)["number"] == "A26-500"
+        a_job(exhibit.cast, exhibit.business.customer)
+        exhibit.cast.perform(update_settings, jobNumbers={"next": 600})
+    assert wrong(checked(keepsake)) == {}
+    keepsake.spoil("UPDATE number_series SET next = 700 WHERE kind = 'job'")
+    assert wrong(checked(keepsake)) == {"numbers_of_job": [("job 502 to 699", "was given a number and is not there")]}
+
+
+def test_words_that_the_worker_is_still_to_write_are_not_missed(keepsake: Keepsake) -> None:
+    keepsake.spoil("DELETE FROM outbox")
+    keepsake.spoil("DELETE FROM message")
+    with keepsake.opened() as exhibit:
+        exhibit.cast.perform(update_customer, customerId=exhibit.business.customer, name="Otherwise")
+        assert wrong(checked(keepsake)) == {}
+        work_off(exhibit.cast)
+        assert wrong(checked(keepsake)) == {}
+
+
+def test_what_is_wrong_is_told_to_people_and_very_much_of_it_is_counted(keepsake: Keepsake) -> None:
+    keepsake.spoil("DELETE FROM search_word WHERE kind = 'job'")
+    said: Ended = command(keepsake.settings, "check")
+    assert said.code == 1
+    assert said.errors == f"1 of {len(PROOFS)} proofs does not hold.\n"
+    lines = said.output.splitlines()
+    at = lines.index("WRONG  Each record is found by its words")
+    assert lines[at + 1].endswith(f"is not found by the words that it says (in {keepsake.exhibit.cast.organisation})")
+
+    jobs = ", ".join(f"('{keepsake.exhibit.cast.organisation}', 'job_x{number}', 1)" for number in range(103))
+    keepsake.spoil(f"INSERT INTO audit_record (organisation_id, record_id, sequence) VALUES {jobs}")
+    lines = command(keepsake.settings, "check").output.splitlines()
+    assert "       and 3 more" in lines
