@@ -13,7 +13,7 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.quotes.operations import get_quote, revise_quote
 from mainstay.business.quotes.sending import withdraw_quote
-from mainstay.doors.office.offered import LOOKS_A_MINUTE
+from mainstay.doors.office.linked import LOOKS_A_MINUTE
 from mainstay.identity.links import Kind, LinkMaker
 from mainstay.staging import open_link_maker
 from quoting import BOILER, WARRANTY, a_draft, accepted, sent, usual_tax

@@ -112,7 +112,10 @@ def test_only_areas_that_exist_are_in_the_navigation(server: RunningServer, cast
     navigation = re.search(r'<nav aria-label="Areas">(.*?)</nav>', visiting.get("/").text, re.DOTALL)
     assert navigation
     links = re.findall(r'href="([^"]+)"', navigation[1])
-    work, trade = ["/", "/schedule", "/jobs", "/hours/week"], ["/customers", "/quotes", "/suppliers", "/price-list"]
+    work, trade = (
+        ["/", "/schedule", "/jobs", "/hours/week"],
+        ["/customers", "/quotes", "/invoices", "/suppliers", "/price-list"],
+    )
     assert links == [*work, *trade, "/people", "/settings"]
     assert {visiting.get(link).status_code for link in links} == {200}
 

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
 from mainstay.business.hours.operations import list_hours, log_hours
+from mainstay.business.invoices.operations import draft_invoice, list_invoices
+from mainstay.business.invoices.paying import record_payment
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.work import list_failed_work
@@ -57,6 +59,7 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
             list_customers,
         ),
         Area("Quotes", "/quotes", "M7 4h7l4 4v12H7zM14 4v4h4M10 12h5M10 16h5", list_quotes),
+        Area("Invoices", "/invoices", "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6M9 16h3", list_invoices),
         Area(
             "Purchasing",
             "/suppliers",
@@ -104,6 +107,8 @@ NEW: Sequence[Area] = (
     Area("Hours", "/hours/new", operation=log_hours),
     Area("Customer", "/customers/new", operation=create_customer),
     Area("Quote", "/quotes/new", operation=draft_quote),
+    Area("Invoice", "/invoices/new", operation=draft_invoice),
+    Area("Payment", "/payments/new", operation=record_payment),
     Area("Supplier", "/suppliers/new", operation=save_supplier),
     Area("Price list item", "/price-list/new", operation=save_price_item),
     Area("Person", "/people/invite", operation=invite_person),

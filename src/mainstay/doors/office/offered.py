@@ -4,14 +4,13 @@ Nothing that a program does that only follows links changes anything: what a cus
 quote was seen is told by the page itself, from a browser that shows it, and by every form of it.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import orjson
 
-from mainstay.backing.database import EVERY
 from mainstay.business.quotes.public import (
     accept_offered_quote,
     decline_offered_quote,
@@ -19,31 +18,20 @@ from mainstay.business.quotes.public import (
     get_offered_quote_pdf,
     see_offered_quote,
 )
-from mainstay.doors.http import Headers, Request, Response
+from mainstay.doors.http import Request, Response
+from mainstay.doors.office.linked import UNLISTED, LinkedPages
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route, View, apology
-from mainstay.doors.pages.forms import WrongForm
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
-from mainstay.doors.papers import Papers
-from mainstay.identity import links
-from mainstay.identity.authenticate import actor_of_link
 from mainstay.identity.links import Kind, LinkMaker
-from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Conflict, Invalid, Lapsed, NotFound, Refusal
+from mainstay.terms.refusal import Conflict, Invalid, Lapsed, Refusal
 
-# From one address, whatever the link: far more than anyone reads, and far less than it takes to try links.
-LOOKS_A_MINUTE = 120
-_NO_LINK = "There is nothing at this address. Ask whoever gave it to you for the present one."
-_UNLISTED: Headers = (("x-robots-tag", "noindex, nofollow"),)
 _CHOSEN = "chosen "
-
-# A page for the customer whose link it is.
-LinkedView = Callable[[Request, Actor], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +43,14 @@ class OfferedPages:
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        one = "/q/{token}"
+        one, entered = "/q/{token}", self._linked.entered
         return [
-            Route("GET", one, self._entered(self.show)),
-            Route("GET", f"{one}/pdf", self._entered(self.pdf)),
-            Route("POST", f"{one}/seen", self._entered(self.seen)),
-            Route("POST", f"{one}/choose", self._entered(self.choose)),
-            Route("POST", f"{one}/accept", self._entered(self.accept)),
-            Route("POST", f"{one}/decline", self._entered(self.decline)),
+            Route("GET", one, entered(self.show)),
+            Route("GET", f"{one}/pdf", entered(self.pdf)),
+            Route("POST", f"{one}/seen", entered(self.seen)),
+            Route("POST", f"{one}/choose", entered(self.choose)),
+            Route("POST", f"{one}/accept", entered(self.accept)),
+            Route("POST", f"{one}/decline", entered(self.decline)),
         ]
 
     async def show(self, request: Request, actor: Actor) -> Response:
@@ -71,17 +59,13 @@ class OfferedPages:
 
     async def pdf(self, request: Request, actor: Actor) -> Response:
         """The PDF that was sent."""
-        visitors = self.threshold.visitors
-        papers = Papers(visitors.stage, visitors.runner, visitors.files)
-        response = await papers.answer(get_offered_quote_pdf, actor, _about(actor), Envelope(request.id))
-        response.headers = (*response.headers, *_UNLISTED)
-        return response
+        return await self._linked.file(request, actor, get_offered_quote_pdf, _about(actor))
 
     async def seen(self, request: Request, actor: Actor) -> Response:
         """Note that someone looks at it."""
         await self.threshold.visitors.stranger_form(request)
         await self._perform(request, actor, see_offered_quote)
-        return Response(204, b"", _UNLISTED)
+        return Response(204, b"", UNLISTED)
 
     async def choose(self, request: Request, actor: Actor) -> Response:
         """The quote with the options that were ticked, and what it comes to with them."""
@@ -110,7 +94,7 @@ class OfferedPages:
         except (Conflict, Lapsed) as refusal:
             # It was accepted, replaced or withdrawn meanwhile: the page says what has become of it.
             return await self._page(request, actor, refusal=refusal)
-        return see_other(request.path.rpartition("/")[0], _UNLISTED)
+        return see_other(request.path.rpartition("/")[0], UNLISTED)
 
     async def _page(
         self, request: Request, actor: Actor, fields: Mapping[str, str] | None = None, refusal: Refusal | None = None
@@ -125,7 +109,7 @@ class OfferedPages:
         return render(
             "offered.html",
             422 if faults else 409 if refusal else 200,
-            headers=(*headers, *_UNLISTED),
+            headers=(*headers, *UNLISTED),
             csrf=csrf,
             here=f"/q/{self.link_maker.token(Kind.QUOTE, actor.about or '')}",
             typed=fields or {},
@@ -136,44 +120,11 @@ class OfferedPages:
     async def _perform(
         self, request: Request, actor: Actor, operation: Operation, given: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        visitors, raw = self.threshold.visitors, _about(actor, given)
-        answer = await visitors.runner.perform(visitors.stage, operation, actor, raw, Envelope(request.id))
-        found: dict[str, Any] = orjson.loads(answer.body)
-        return found
+        return await self._linked.perform(request, actor, operation, _about(actor, given))
 
-    def _entered(self, view: LinkedView) -> View:
-        """The page for whoever has the link; so many looks a minute from one address."""
-
-        async def guarded(request: Request, at: Mapping[str, str]) -> Response:
-            address = self.threshold.address(request)
-            if not await self.threshold.take("links from", address, LOOKS_A_MINUTE, 60.0):
-                return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
-            actor = await self.threshold.runner.read(partial(self._whose, at["token"]))
-            if actor is None:
-                return apology(request, 404, _NO_LINK, _UNLISTED)
-            try:
-                return await view(request, actor)
-            except NotFound:
-                return apology(request, 404, _NO_LINK, _UNLISTED)
-            except Refusal as refusal:
-                raise WrongForm(400, refusal.text) from None
-
-        return guarded
-
-    def _whose(self, token: str) -> Actor | None:
-        quote = self.link_maker.read(Kind.QUOTE, token)
-        database = self.threshold.visitors.stage.database
-        if quote is None:
-            return None
-        with database.reading(EVERY) as rows:
-            organisation = links.find_owner(rows, Kind.QUOTE, quote)
-        if organisation is None:
-            return None
-        with database.reading(organisation) as rows:
-            try:
-                return actor_of_link(rows, quote)
-            except NotFound:
-                return None
+    @property
+    def _linked(self) -> LinkedPages:
+        return LinkedPages(self.threshold, self.link_maker, Kind.QUOTE)
 
 
 def _about(actor: Actor, given: Mapping[str, Any] | None = None) -> bytes:

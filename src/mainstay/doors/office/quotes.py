@@ -3,31 +3,27 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
 from mainstay.business.quotes.sending import get_quote_pdf
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, label_of, verb_of
 from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
-from mainstay.doors.office.line_editor import NEW, Edits, edits_of, new_row, rows
-from mainstay.doors.office.references import References
+from mainstay.doors.office.document_lines import DocumentLines
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.render import render, see_other
+from mainstay.doors.pages.render import see_other
 from mainstay.doors.papers import Papers
 from mainstay.identity.links import Kind, LinkMaker
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Fault, Invalid, Refusal
+from mainstay.terms.refusal import Refusal
 
-_RATES = 100
 _CHOSEN = "chosen "
 
 QUOTES = Arrangement(
@@ -65,23 +61,6 @@ QUOTES = Arrangement(
 )
 
 
-class Amiss(NamedTuple):
-    """What is wrong with lines that were typed: by row and field, and as a whole."""
-
-    faults: dict[str, dict[str, str]]
-    problem: str
-    status: int
-
-    @classmethod
-    def of(cls, refusal: Refusal, edits: Edits) -> "Amiss":
-        """A refusal of these edits."""
-        if not isinstance(refusal, Invalid):
-            return cls({}, wrong(refusal)["problem"], status_of(refusal))
-        faults, others = edits.faults(refusal)
-        problem = "; ".join(others) or "Nothing was saved yet: what is marked needs another look"
-        return cls(faults, f"{problem.rstrip('.')}.", status_of(refusal))
-
-
 @dataclass(frozen=True)
 class Quotes:
     """The pages."""
@@ -95,10 +74,8 @@ class Quotes:
         decision = f"{one}/{verb_of(record_quote_decision)}"
         return [
             *Room(self.desk, QUOTES, shows=self._shown).routes(),
+            *DocumentLines(self.desk, QUOTES, update_quote, options=True).routes(),
             Route("GET", f"{one}/pdf", enter(self.pdf)),
-            Route("GET", f"{one}/lines", enter(self.lines)),
-            Route("POST", f"{one}/lines", enter(self.save_lines)),
-            Route("POST", f"{one}/lines/totals", enter(self.totals)),
             Route("GET", decision, enter(self.ask_decision)),
             Route("POST", decision, enter(self.decide)),
         ]
@@ -109,43 +86,6 @@ class Quotes:
         papers = Papers(visitors.stage, visitors.runner, visitors.files)
         asked = orjson.dumps({"quoteId": at["id"]})
         return await papers.answer(get_quote_pdf, guest.actor, asked, Envelope(guest.request.id))
-
-    async def lines(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """The lines of a draft, to be changed."""
-        admit(update_quote, guest.actor)
-        quote = await self._fetch(guest, at)
-        if update_quote.name not in quote["availableActions"]:
-            # It says itself why not.
-            await self.desk.perform(guest, update_quote, {"quoteId": quote["id"]})
-        return await self._editor(guest, quote, {}, None)
-
-    async def save_lines(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """Save what was typed, and do what the button says beside it."""
-        fields = await self.desk.form(guest)
-        guest = guest.sending(fields)
-        quote = await self._fetch(guest, at)
-        edits = Edits([], [])
-        try:
-            edits = edits_of(quote["lines"], fields, await self._item(guest, fields))
-            if edits.edits:
-                await self.desk.perform(guest, update_quote, self._changed(quote, edits), seen_version(fields))
-        except Refusal as refusal:
-            again = once_more(fields, refusal, quote["version"])
-            return await self._editor(guest, quote, again, Amiss.of(refusal, edits))
-        path = QUOTES.path_of(quote["id"])
-        done = f"?done={update_quote.name}" if edits.edits else ""
-        return see_other(f"{path}{done}" if fields.get("do") == "done" else f"{path}/lines{done}")
-
-    async def totals(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """What the lines come to as they are typed: reckoned like everything else, and then taken back."""
-        fields = await self.desk.form(guest)
-        quote = await self._fetch(guest, at)
-        edits = edits_of(quote["lines"], fields, await self._item(guest, fields))
-        reckoned = quote
-        if edits.edits:
-            changed = self._changed(quote, edits)
-            reckoned = await self.desk.visitors.runner.change(partial(self._rehearse, guest, changed))
-        return render("quote_sums.html", quote=reckoned)
 
     async def ask_decision(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What is asked before an answer is recorded."""
@@ -202,44 +142,6 @@ class Quotes:
             ways=ways_to(asked, shown.get("faults", {})),
             **shown,
         )
-
-    async def _editor(self, guest: Guest, quote: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
-        rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})
-        faults = amiss.faults if amiss else {}
-        return self.desk.page(
-            "quote_lines.html",
-            guest,
-            amiss.status if amiss else 200,
-            of=QUOTES,
-            quote=quote,
-            path=QUOTES.path_of(quote["id"]),
-            rows=rows(quote["lines"], typed, faults),
-            new_line=new_row(typed, faults),
-            rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
-            version=typed.get("version", quote["version"]),
-            problem=amiss.problem if amiss else None,
-            notice=None if amiss else self.desk.notice(guest),
-        )
-
-    async def _item(self, guest: Guest, fields: Mapping[str, str]) -> str | None:
-        """The item of the price list that was typed for a new line."""
-        typed = fields.get(f"{NEW} item", "").strip()
-        if not typed:
-            return None
-        try:
-            return await References(self.desk).find(guest, "item", typed)
-        except ValueError as unclear:
-            raise Invalid([Fault("Item", str(unclear))]) from None
-
-    def _changed(self, quote: Record, edits: Edits) -> dict[str, object]:
-        return {"quoteId": quote["id"], "edits": edits.edits}
-
-    def _rehearse(self, guest: Guest, changed: dict[str, object]) -> dict[str, Any]:
-        stage = self.desk.visitors.stage
-        with stage.together(guest.actor.organisation, keep=False) as rehearsal:
-            answer = rehearsal.perform(update_quote, guest.actor, orjson.dumps(changed), Envelope(guest.request.id))
-        reckoned: dict[str, Any] = orjson.loads(answer.body)
-        return reckoned
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.perform(guest, get_quote, {"quoteId": at["id"]})

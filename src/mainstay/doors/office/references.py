@@ -114,4 +114,4 @@ class References:
 def title_of(record: Record) -> str:
     """What people call a record."""
     named = [record.get("number") or record.get("code"), record.get("title") or record.get("name")]
-    return " ".join(str(part) for part in named if part) or str(record["id"])
+    return " ".join(str(part) for part in named if part) or str(record.get("customerName") or record["id"])

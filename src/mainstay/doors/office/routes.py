@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.archive import ArchivePages
+from mainstay.doors.office.billed import BilledPages
 from mainstay.doors.office.calendar import CalendarPages
 from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
 from mainstay.doors.office.desk import Desk, Guest
@@ -15,6 +16,7 @@ from mainstay.doors.office.home import Home
 from mainstay.doors.office.hours import Hours
 from mainstay.doors.office.importing import ImportPages
 from mainstay.doors.office.invitation import Invitation
+from mainstay.doors.office.invoices import Invoices
 from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.offered import OfferedPages
 from mainstay.doors.office.people import PEOPLE
@@ -45,6 +47,7 @@ def office(
         *Forgotten(threshold, link_maker).routes(),
         *Invitation(threshold, link_maker).routes(),
         *OfferedPages(threshold, link_maker).routes(),
+        *BilledPages(threshold, link_maker).routes(),
         *Home(desk).routes(),
         *Finding(desk).routes(),
         *Documents(desk).routes(),
@@ -53,6 +56,7 @@ def office(
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
         *Quotes(desk, link_maker).routes(),
+        *Invoices(desk, link_maker).routes(),
         *Room(desk, CUSTOMERS).routes(),
         *Room(desk, SITES).routes(),
         *Room(desk, CONTACTS).routes(),

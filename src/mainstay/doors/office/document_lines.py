@@ -1,0 +1,143 @@
+"""The pages on which the lines of a document are changed: of a quote, an invoice, an order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import orjson
+
+from mainstay.business.pricelist.taxes import list_tax_rates
+from mainstay.doors.http import Response
+from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.line_editor import NEW, Edits, edits_of, new_row, rows
+from mainstay.doors.office.references import References
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.render import render, see_other
+from mainstay.kernel.catalogue import admit
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.terms.refusal import Fault, Invalid, Refusal
+
+_RATES = 100
+
+
+class Amiss(NamedTuple):
+    """What is wrong with lines that were typed: by row and field, and as a whole."""
+
+    faults: dict[str, dict[str, str]]
+    problem: str
+    status: int
+
+    @classmethod
+    def of(cls, refusal: Refusal, edits: Edits) -> "Amiss":
+        """A refusal of these edits."""
+        if not isinstance(refusal, Invalid):
+            return cls({}, wrong(refusal)["problem"], status_of(refusal))
+        faults, others = edits.faults(refusal)
+        problem = "; ".join(others) or "Nothing was saved yet: what is marked needs another look"
+        return cls(faults, f"{problem.rstrip('.')}.", status_of(refusal))
+
+
+@dataclass(frozen=True)
+class DocumentLines:
+    """The pages of one kind of document."""
+
+    desk: Desk
+    of: Arrangement
+    updates: Operation
+    # Whether customers may choose lines.
+    options: bool = False
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter, one = self.desk.signed_in, self.of.path_of("{id}")
+        return [
+            Route("GET", f"{one}/lines", enter(self.lines)),
+            Route("POST", f"{one}/lines", enter(self.save)),
+            Route("POST", f"{one}/lines/totals", enter(self.totals)),
+        ]
+
+    async def lines(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """The lines of a draft, to be changed."""
+        admit(self.updates, guest.actor)
+        document = await self._fetch(guest, at)
+        if self.updates.name not in document["availableActions"]:
+            # It says itself why not.
+            await self.desk.perform(guest, self.updates, self._about(document["id"]))
+        return await self._editor(guest, document, {}, None)
+
+    async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """Save what was typed, and do what the button says beside it."""
+        fields = await self.desk.form(guest)
+        guest = guest.sending(fields)
+        document = await self._fetch(guest, at)
+        edits = Edits([], [])
+        try:
+            edits = edits_of(document["lines"], fields, await self._item(guest, fields))
+            if edits.edits:
+                await self.desk.perform(guest, self.updates, self._changed(document, edits), seen_version(fields))
+        except Refusal as refusal:
+            again = once_more(fields, refusal, document["version"])
+            return await self._editor(guest, document, again, Amiss.of(refusal, edits))
+        path = self.of.path_of(document["id"])
+        done = f"?done={self.updates.name}" if edits.edits else ""
+        return see_other(f"{path}{done}" if fields.get("do") == "done" else f"{path}/lines{done}")
+
+    async def totals(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """What the lines come to as they are typed: reckoned like everything else, and then taken back."""
+        fields = await self.desk.form(guest)
+        document = await self._fetch(guest, at)
+        edits = edits_of(document["lines"], fields, await self._item(guest, fields))
+        reckoned = document
+        if edits.edits:
+            changed = self._changed(document, edits)
+            reckoned = await self.desk.visitors.runner.change(partial(self._rehearse, guest, changed))
+        return render("sums.html", document=reckoned)
+
+    async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
+        rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})
+        faults = amiss.faults if amiss else {}
+        return self.desk.page(
+            "lines.html",
+            guest,
+            amiss.status if amiss else 200,
+            of=self.of,
+            document=document,
+            path=self.of.path_of(document["id"]),
+            rows=rows(document["lines"], typed, faults),
+            new_line=new_row(typed, faults),
+            rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
+            options=self.options,
+            version=typed.get("version", document["version"]),
+            problem=amiss.problem if amiss else None,
+            notice=None if amiss else self.desk.notice(guest),
+        )
+
+    async def _item(self, guest: Guest, fields: Mapping[str, str]) -> str | None:
+        """The item of the price list that was typed for a new line."""
+        typed = fields.get(f"{NEW} item", "").strip()
+        if not typed:
+            return None
+        try:
+            return await References(self.desk).find(guest, "item", typed)
+        except ValueError as unclear:
+            raise Invalid([Fault("Item", str(unclear))]) from None
+
+    def _about(self, identity: str) -> dict[str, object]:
+        name = (self.updates.on.id_field if self.updates.on else None) or ""
+        return {self.updates.input.model_fields[name].alias or name: identity}
+
+    def _changed(self, document: Record, edits: Edits) -> dict[str, object]:
+        return self._about(document["id"]) | {"edits": edits.edits}
+
+    def _rehearse(self, guest: Guest, changed: dict[str, object]) -> dict[str, Any]:
+        stage = self.desk.visitors.stage
+        with stage.together(guest.actor.organisation, keep=False) as rehearsal:
+            answer = rehearsal.perform(self.updates, guest.actor, orjson.dumps(changed), Envelope(guest.request.id))
+        reckoned: dict[str, Any] = orjson.loads(answer.body)
+        return reckoned
+
+    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
+        return await self.desk.perform(guest, self.of.gets, self._about(at["id"]))
