@@ -2,6 +2,8 @@
 
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites, save_contact, save_site
+from mainstay.business.invoices.operations import draft_invoice, list_invoices
+from mainstay.business.invoices.paying import list_payments, record_payment
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.doors.office.arrangement import Arrangement
@@ -51,6 +53,24 @@ CUSTOMERS = Arrangement(
             ("status", "total", "validUntil"),
             draft_quote,
             "/quotes/new",
+        ),
+        Related(
+            "Invoices",
+            list_invoices,
+            "customerId",
+            "/invoices",
+            ("status", "total", "due", "dueOn"),
+            draft_invoice,
+            "/invoices/new",
+        ),
+        Related(
+            "Payments",
+            list_payments,
+            "customerId",
+            "/payments",
+            ("on", "amount", "unallocated"),
+            record_payment,
+            "/payments/new",
         ),
         Related("Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"),
         Related("Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"),

@@ -13,6 +13,7 @@ from mainstay.business.customers.places import get_site
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.hours.unbilled import list_unbilled
+from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.jobs.model import is_over, moves, next_step
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.people.operations import list_people
@@ -53,7 +54,7 @@ class JobPage:
 
     def _actions(self, guest: Guest, job: Record, coming: list[Record], costing: Record | None) -> list[Action]:
         """What can be done, what is next first."""
-        work = [] if is_over(job["status"]) else self._work(guest, job)
+        work = [] if is_over(job["status"]) else self._work(guest, job, costing)
         others = [*work, *self.of.actions(self.desk, job)]
         first = self._next(guest, job, coming, costing)
         return [first, *(one for one in others if one.path != first.path or one.plain)] if first else others
@@ -64,19 +65,20 @@ class JobPage:
             return Action("Plan a visit", _planning(job))
         if stage == "scheduled" and coming:
             return Action("See the next visit", coming[0]["path"])
-        if stage == "toInvoice" and costing and Decimal(costing["unbilled"]):
-            return Action("See what is to bill", f"/hours/to-bill?{urlencode({'jobId': job['id']})}")
+        if stage == "toInvoice" and guest.may(draft_invoice):
+            return Action("Draft the invoice", _billing(job, costing))
         step = next_step(stage) if job["nextAction"] or stage == "cancelled" else None
         possible = change_job_status.name in job["availableActions"]
         if step is None or not possible or step.to not in moves(job["status"], guest.actor):
             return None
         return Action(step.words, self.of.path_to(change_job_status, job), plain=True, answers={"status": step.to})
 
-    def _work(self, guest: Guest, job: Record) -> list[Action]:
+    def _work(self, guest: Guest, job: Record, costing: Record | None) -> list[Action]:
         """What is planned and logged on a job."""
         offered = (
             (plan_visit, Action("Plan a visit", _planning(job))),
             (log_hours, Action("Log hours", f"/hours/new?{urlencode({'jobId': job['id']})}")),
+            (draft_invoice, Action("Draft an invoice", _billing(job, costing))),
             (start_timer, Action("Start timer", "/hours/timer/start", plain=True, answers={"job": job["id"]})),
         )
         return [action for operation, action in offered if guest.may(operation)]
@@ -145,6 +147,16 @@ class JobPage:
 
 def _planning(job: Mapping[str, Any]) -> str:
     return f"/schedule/visits/plan?{urlencode({'jobId': job['id']})}"
+
+
+def _billing(job: Mapping[str, Any], costing: Record | None) -> str:
+    """Where an invoice for a job is drafted: of its quote if it has one, and of work that is not billed yet."""
+    asked = {"jobId": job["id"]}
+    if job.get("quoteId"):
+        asked["quoteId"] = job["quoteId"]
+    if costing and Decimal(costing["unbilled"]) and job["billing"] == "timeAndMaterials":
+        asked["unbilled"] = "on"
+    return f"/invoices/new?{urlencode(asked)}"
 
 
 def _visit(visit: Record) -> Record:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
+from mainstay.business.invoices.operations import list_invoices
 from mainstay.business.jobs.model import Stage, moves
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
 from mainstay.business.quotes.operations import draft_quote, list_quotes
@@ -59,6 +60,7 @@ JOBS = Arrangement(
         Related(
             "Quotes", list_quotes, "jobId", "/quotes", ("status", "total", "validUntil"), draft_quote, "/quotes/new"
         ),
+        Related("Invoices", list_invoices, "jobId", "/invoices", ("status", "total", "due", "dueOn")),
     ),
     notes=True,
 )

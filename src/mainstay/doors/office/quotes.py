@@ -4,14 +4,17 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 
+from mainstay.business.invoices.operations import draft_invoice, list_invoices
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
 from mainstay.business.quotes.sending import get_quote_pdf
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, label_of, verb_of
+from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.document_lines import DocumentLines
 from mainstay.doors.office.room import Room
@@ -56,6 +59,7 @@ QUOTES = Arrangement(
     | {"declined": "Declined", "withdrawn": "Withdrawn", "superseded": "Replaced"},
     skips=frozenset({"lines", "edits", "chosen"}),
     more="quote.html",
+    related=(Related("Invoices", list_invoices, "quoteId", "/invoices", ("status", "total", "due")),),
     empty="No quotes yet. Draft the first one for a customer.",
     notes=True,
 )
@@ -149,7 +153,13 @@ class Quotes:
     def _asked(self, guest: Guest) -> list[Any]:
         return [one for one in asked_of(record_quote_decision, guest.actor.rights) if one.name not in QUOTES.skips]
 
-    async def _shown(self, _guest: Guest, quote: Record | None) -> dict[str, Any]:
-        """What only a quote's page has: the address of the customer's page."""
-        link = self.link_maker.address(Kind.QUOTE, quote["id"]) if quote and quote["sentAt"] else None
-        return {"public": link, "editable": bool(quote and update_quote.name in quote["availableActions"])}
+    async def _shown(self, guest: Guest, quote: Record | None) -> dict[str, Any]:
+        """What only a quote's page has: the address of the customer's page, and the way to bill what they accepted."""
+        if quote is None:
+            return {}
+        billable = quote["acceptance"] is not None and guest.may(draft_invoice)
+        return {
+            "public": self.link_maker.address(Kind.QUOTE, quote["id"]) if quote["sentAt"] else None,
+            "editable": update_quote.name in quote["availableActions"],
+            "bills": f"/invoices/new?{urlencode({'quoteId': quote['id']})}" if billable else None,
+        }

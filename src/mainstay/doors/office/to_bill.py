@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.hours.review import review_hours
 from mainstay.business.hours.unbilled import list_unbilled
+from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
@@ -57,6 +58,7 @@ class ToBill:
             area="Hours",
             reviews=guest.may(review_hours),
             bills=True,
+            drafts=guest.may(draft_invoice),
             customer=customer,
             fields=defaultdict(str, fields),
             narrowed=narrowed,
