@@ -155,6 +155,11 @@ def drop(rows: Handle, identity: str) -> None:
     rows.run("DELETE FROM outbox WHERE organisation_id = :organisation AND id = :id", id=identity)
 
 
+def forget(rows: Handle, kind: str) -> None:
+    """Let go of all that waits of one kind, in the handle's organisation."""
+    rows.run("DELETE FROM outbox WHERE organisation_id = :organisation AND kind = :kind", kind=kind)
+
+
 def find_organisations(rows: Handle, identity: str | None = None) -> list[str]:
     """The organisations whose work, or this piece of whose work, is parked; the handle looks across them."""
     found = rows.all(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from mainstay.backing.database import EVERY
+from mainstay.business.issuing.printed import PRINT
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
@@ -19,6 +20,7 @@ from mainstay.doors.cli.keys import all_keys
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, revoke_key
+from mainstay.ledger import outbox
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden
 from mainstay.values.ids import new_id
@@ -31,17 +33,14 @@ class Firm(NamedTuple):
     name: str
     crew: int
     size: Size
-    # What is made in one change; all that there is, where it is made in a moment.
-    at_once: bool
 
 
-SMALL = Firm("Hartley & Daughters Plumbing and Heating", 0, A_YEAR, at_once=True)
+SMALL = Firm("Hartley & Daughters Plumbing and Heating", 0, A_YEAR)
 # For trying how everything is with very much of it.
 LARGE = Firm(
     "Hartley & Daughters Group",
     18,
     Size(4_000, 20_000, 1_400, timedelta(days=3 * 365), timedelta(days=3 * 365), (1, 1, 1, 2), 20),
-    at_once=False,
 )
 _TOLD_EVERY = 1_000
 # Known to everyone: the demo is refused for an address that others could reach.
@@ -137,23 +136,26 @@ def _made(operator: Operator, firm: Firm) -> actor.Actor:
         for _, email, role, _ in others
         if role == among
     ]
+    # What stands on documents from the beginning.
+    operator.perform(update_organisation, acting, **_DETAILS)
     with operator.stage.together(acting.organisation) as stage:
         demo_prices.furnish(replace(operator, stage=stage), office[HEAD], office[DESK])
     _live(operator, firm, Year(operator, office, field, local_date(operator.stage.clock(), ZONE), firm.size))
-    operator.perform(update_organisation, acting, name=firm.name, **_DETAILS)
+    operator.perform(update_organisation, acting, name=firm.name)
+    with operator.stage.database.changing(acting.organisation) as rows:
+        # A year of documents at once: each is printed when someone first asks for it.
+        outbox.forget(rows, PRINT)
     return acting
 
 
 def _live(operator: Operator, firm: Firm, year: Year) -> None:
-    """Fill the organisation with work: as one change, or day by day, so that others are not kept waiting."""
+    """Fill the organisation with work, day by day, so that others are not kept waiting."""
     organisation, told, steps = year.people[HEAD].organisation, _TOLD_EVERY, year.live()
     going_on = True
     while going_on:
         with operator.stage.together(organisation) as stage:
             year.operator = replace(operator, stage=stage)
             made = next(steps, None)
-            while firm.at_once and made is not None:
-                made = next(steps, None)
         going_on = made is not None
         if made and made >= told:
             sys.stderr.write(f"{made:,} of {firm.size.jobs:,} jobs\n")

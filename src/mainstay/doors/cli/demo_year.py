@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -20,6 +21,7 @@ from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import plan_visit, set_visit_status
 from mainstay.doors.cli import demo_words as words
 from mainstay.doors.cli.demo_files import Album
+from mainstay.doors.cli.demo_money import Books
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.kernel.operation import Operation
@@ -94,9 +96,11 @@ class Year:
     waiting: list[Job] = field(default_factory=list)
     finished: list[Job] = field(default_factory=list)
     album: Album = field(init=False)
+    books: Books = field(init=False)
 
     def __post_init__(self) -> None:
         self.album = Album(self.operator.files)
+        self.books = Books(partial(self._do, self.people[DESK]), self.chance)
 
     def live(self) -> Iterator[int]:
         """From its beginning to some weeks ahead; now and then, how many jobs there are."""
@@ -154,6 +158,7 @@ class Year:
         if number % _NOTED == 0:
             text = self.chance.choice(words.NOTES)
             self._do(office, day, time(11), add_note, recordId=made["id"], text=text)
+        self.books.offer(day, made, number, asked=asked)
         if number % _CALLED_OFF == _NOTED:
             reason = self.chance.choice(words.REASONS)
             self._do(office, day, time(16), cancel_job, jobId=made["id"], reason=reason, confirmed=True)
@@ -179,7 +184,8 @@ class Year:
             self.finished.remove(job)
             # Some are forgotten, until someone asks what is to be invoiced.
             if self.chance.random() < _NOT_FORGOTTEN:
-                self._move(day, job.id, "closed")
+                self.books.bill(day, job.id, job.title)
+        self.books.live(day)
 
     def _finish(self, day: date, job: Job) -> None:
         self.waiting.remove(job)
