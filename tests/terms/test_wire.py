@@ -54,7 +54,7 @@ RULED: dict[Any, Callable[[str | None], object]] = {
     Address: lambda text: dict.fromkeys(("line1", "line2", "city", "region", "postalCode"), text) | {"country": "GB"},
     WorkingHours: lambda _: {day: [{"from": "08:00", "until": "17:00"}] for day in WorkingHours.model_fields},
     Numbering: lambda _: {"prefix": "J-", "digits": 4, "next": 7},
-    MailTexts: lambda text: {"quote": text and {"subject": text, "text": text}},
+    MailTexts: lambda text: dict.fromkeys(MailTexts.model_fields, text and {"subject": text, "text": text}),
 }
 
 

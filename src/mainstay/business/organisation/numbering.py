@@ -27,6 +27,10 @@ USUAL = {
 }
 
 
+# Those that must have no gap, and where what has such a number is kept.
+_GAPLESS = {"invoice": "invoice", "creditNote": "credit_note"}
+
+
 def take(ctx: Context, kind: str) -> str:
     """The next number of a kind, which nobody else gets."""
     row = ctx.rows.one(
@@ -49,6 +53,16 @@ def find(ctx: Context, kind: str) -> Series:
         kind=kind,
     )
     return _read(row) if row else USUAL[kind]
+
+
+def must_go_on(ctx: Context, kind: str) -> bool:
+    """Whether the next number is settled: the series must have no gap, and has begun."""
+    if kind not in _GAPLESS:
+        return False
+    return ctx.rows.one(f"{_ISSUED.format(_GAPLESS[kind])} LIMIT 1") is not None
+
+
+_ISSUED = "SELECT 1 FROM {} WHERE organisation_id = :organisation AND number IS NOT NULL"
 
 
 def save(ctx: Context, kind: str, series: Series) -> None:

@@ -52,6 +52,12 @@ class SettingsOut(Record):
     language: Language = Field(description="Of what customers are sent, where they have no other.")
     quote_valid_days: int = Field(description="For how many days a quote can be accepted.")
     quote_terms: str | None = Field(description="Printed below new quotes.")
+    invoice_numbers: Numbering = Field(description="The same for invoices.")
+    credit_note_numbers: Numbering = Field(description="The same for credit notes.")
+    payment_terms_days: int = Field(
+        title="Days to pay", description="Within how many days invoices are to be paid, where a customer has no other."
+    )
+    invoice_notes: str | None = Field(description="Printed on new invoices.")
     mail_texts: MailTexts = Field(description="Words of one's own in mails to customers.")
     subscription: Subscription
 
@@ -71,20 +77,14 @@ class Settings(Kept):
         return "Settings"
 
 
-_OF_SERIES = (
-    "coalesce((SELECT number_series.{} FROM number_series WHERE number_series.organisation_id = :organisation"
-    " AND number_series.kind = '{}'), {})"
-)
-
-
 def _numbers(kind: str) -> str:
     """A series as JSON; a prefix has no letter that would have to be escaped."""
     usual = numbering.USUAL[kind]
-    prefix = _OF_SERIES.format("prefix", kind, f"'{usual.prefix}'")
-    padding, following = (
-        _OF_SERIES.format(*of) for of in (("padding", kind, usual.padding), ("next", kind, usual.next))
+    return (
+        """coalesce((SELECT '{"prefix":"' || prefix || '","digits":' || padding || ',"next":' || next || '}'"""
+        f" FROM number_series WHERE number_series.organisation_id = :organisation AND number_series.kind = '{kind}'),"
+        f""" '{{"prefix":"{usual.prefix}","digits":{usual.padding},"next":{usual.next}}}')"""
     )
-    return f"""'{{"prefix":"' || {prefix} || '","digits":' || {padding} || ',"next":' || {following} || '}}'"""
 
 
 SETTINGS = Listing(
@@ -106,6 +106,8 @@ SETTINGS = Listing(
         },
         "job_numbers": _numbers("job"),
         "quote_numbers": _numbers("quote"),
+        "invoice_numbers": _numbers("invoice"),
+        "credit_note_numbers": _numbers("creditNote"),
     },
     facts={"grants": "organisation.grants"},
 )
@@ -136,6 +138,17 @@ class UpdateSettings(Input):
         ge=1, le=365, description="For how many days a quote can be accepted, where it says nothing else."
     )
     quote_terms: Paragraph | None = Field(None, description="Printed below new quotes.")
+    invoice_numbers: Numbering = omittable(
+        description="The same for invoices. They have no gap: the next is set before the first is issued."
+    )
+    credit_note_numbers: Numbering = omittable(description="The same for credit notes.")
+    payment_terms_days: WholeNumber = omittable(
+        ge=0,
+        le=365,
+        title="Days to pay",
+        description="Within how many days invoices are to be paid, where a customer has no other.",
+    )
+    invoice_notes: Paragraph | None = Field(None, description="Printed on new invoices.")
     mail_texts: MailTexts | None = Field(
         None, description="Words of your own in mails to customers; what is not sent stays, null for the usual ones."
     )
@@ -145,7 +158,7 @@ class UpdateSettings(Input):
 def get_settings(_ctx: Context, _given: GetSettings, settings: Settings) -> Settings:
     """Get what the organisation has decided about its work.
 
-    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, mails.
+    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices, mails.
     """
     return settings
 
@@ -199,10 +212,17 @@ _COLUMNS = (
     "language",
     "quote_valid_days",
     "quote_terms",
+    "payment_terms_days",
+    "invoice_notes",
     "mail_texts",
 )
 # The series by the field that is about them.
-_NUMBERED = {"job_numbers": "job", "quote_numbers": "quote"}
+_NUMBERED = {
+    "job_numbers": "job",
+    "quote_numbers": "quote",
+    "invoice_numbers": "invoice",
+    "credit_note_numbers": "creditNote",
+}
 _GRANTS = {
     "members_see_prices": Grant.MEMBERS_SEE_PRICES,
     "members_see_team_schedule": Grant.MEMBERS_SEE_TEAM_SCHEDULE,
@@ -211,9 +231,16 @@ _GRANTS = {
 
 
 def _number(ctx: Context, field: str, numbers: Numbering) -> None:
-    series = numbering.find(ctx, _NUMBERED[field])
-    if numbers.next is not None and numbers.next < series.next:
-        raise Invalid([Fault(f"{to_camel(field)}.next", f"is below {series.next}, and numbers are given once")])
+    kind = _NUMBERED[field]
+    series = numbering.find(ctx, kind)
+    following = numbers.next or series.next
+    if following < series.next:
+        raise _wrong_next(field, f"is below {series.next}, and numbers are given once")
+    if following > series.next and numbering.must_go_on(ctx, kind):
+        raise _wrong_next(field, f"must stay {series.next}: these numbers have no gap, and the first was given already")
     prefix = series.prefix if numbers.prefix is None else numbers.prefix
-    given = numbering.Series(prefix, numbers.digits or series.padding, numbers.next or series.next)
-    numbering.save(ctx, _NUMBERED[field], given)
+    numbering.save(ctx, kind, numbering.Series(prefix, numbers.digits or series.padding, following))
+
+
+def _wrong_next(field: str, problem: str) -> Invalid:
+    return Invalid([Fault(f"{to_camel(field)}.next", problem)])

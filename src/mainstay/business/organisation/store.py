@@ -1,6 +1,7 @@
 """Where the organisation is kept."""
 
 from mainstay.backing.database import Clash, Handle
+from mainstay.business.organisation.mail_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -31,13 +32,15 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     """A new organisation, with the id that the actor's handle is bound to."""
     try:
         ctx.rows.run(
-            "INSERT INTO organisation (id, name, country, currency, time_zone, subscription, day_begins_at,"
+            "INSERT INTO organisation (id, name, country, currency, time_zone, mail_texts, subscription, day_begins_at,"
             " created_at, created_by, updated_at, updated_by, version)"
-            " VALUES (:organisation, :name, :country, :currency, :time_zone, 'active', :at, :at, :by, :at, :by, 1)",
+            " VALUES (:organisation, :name, :country, :currency, :time_zone, :mail_texts, 'active', :at,"
+            " :at, :by, :at, :by, 1)",
             name=name,
             country=country,
             currency=currency,
             time_zone=time_zone,
+            mail_texts=MailTexts().model_dump_json(),
             at=ctx.at,
             by=ctx.stamp,
         )

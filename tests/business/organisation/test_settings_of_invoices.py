@@ -1,0 +1,141 @@
+"""What an organisation decides about its invoices: terms, notes, numbers, and the words of their mails."""
+
+import re
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from issued import a_credit_note, an_invoice
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.terms.refusal import Invalid
+from mainstay.terms.rights import Role
+
+WORDS = {"subject": "{number}: {due}", "text": "Dear {customer}, {due} of {total} by {dueOn}. {title} {organisation}"}
+NAMED = r"\{customer\}, \{organisation\}, \{number\}, \{title\}, \{total\}, \{due\}, \{dueOn\}, \{link\}"
+
+
+def test_they_are_as_usual_until_someone_decides_otherwise(cast: Cast) -> None:
+    told = cast.perform(get_settings, Role.OFFICE)
+    assert (told["paymentTermsDays"], told["invoiceNotes"]) == (14, None)
+    assert told["invoiceNumbers"] == {"prefix": "INV-", "digits": 4, "next": 1}
+    assert told["creditNoteNumbers"] == {"prefix": "CN-", "digits": 4, "next": 1}
+    assert told["mailTexts"] == {"quote": None, "invoice": None, "reminder": None}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"paymentTermsDays": 0},
+        {"paymentTermsDays": 365},
+        {"invoiceNotes": "Thank you.\nPay soon."},
+        {"invoiceNumbers": {"prefix": "R-2026-", "digits": 6, "next": 500}},
+        {"creditNoteNumbers": {"prefix": "", "digits": 1, "next": 2}},
+    ],
+)
+def test_each_can_be_decided_alone(cast: Cast, given: dict[str, Any]) -> None:
+    before = cast.perform(get_settings)
+    after = cast.perform(update_settings, Role.ADMIN, **given)
+    stamped = {"updatedAt", "updatedBy", "version", "availableActions"}
+    assert {name: after[name] for name in after if after[name] != before[name] and name not in stamped} == given
+    assert cast.perform(get_settings) == after
+
+
+def test_an_agent_decides_them_with_the_organisation(cast: Cast) -> None:
+    cast.perform(update_organisation, name="Rohr", paymentTermsDays=30, invoiceNumbers={"next": 7})
+    told = cast.perform(get_settings)
+    assert (told["paymentTermsDays"], told["invoiceNumbers"]["next"]) == (30, 7)
+
+
+@pytest.mark.parametrize("days", [-1, 366, 1.5, "14", None, True])
+def test_terms_are_whole_days_of_a_year(cast: Cast, days: object) -> None:
+    with pytest.raises(Invalid, match=r"^paymentTermsDays: "):
+        cast.perform(update_settings, paymentTermsDays=days)
+
+
+def test_notes_are_cleared_by_null(cast: Cast) -> None:
+    cast.perform(update_settings, invoiceNotes="Thank you.")
+    assert cast.perform(update_settings, invoiceNotes=None)["invoiceNotes"] is None
+
+
+def test_the_next_number_is_raised_only_before_the_first_is_given(cast: Cast) -> None:
+    an_invoice(cast, None)
+    # A draft has no number, so nothing has begun.
+    assert cast.perform(update_settings, invoiceNumbers={"next": 41})["invoiceNumbers"]["next"] == 41
+    invoice = an_invoice(cast, "INV-0041")
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(update_settings, invoiceNumbers={"next": 42})
+    assert refusal.value.text == (
+        "invoiceNumbers.next: must stay 41: these numbers have no gap, and the first was given already"
+    )
+    # The other series has not begun by that.
+    assert cast.perform(update_settings, creditNoteNumbers={"next": 5})["creditNoteNumbers"]["next"] == 5
+    a_credit_note(cast, invoice)
+    with pytest.raises(Invalid, match=r"^creditNoteNumbers\.next: must stay 5: these numbers have no gap"):
+        cast.perform(update_settings, creditNoteNumbers={"next": 6})
+
+
+def test_how_numbers_look_may_change_at_any_time(cast: Cast) -> None:
+    an_invoice(cast)
+    told = cast.perform(update_settings, invoiceNumbers={"prefix": "R-", "digits": 5, "next": 1})
+    assert told["invoiceNumbers"] == {"prefix": "R-", "digits": 5, "next": 1}
+
+
+def test_no_number_is_given_twice(cast: Cast) -> None:
+    cast.perform(update_settings, invoiceNumbers={"next": 41})
+    with pytest.raises(Invalid, match=r"^invoiceNumbers\.next: is below 41, and numbers are given once$"):
+        cast.perform(update_settings, invoiceNumbers={"next": 40})
+
+
+def test_another_organisation_s_invoices_count_for_nothing(cast: Cast, stranger: Cast) -> None:
+    an_invoice(stranger)
+    assert cast.perform(update_settings, invoiceNumbers={"next": 9})["invoiceNumbers"]["next"] == 9
+
+
+def test_jobs_and_quotes_may_have_gaps(cast: Cast) -> None:
+    an_invoice(cast)
+    told = cast.perform(update_settings, jobNumbers={"next": 90}, quoteNumbers={"next": 80})
+    assert (told["jobNumbers"]["next"], told["quoteNumbers"]["next"]) == (90, 80)
+
+
+def test_each_kind_of_mail_has_words_of_its_own(cast: Cast) -> None:
+    cast.perform(update_settings, mailTexts={"invoice": WORDS})
+    told = cast.perform(update_settings, mailTexts={"reminder": WORDS | {"subject": "Oh"}})
+    assert told["mailTexts"] == {"quote": None, "invoice": WORDS, "reminder": WORDS | {"subject": "Oh"}}
+    # What is not sent stays, and null brings the usual words back: of one, or of all.
+    told = cast.perform(update_settings, mailTexts={"invoice": None})
+    assert told["mailTexts"] == {"quote": None, "invoice": None, "reminder": WORDS | {"subject": "Oh"}}
+    told = cast.perform(update_settings, mailTexts=None)
+    assert told["mailTexts"] == {"quote": None, "invoice": None, "reminder": None}
+
+
+@pytest.mark.parametrize("kind", ["invoice", "reminder"])
+@pytest.mark.parametrize("part", ["subject", "text"])
+@pytest.mark.parametrize("name", ["validUntil", "secret", "0", "", " due"])
+def test_they_name_only_what_such_a_mail_knows(cast: Cast, kind: str, part: str, name: str) -> None:
+    given = {kind: WORDS | {part: f"x {{{name}}}"}}
+    with pytest.raises(Invalid, match=rf"^mailTexts\.{kind}\.{part}: knows no \{{{name}\}}; there are {NAMED}$"):
+        cast.perform(update_settings, mailTexts=given)
+
+
+@pytest.mark.parametrize("name", ["due", "dueOn"])
+def test_the_mail_of_a_quote_knows_nothing_that_is_due(cast: Cast, name: str) -> None:
+    with pytest.raises(Invalid, match=r"^mailTexts\.quote\.text: knows no .* \{validUntil\}, \{link\}$"):
+        cast.perform(update_settings, mailTexts={"quote": {"subject": "x", "text": f"{{{name}}}"}})
+
+
+@pytest.mark.parametrize(
+    ("texts", "field"),
+    [
+        ({"invoice": {"subject": "x"}}, "mailTexts.invoice.text"),
+        ({"invoice": {"subject": "", "text": "x"}}, "mailTexts.invoice.subject"),
+        ({"invoice": {"subject": "a\nb", "text": "x"}}, "mailTexts.invoice.subject"),
+        ({"reminder": "x"}, "mailTexts.reminder"),
+        ({"order": WORDS}, "mailTexts.order"),
+        ([], "mailTexts"),
+    ],
+)
+def test_what_is_no_mail_text_is_refused(cast: Cast, texts: object, field: str) -> None:
+    with pytest.raises(Invalid, match=f"^{re.escape(field)}: "):
+        cast.perform(update_settings, mailTexts=texts)
