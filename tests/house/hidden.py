@@ -17,6 +17,7 @@ from mainstay.business.customers.operations import create_customer, update_custo
 from mainstay.business.customers.places import save_contact, save_site
 from mainstay.business.hours.operations import log_hours
 from mainstay.business.jobs.operations import create_job, update_job
+from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import update_person
 from mainstay.business.pricelist.operations import save_price_item
@@ -38,6 +39,7 @@ PRICES = {"budget": "617.83", "cost": "618.47", "bill": "619.57"}
 STRANGER_S_BUDGET = "613.19"
 # Of an item what it is sold for and what it costs, and of a kit of three of it.
 ITEM_S_PRICES, KIT_S_PRICES = ("615.31", "614.29"), ("1845.93", "1842.87")
+IBAN, BIC = "GB82WEST12345698765432", "WESTGB2L"
 DAY = "2027-01-11"
 
 
@@ -122,6 +124,7 @@ def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
     _on_what_they_see(cast, hidden, work)
     _of_colleagues(cast, hidden, schedule, hours)
     _prices(cast, hidden)
+    _bank(cast, hidden)
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         set_columns(cast, "person", cast.people[role], cost_rate=6_184_700, bill_rate=6_195_700)
         set_columns(cast, "time_entry", hours.drafts[role], cost_rate=6_184_700, bill_rate=6_195_700)
@@ -324,6 +327,13 @@ def _prices(cast: Cast, hidden: Hidden) -> None:
     )
     parts = [{"itemId": hidden.keep(item, _MEMBERS), "quantity": "3"}]
     hidden.keep(cast.perform(save_price_item, name=hidden.word("kit", _MEMBERS), components=parts), _MEMBERS)
+
+
+def _bank(cast: Cast, hidden: Hidden) -> None:
+    """Everyone knows the organisation, and the office alone where it is paid."""
+    words = {name: hidden.word(f"bank{name}") for name in ("name", "account", "sortCode")}
+    hidden.words |= dict.fromkeys((IBAN, BIC), _NOBODY)
+    cast.perform(update_organisation, bank=words | {"iban": IBAN, "bic": BIC})
 
 
 def _of_colleagues(cast: Cast, hidden: Hidden, schedule: Schedule, hours: Hours) -> None:

@@ -18,7 +18,9 @@ from mainstay.catalogue import CATALOGUE
 from mainstay.terms.shapes import Kept, One, Page, Record, Shown
 from mainstay.terms.wire import MoneyText, PriceText, to_json
 from mainstay.values.address import Address
+from mainstay.values.bank import Bank
 
+IBAN = "DE89370400440532013000"
 TEXT = "Zoë “x” \\ </script>"
 SCALARS: dict[object, tuple[Value, object]] = {
     PriceText: (325_000, "32.50"),
@@ -52,6 +54,9 @@ def kept_and_shown(kind: Any, *, empty: bool) -> tuple[Value, object]:
 # What is held to the same rules on its way in and out: with this text, where it may be any.
 RULED: dict[Any, Callable[[str | None], object]] = {
     Address: lambda text: dict.fromkeys(("line1", "line2", "city", "region", "postalCode"), text) | {"country": "GB"},
+    Bank: lambda text: (
+        dict.fromkeys(("name", "iban", "bic", "account", "sortCode"), text) | {"iban": IBAN, "bic": "COBADEFF370"}
+    ),
     WorkingHours: lambda _: {day: [{"from": "08:00", "until": "17:00"}] for day in WorkingHours.model_fields},
     Numbering: lambda _: {"prefix": "J-", "digits": 4, "next": 7},
     MailTexts: lambda text: dict.fromkeys(MailTexts.model_fields, text and {"subject": text, "text": text}),

@@ -10,6 +10,7 @@ from mainstay.paper.letters import printable
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
 from mainstay.paper.snapshot import Bank, Snapshot
+from mainstay.values.bank import in_groups
 
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
@@ -34,7 +35,7 @@ def payment(snapshot: Snapshot, locale: Locale) -> dict[str, Any]:
     known = (
         ("pay.holder", holder if bank.iban or bank.account else None),
         ("pay.bank", bank.name),
-        ("pay.iban", " ".join(re.findall(".{1,4}", plain(bank.iban))) if bank.iban else None),
+        ("pay.iban", in_groups(plain(bank.iban)) if bank.iban else None),
         ("pay.bic", bank.bic),
         ("pay.account", bank.account),
         ("pay.sortCode", bank.sort_code),

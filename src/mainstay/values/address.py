@@ -1,4 +1,4 @@
-"""Postal addresses in parts, so that they can be searched, mapped and put on an e-invoice."""
+"""Postal addresses in parts, so that they can be searched, mapped and put on an e-invoice; and where those go."""
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -23,3 +23,12 @@ class Address(BaseModel):
         if not any(self.model_dump().values()):
             raise ValueError("is empty; send null to clear it")
         return self
+
+
+class EInvoiceAddress(BaseModel):
+    """Where electronic invoices go, in a network such as Peppol."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    scheme: Line = Field(description="The code of the scheme, such as 0088.")
+    id: Line = Field(title="Identifier", description="The identifier in that scheme.")

@@ -2,6 +2,7 @@ import pytest
 
 from cast import Cast
 from evidence import events, holder, trail
+from issued import an_invoice
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Invalid, Stale
@@ -15,19 +16,31 @@ ADDRESS = {
     "postalCode": "LS1 4AB",
     "country": "GB",
 }
+BANK = {
+    "name": "Calder Bank",
+    "iban": "GB82WEST12345698765432",
+    "bic": "WESTGB2L",
+    "account": "98765432",
+    "sortCode": "12-34-56",
+}
 EVERY_FIELD: dict[str, object] = {
     "name": "Beam & Sons",
     "legalName": "Beam and Sons Limited",
     "taxNumber": "GB 123",
     "registrationNumber": "07731842",
+    "eInvoiceAddress": {"scheme": "0088", "id": "5060012349998"},
     "address": ADDRESS,
     "email": "office@beam.example",
     "phone": "+44 113 496 0000",
+    "bank": BANK,
     "country": "IE",
     "currency": "EUR",
     "timeZone": "Europe/Dublin",
 }
-MAY_BE_EMPTY = ("legalName", "taxNumber", "registrationNumber", "address", "email", "phone")
+MAY_BE_EMPTY = (
+    *("legalName", "taxNumber", "registrationNumber", "eInvoiceAddress"),
+    *("address", "email", "phone", "bank"),
+)
 
 
 def test_every_field_can_be_changed(cast: Cast) -> None:
@@ -133,6 +146,55 @@ def test_a_wrong_address_is_refused(cast: Cast, address: object, text: str) -> N
     with pytest.raises(Invalid) as refusal:
         cast.perform(update_organisation, address=address)
     assert refusal.value.text == text
+
+
+def test_what_is_left_out_of_the_bank_is_null_in_it(cast: Cast) -> None:
+    shown = cast.perform(update_organisation, bank={"iban": "gb82 west 1234 5698 7654 32"})["bank"]
+    assert shown == dict.fromkeys(BANK) | {"iban": BANK["iban"]}
+
+
+@pytest.mark.parametrize(
+    ("bank", "text"),
+    [
+        ("GB82WEST12345698765432", "bank: is not an object"),
+        ({}, "bank: is empty; send null to clear it"),
+        ({"iban": "GB82WEST12345698765433"}, "bank.iban: is not an IBAN: a letter or digit of it is wrong"),
+        ({"iban": 8}, "bank.iban: is not text"),
+        ({"iban": "x" * 81}, "bank.iban: is longer than 80 characters"),
+        ({"bic": "WEST"}, "bank.bic: is not a BIC such as COBADEFF, of 8 or 11 letters and digits"),
+        ({"sortCode": ""}, "bank.sortCode: is empty"),
+        ({"sort_code": "x"}, "bank.sort_code: is not known here"),
+    ],
+)
+def test_a_wrong_bank_is_refused(cast: Cast, bank: object, text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(update_organisation, bank=bank)
+    assert refusal.value.text == text
+
+
+@pytest.mark.parametrize("given", [{"scheme": "0088"}, {"id": "1"}, {"scheme": "", "id": "1"}, {}, "0088:1"])
+def test_a_wrong_address_of_e_invoices_is_refused(cast: Cast, given: object) -> None:
+    with pytest.raises(Invalid, match=r"^eInvoiceAddress"):
+        cast.perform(update_organisation, eInvoiceAddress=given)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_the_office_alone_is_shown_the_bank(cast: Cast, role: Role) -> None:
+    cast.perform(update_organisation, **EVERY_FIELD)
+    shown = cast.perform(get_organisation, role)
+    assert shown["bank"] == (BANK if role in {Role.OWNER, Role.ADMIN, Role.OFFICE} else None)
+    assert shown["eInvoiceAddress"] == EVERY_FIELD["eInvoiceAddress"]
+
+
+def test_the_currency_stays_once_an_invoice_was_issued(cast: Cast) -> None:
+    an_invoice(cast, None)
+    assert cast.perform(update_organisation, currency="EUR")["currency"] == "EUR"
+    an_invoice(cast)
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(update_organisation, currency="GBP", name="New")
+    assert refusal.value.text == "currency: must stay EUR: invoices were issued in it"
+    # Nothing else is closed by that, nor is saying again what it is.
+    assert cast.perform(update_organisation, currency="EUR", name="New")["name"] == "New"
 
 
 def test_every_fault_is_told_at_once(cast: Cast) -> None:

@@ -11,8 +11,7 @@ from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
-from mainstay.values.address import Address
-from mainstay.values.fields import Line
+from mainstay.values.address import Address, EInvoiceAddress
 
 Kind = Literal["company", "individual"]
 Status = Literal["active", "archived"]
@@ -21,15 +20,6 @@ _OFFICE_ONLY = Needs(Right.ALL_CUSTOMERS_READ)
 # For examples.
 _CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
 _ADDRESS: dict[str, Any] = {"line1": "2 Weir Lane", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"}
-
-
-class EInvoiceAddress(BaseModel):
-    """Where electronic invoices go, in a network such as Peppol."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
-
-    scheme: Line = Field(description="The code of the scheme, such as 0088.")
-    id: Line = Field(title="Identifier", description="The identifier in that scheme.")
 
 
 class Receives(BaseModel):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.customers.model import Customer, CustomerOut, EInvoiceAddress, Kind, Status
+from mainstay.business.customers.model import Customer, CustomerOut, Kind, Status
 from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference, twice
 from mainstay.business.organisation.model import Language
 from mainstay.kernel.context import Context
@@ -12,7 +12,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.address import Address
+from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, WholeNumber, id_of, omittable
 from mainstay.values.search import SearchText
 

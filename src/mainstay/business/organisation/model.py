@@ -1,14 +1,16 @@
 """The organisation as it is shown."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
+from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record
-from mainstay.values.address import Address
+from mainstay.values.address import Address, EInvoiceAddress
+from mainstay.values.bank import Bank
 
 # Those in which customers are written to.
 Language = Literal["en", "de", "fr", "nl", "es"]
@@ -32,11 +34,17 @@ class OrganisationOut(Record):
     legal_name: str | None
     tax_number: str | None
     registration_number: str | None
+    e_invoice_address: EInvoiceAddress | None = Field(
+        title="E-invoice address", description="By which it is known where electronic invoices are sent."
+    )
     address: Address | None
     email: str | None = Field(title="E-mail address")
     phone: str | None
+    bank: Annotated[Bank | None, Needs(Right.SETTINGS_READ)] = Field(
+        title="Bank details", description="Where customers pay."
+    )
     country: str = Field(description="ISO 3166, two letters.")
-    currency: str = Field(description="ISO 4217.")
+    currency: str = Field(description="ISO 4217; stays once an invoice was issued.")
     time_zone: str = Field(description="IANA name; dates are dates there.")
     subscription: Subscription
 
@@ -48,6 +56,7 @@ class Organisation(Kept):
     shown = OrganisationOut
 
     name: str
+    currency: str
     time_zone: str
     # The name of the file, which nobody is shown.
     logo: str | None

@@ -55,14 +55,15 @@ def find(ctx: Context, kind: str) -> Series:
     return _read(row) if row else USUAL[kind]
 
 
-def must_go_on(ctx: Context, kind: str) -> bool:
-    """Whether the next number is settled: the series must have no gap, and has begun."""
-    if kind not in _GAPLESS:
-        return False
-    return ctx.rows.one(f"{_ISSUED.format(_GAPLESS[kind])} LIMIT 1") is not None
+def is_settled(ctx: Context, kind: str) -> bool:
+    """Whether the next number of a kind cannot be another: the series must have no gap, and has begun."""
+    return kind in _GAPLESS and has_begun(ctx, kind)
 
 
-_ISSUED = "SELECT 1 FROM {} WHERE organisation_id = :organisation AND number IS NOT NULL"
+def has_begun(ctx: Context, kind: str) -> bool:
+    """Whether a number of a series without gaps was given."""
+    sql = f"SELECT 1 FROM {_GAPLESS[kind]} WHERE organisation_id = :organisation AND number IS NOT NULL LIMIT 1"
+    return ctx.rows.one(sql) is not None
 
 
 def save(ctx: Context, kind: str, series: Series) -> None:

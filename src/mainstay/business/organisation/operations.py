@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mainstay.business.organisation import settings
+from mainstay.business.organisation import numbering, settings
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.settings import SETTINGS, UpdateSettings
 from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION
@@ -12,9 +12,11 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
-from mainstay.values.address import Address
+from mainstay.values.address import Address, EInvoiceAddress
+from mainstay.values.bank import Bank
 from mainstay.values.fields import Country, Currency, Email, Line, Phone, TimeZone, omittable
 
 
@@ -29,11 +31,15 @@ class UpdateOrganisation(UpdateSettings):
     legal_name: Line | None = Field(None, description="The name on documents, where it is another.")
     tax_number: Line | None = Field(None, description="VAT or other tax number.")
     registration_number: Line | None = Field(None, description="Number in the register of companies.")
+    e_invoice_address: EInvoiceAddress | None = Field(
+        None, title="E-invoice address", description="By which it is known where electronic invoices are sent."
+    )
     address: Address | None = Field(None, description="Postal address, in parts.")
     email: Email | None = Field(None, title="E-mail address", description="Where customers write to.")
     phone: Phone | None = Field(None, description="Where customers call.")
+    bank: Bank | None = Field(None, title="Bank details", description="Where customers pay; printed on invoices.")
     country: Country = omittable()
-    currency: Currency = omittable()
+    currency: Currency = omittable(description="ISO 4217; stays once an invoice was issued.")
     time_zone: TimeZone = omittable()
 
 
@@ -65,6 +71,8 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
 
     The details stand on everything that customers are sent; get_settings tells the settings as they are.
     """
+    if "currency" in given.model_fields_set and given.currency != organisation.currency:
+        _check_currency(ctx, organisation)
     if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
         settings.save(ctx, given, SETTINGS.fetch(ctx, None))
         organisation = ORGANISATION.fetch(ctx, None)
@@ -90,3 +98,9 @@ def change_subscription(ctx: Context, given: ChangeSubscription, organisation: O
 
 
 OPERATIONS = (get_organisation, update_organisation, change_subscription)
+
+
+def _check_currency(ctx: Context, organisation: Organisation) -> None:
+    """Refuse another currency where an invoice counts in this one: what is owed and paid is added up."""
+    if numbering.has_begun(ctx, "invoice"):
+        raise Invalid([Fault("currency", f"must stay {organisation.currency}: invoices were issued in it")])

@@ -236,7 +236,7 @@ def _number(ctx: Context, field: str, numbers: Numbering) -> None:
     following = numbers.next or series.next
     if following < series.next:
         raise _wrong_next(field, f"is below {series.next}, and numbers are given once")
-    if following > series.next and numbering.must_go_on(ctx, kind):
+    if following > series.next and numbering.is_settled(ctx, kind):
         raise _wrong_next(field, f"must stay {series.next}: these numbers have no gap, and the first was given already")
     prefix = series.prefix if numbers.prefix is None else numbers.prefix
     numbering.save(ctx, kind, numbering.Series(prefix, numbers.digits or series.padding, following))
