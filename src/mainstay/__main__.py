@@ -66,7 +66,7 @@ HOUSE = House(
         "migrate": _migrate,
         "openapi": _openapi,
         "version": _version,
-        **{command: _in_safekeeping(command) for command in ("check",)},
+        **{command: _in_safekeeping(command) for command in ("check", "backup", "restore", "move")},
     },
 )
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from itertools import count
+from itertools import count, islice
 from time import monotonic
 
 import psycopg
@@ -85,8 +85,13 @@ class PostgresHandle:
 
     def fill(self, sql: str, rows: Iterable[dict[str, Value]]) -> None:
         """Run a statement once for each row."""
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_spelled(sql), rows)
+        waiting = iter(rows)
+        try:
+            with self._connection.cursor() as cursor:
+                while some := list(islice(waiting, _AT_ONCE)):
+                    cursor.executemany(_spelled(sql), some)
+        except psycopg.IntegrityError as error:
+            raise Clash(str(error)) from error
 
     def script(self, text: str) -> None:
         """Run every statement of the script."""

@@ -86,7 +86,10 @@ class SqliteHandle:
 
     def fill(self, sql: str, rows: Iterable[dict[str, Value]]) -> None:
         """Run a statement once for each row."""
-        self._connection.executemany(sql, rows)
+        try:
+            self._connection.executemany(sql, rows)
+        except apsw.ConstraintError as error:
+            raise Clash(str(error)) from error
 
 
 _TAKEN = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}

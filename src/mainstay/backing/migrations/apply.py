@@ -34,16 +34,17 @@ class Step:
     run: Callable[[SchemaHandle], None]
 
 
-def migrate(database: WholeDatabase) -> list[str]:
-    """Apply the steps that are missing; their names."""
+def migrate(database: WholeDatabase, last: int | None = None) -> list[str]:
+    """Apply the steps that are missing, perhaps no more than up to this one; their names."""
     steps = steps_for(database.engine)
     with database.migrating() as handle:
         handle.script(_NOTES)
-        newest = _newest(handle)
+        newest = newest_step(handle)
     known = steps[-1].number
     if newest > known:
         raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
-    return [step.name for step in steps if step.number > newest and _apply(database, step)]
+    wanted = [step for step in steps if newest < step.number <= (known if last is None else last)]
+    return [step.name for step in wanted if _apply(database, step)]
 
 
 def steps_for(engine: str) -> list[Step]:
@@ -69,7 +70,7 @@ def _run(file: Path, handle: SchemaHandle) -> None:
 def _apply(database: WholeDatabase, step: Step) -> bool:
     with database.migrating() as handle:
         # Asked again under the lock: another process may have done it meanwhile.
-        if _newest(handle) >= step.number:
+        if newest_step(handle) >= step.number:
             return False
         step.run(handle)
         handle.run(
@@ -84,9 +85,10 @@ def _apply(database: WholeDatabase, step: Step) -> bool:
 def is_current(database: Database) -> bool:
     """Whether every step has been applied."""
     with database.reading(EVERY) as handle:
-        return _newest(handle) == steps_for(database.engine)[-1].number
+        return newest_step(handle) == steps_for(database.engine)[-1].number
 
 
-def _newest(handle: Handle) -> int:
+def newest_step(handle: Handle) -> int:
+    """The number of the last step that was applied."""
     row = handle.one("SELECT coalesce(max(number), 0) FROM schema_step")
     return int(row[0] or 0) if row else 0

@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     adding.whole("migrate", "bring the database to the newest schema")
     worker = adding.whole("worker", "empty the outbox, without serving")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
-    adding.whole("check", "prove the books: name what is wrong with all that is kept, and change nothing")
+    _add_safekeeping(adding)
     adding.whole("openapi", "print the OpenAPI description of the HTTP API")
     adding.whole("version", "print the version")
     _add_organisation(adding)
@@ -132,6 +132,16 @@ class _Adding:
         parser: argparse.ArgumentParser = self.places.add_parser(name, help=about, parents=[self.shared])
         parser.set_defaults(module=_MODULES[command.partition("_")[0]], command=command)
         return parser
+
+
+def _add_safekeeping(adding: _Adding) -> None:
+    backup = adding.whole("backup", "copy everything into one file, while it is served")
+    backup.add_argument("file", help="the new file")
+    restore = adding.whole("restore", "bring a backup back into an empty place, and prove it")
+    restore.add_argument("file", help="the backup")
+    move = adding.whole("move", "copy everything to another database, and prove it; stop the server first")
+    move.add_argument("--to", required=True, help="postgresql://…, or a folder for the embedded database and files")
+    adding.whole("check", "prove the books: name what is wrong with all that is kept, and change nothing")
 
 
 def _add_organisation(adding: _Adding) -> None:

@@ -1,42 +1,124 @@
 """The operator's commands about all that is kept: whether it is sound, copies of it, and moving it."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from mainstay.backing.database import WholeDatabase
 from mainstay.backing.folder import DataFolder
+from mainstay.business.records.forgetting import NAMED_IN
 from mainstay.catalogue import PROOFS
 from mainstay.doors.cli.telling import Outcome, Unsound
-from mainstay.safekeeping import checking
+from mainstay.safekeeping import checking, restoring, taking
+from mainstay.safekeeping.archive import Manifest, reading, seal_of
+from mainstay.safekeeping.installation import Installation
+from mainstay.safekeeping.taking import Tell
 from mainstay.settings import Settings, WrongSetting
-from mainstay.staging import connect, open_files
+from mainstay.staging import connect
+from mainstay.terms.refusal import Conflict
 from mainstay.values.moments import system_clock
 
 
 def check(settings: Settings, _words: Namespace) -> Outcome:
     """Whether every proof of the books holds; nothing is changed, not even an older schema."""
-    with _as_it_is(settings) as database:
-        return prove(settings, database)
+    with _there(settings) as installation:
+        return _proved({}, installation)
 
 
-def prove(settings: Settings, database: WholeDatabase) -> Outcome:
-    """What the proofs find in a database; Unsound where one does not hold."""
-    found = list(checking.check(database, open_files(settings), system_clock(), PROOFS))
+def backup(settings: Settings, words: Namespace) -> Outcome:
+    """One state of everything, in one file."""
+    path = Path(words.file)
+    with _there(settings) as installation:
+        taken = taking.take(installation, path, system_clock(), NAMED_IN, _progress(words))
+    outcome = {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "seal": seal_of(path),
+        **_counted(taken.manifest),
+        "missing": taken.missing,
+    }
+    if taken.missing:
+        raise Unsound(outcome, _MISSING)
+    return outcome
+
+
+def restore(settings: Settings, words: Namespace) -> Outcome:
+    """A backup, brought back into an empty place, and proved there."""
+    # Every byte of the backup is looked at before anything is made here.
+    with reading(Path(words.file)) as archive, _opened(settings) as installation:
+        manifest = restoring.restore(archive, installation, _progress(words))
+        return _proved(_counted(manifest), installation)
+
+
+def move(settings: Settings, words: Namespace) -> Outcome:
+    """Everything, copied to another database or folder, and proved there; what is here stays as it is."""
+    tell = _progress(words)
+    with _there(settings) as source, _passing(settings) as path:
+        if taking.take(source, path, system_clock(), NAMED_IN, tell).missing:
+            raise Conflict(_MISSING)
+        with reading(path) as archive, _opened(_elsewhere(settings, words.to)) as target:
+            manifest = restoring.restore(archive, target, tell)
+            return _proved(_counted(manifest), target)
+
+
+_MISSING = "Some files are not there, or not what they were: `mainstay check` says which."
+
+
+def _proved(outcome: Outcome, installation: Installation) -> Outcome:
+    """What the proofs find, beside what was done; Unsound where one does not hold."""
+    found = list(checking.check(installation.database, installation.files, system_clock(), PROOFS))
     wrong = sum(1 for one in found if one.flaws)
-    outcome = {"sound": not wrong, "proofs": [one.told for one in found]}
+    outcome |= {"sound": not wrong, "proofs": [one.told for one in found]}
     if wrong:
         raise Unsound(outcome, f"{wrong} of {len(found)} proofs {'does' if wrong == 1 else 'do'} not hold.")
     return outcome
 
 
+def _counted(manifest: Manifest) -> Outcome:
+    rows = sum(table.rows for table in manifest.tables.values())
+    return {"takenAt": manifest.taken_at, "tables": len(manifest.tables), "rows": rows, "files": manifest.files}
+
+
+def _elsewhere(settings: Settings, to: str) -> Settings:
+    """The settings of where everything goes: a database beside the same folder, or a folder with one in it."""
+    if to.startswith(("postgresql://", "postgres://")):
+        return replace(settings, database=to)
+    return replace(settings, database=None, data=Path(to))
+
+
 @contextmanager
-def _as_it_is(settings: Settings) -> Iterator[WholeDatabase]:
-    """The database that is there; none is made."""
+def _passing(settings: Settings) -> Iterator[Path]:
+    """Where a backup can be for a while."""
+    with TemporaryDirectory(dir=DataFolder(settings.data).path / "run") as folder:
+        yield Path(folder) / "moving"
+
+
+@contextmanager
+def _there(settings: Settings) -> Iterator[Installation]:
+    """The installation that is there; none is made."""
     if settings.database is None and not DataFolder(settings.data).database.exists():
         raise WrongSetting(f"MAINSTAY_DATA names {settings.data}, in which there is no database.")
+    with _opened(settings) as installation:
+        yield installation
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Installation]:
     database = connect(settings)
     try:
-        yield database
+        yield Installation(database, DataFolder(settings.data), settings.secret)
     finally:
         database.close()
+
+
+def _progress(words: Namespace) -> Tell:
+    """Tells people how far it is; a program that reads JSON is told at the end."""
+
+    def tell(said: str) -> None:
+        if not words.json:
+            sys.stderr.write(f"{said}\n")
+
+    return tell

@@ -19,7 +19,8 @@ def tell(command: str, outcome: Outcome, base_url: str) -> str:
     if command == "demo":
         return _demo(outcome, base_url)
     if "proofs" in outcome:
-        return "".join(map(_proof, outcome["proofs"]))
+        done = {name: value for name, value in outcome.items() if name not in {"sound", "proofs"}}
+        return "".join([*(f"{line}\n" for line in _lines(done)), *map(_proof, outcome["proofs"])])
     return "".join(f"{line}\n" for line in _lines(outcome))
 
 
