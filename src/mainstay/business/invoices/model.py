@@ -98,7 +98,7 @@ class ListedInvoiceOut(Record):
     total: MoneyText = Field(examples=["1440.00"])
     paid: MoneyText = Field(examples=["0.00"])
     credited: MoneyText = Field(examples=["0.00"])
-    due: MoneyText = Field(description="What is still to be paid.", examples=["1440.00"])
+    due: MoneyText = Field(title="To pay", description="What is still to be paid.", examples=["1440.00"])
     issued_on: str | None = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
     due_on: str | None = Field(title="Due", examples=["2026-11-30"], json_schema_extra=_DATE)
     sent_at: str | None = Field(title="Sent", examples=["2026-11-16T09:30:00.000Z"], json_schema_extra=_MOMENT)

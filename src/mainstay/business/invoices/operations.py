@@ -33,7 +33,7 @@ _Site = Annotated[
     Annotated[str, id_of("site")] | None, Field(title="Site", description="Where: a site of the customer.")
 ]
 _Title = Annotated[Text | None, Field(description="What it is for, in a few words.")]
-_DueOn = Annotated[Day | None, Field(title="Due", description="Null for the customer's usual time to pay.")]
+_DueOn = Annotated[Day | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _Sources = Annotated[
     list[str],
@@ -87,14 +87,20 @@ class DraftInvoice(Input):
         description="An accepted quote to bill, by id or number: what is left of it, less what was asked for before.",
     )
     part: Share | None = Field(
-        None, description="Of the quote's total, to ask for before: the last invoice takes it off."
+        None,
+        title="Only a part of the quote",
+        description="Of the quote's total, to ask for before: the last invoice takes it off.",
     )
-    kind: Literal["deposit", "progress"] = Field("deposit", description="What a part is.")
+    kind: Literal["deposit", "progress"] = Field("deposit", title="What the part is", description="What a part is.")
     quote_lines: list[str] | None = Field(
         None, max_length=MOST_LINES, description="Only these lines of the quote, by their ids."
     )
-    unbilled: bool = Field(default=False, description="All approved hours and materials of the job not billed yet.")
-    until: Day | None = Field(None, description="Of what is unbilled, only up to this date.")
+    unbilled: bool = Field(
+        default=False,
+        title="Bill the work",
+        description="All approved hours and materials of the job not billed yet.",
+    )
+    until: Day | None = Field(None, title="Work up to", description="Of what is unbilled, only up to this date.")
     sources: _Sources | None = None
     site_id: _Site = None
     title: _Title = None
@@ -154,7 +160,7 @@ def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
     return invoice
 
 
-@operation(right=Right.INVOICES_CHANGE, effect=Effect.CHANGE, rest="POST /invoices", done="The draft is there.")
+@operation(right=Right.INVOICES_CHANGE, effect=Effect.CHANGE, rest="POST /invoices", done="The draft is made.")
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     """Draft an invoice.
 

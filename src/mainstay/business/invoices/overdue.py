@@ -12,7 +12,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Chore, Timer
 
 
-def tell_overdue(ctx: Context, _day: date) -> None:
+def became_overdue(ctx: Context, _day: date) -> None:
     """Tell of each invoice that was not paid in time, once."""
     overdue = ctx.rows.all(
         "SELECT id FROM invoice WHERE organisation_id = :organisation AND owing = 1 AND told_overdue = 0"
@@ -38,5 +38,5 @@ def reckon_days_anew(ctx: Context, told: Mapping[str, str]) -> None:
         )
 
 
-TIMERS = (Timer(tell_overdue),)
+TIMERS = (Timer(became_overdue),)
 CHORES = (Chore(NEW_DAYS, reckon_days_anew),)

@@ -17,8 +17,9 @@ from mainstay.business.invoices.papers import (
     get_invoice_ubl,
 )
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
+from mainstay.business.invoices.sending import send_reminder
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record, label_of, verb_of
+from mainstay.doors.office.arrangement import Action, Arrangement, Record, label_of, verb_of
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.document_lines import DocumentLines
@@ -233,14 +234,15 @@ class Invoices:
         return await self.desk.perform(guest, get_invoice, {"invoiceId": at["id"]})
 
     async def _shown(self, guest: Guest, invoice: Record | None) -> dict[str, Any]:
-        """What only an invoice's page has: its files, the address of the customer's page, and the way to pay it."""
+        """What only an invoice's page has: its files, the address of the customer's page, and paying it first."""
         if invoice is None:
             return {}
-        payable = invoice["status"] in {"sent", "partPaid", "overdue"} and guest.may(record_payment)
+        payable = send_reminder.name in invoice["availableActions"] and guest.may(record_payment)
+        pays = Action("Record a payment", f"/payments/new?{urlencode({'invoiceId': invoice['id']})}")
         return {
             "public": self.link_maker.address(Kind.INVOICE, invoice["id"]) if invoice["sentAt"] else None,
             "editable": update_invoice.name in invoice["availableActions"],
-            "pays": f"/payments/new?{urlencode({'invoiceId': invoice['id']})}" if payable else None,
+            "actions": [*([pays] if payable else []), *INVOICES.actions(self.desk, invoice)],
             "is_void": invoice["voidedAt"] is not None,
             "has_xml": (invoice["eInvoice"] or {}).get("status") == "included",
             "lacking": [_spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
