@@ -51,8 +51,8 @@ def test_what_is_kept_of_each_job_is_what_follows_from_its_visits_and_hours(stag
     jobs = rows_of(
         stage,
         firm,
-        "SELECT id, stage, next_action, status, billing, planned_visits, next_visit_at, running_timers FROM job"
-        " WHERE organisation_id = :organisation",
+        "SELECT id, stage, next_action, next_visit_at, running_timers, status, billing, planned_visits, quoting,"
+        " invoiced, owed FROM job WHERE organisation_id = :organisation",
     )
     assert len(jobs) == FEWER.size.jobs
     assert len({stage for _, stage, *_ in jobs}) > 5
@@ -69,9 +69,10 @@ def test_what_is_kept_of_each_job_is_what_follows_from_its_visits_and_hours(stag
         "SELECT job_id FROM time_entry WHERE organisation_id = :organisation AND status = 'running'",
     )
     assert ahead
-    for job, at, next_action, status, billing, visits, first, timers in jobs:
-        assert (at, next_action) == stage_of(Standing(status, billing, visits))
-        assert (visits, first) == ahead.get(job, (0, None))
+    for job, at, next_action, first, timers, *standing in jobs:
+        known = Standing(*standing)
+        assert (at, next_action) == stage_of(known)
+        assert (known.planned_visits, first) == ahead.get(job, (0, None))
         assert timers == running.count((job,))
 
 

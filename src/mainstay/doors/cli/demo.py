@@ -46,6 +46,7 @@ _TOLD_EVERY = 1_000
 # Known to everyone: the demo is refused for an address that others could reach.
 PASSWORD = "mainstay-demo"
 KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}
+_KEY_NAMES = {name for name, _ in KEYS.values()}
 
 _DETAILS = {
     "legalName": "Hartley & Daughters Ltd",
@@ -54,6 +55,8 @@ _DETAILS = {
     "address": {"line1": "Unit 4, Canal Yard", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"},
     "email": "office@hartley.example",
     "phone": "+44 1422 555 0142",
+    "bank": {"name": "Calder Bank", "account": "31926819", "sortCode": "20-00-00"},
+    "invoiceNotes": "Thank you for your custom.",
 }
 _PEOPLE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("Ruth Hartley", "ruth@hartley.example", "owner", {"phone": "+44 7700 900101", "colour": "#8a3ffc"}),
@@ -100,7 +103,7 @@ def make(operator: Operator, firm: Firm) -> Outcome:
     """One of the firms of the demo."""
     if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
-    acting = _found(operator, firm.name) or _made(operator, firm)
+    acting = _finished(operator, firm.name) or _made(operator, firm)
     people = [_present(operator, acting, name, email, role) for name, email, role, _ in _PEOPLE]
     return {
         "organisation": {"id": acting.organisation, "name": firm.name},
@@ -112,17 +115,23 @@ def make(operator: Operator, firm: Firm) -> Outcome:
     }
 
 
-def _found(operator: Operator, name: str) -> actor.Actor | None:
+def _finished(operator: Operator, name: str) -> actor.Actor | None:
+    """The organisation of this name; its keys come last, so one without any was broken off, and is not taken for it."""
     with operator.stage.database.reading(EVERY) as rows:
         found = organisations.find_called(rows, name)
-    return actor.operator(found[0]) if found else None
+    if not found:
+        return None
+    acting = actor.operator(found[0])
+    if any(key["name"] in _KEY_NAMES for key in all_keys(operator, acting)):
+        return acting
+    operator.perform(update_organisation, acting, name=f"{name} ({_UNFINISHED})")
+    return None
 
 
 def _made(operator: Operator, firm: Firm) -> actor.Actor:
     acting = actor.operator(new_id("org"))
     owner_name, owner_email, _, owner_details = _PEOPLE[0]
-    # It is called what it is called only when all of it is there: what was broken off is not taken for it.
-    given = {"name": f"{firm.name} ({_UNFINISHED})", "ownerName": owner_name, "ownerEmail": owner_email}
+    given = {"name": firm.name, "ownerName": owner_name, "ownerEmail": owner_email}
     owner = operator.perform(create_organisation, acting, **given, password=PASSWORD)
     operator.perform(update_person, acting, personId=owner["id"], **owner_details)
     others = [*_PEOPLE[1:], *((name, email, "member", _WORKER) for name, email in crew(firm.crew))]
@@ -141,7 +150,6 @@ def _made(operator: Operator, firm: Firm) -> actor.Actor:
     with operator.stage.together(acting.organisation) as stage:
         demo_prices.furnish(replace(operator, stage=stage), office[HEAD], office[DESK])
     _live(operator, firm, Year(operator, office, field, local_date(operator.stage.clock(), ZONE), firm.size))
-    operator.perform(update_organisation, acting, name=firm.name)
     with operator.stage.database.changing(acting.organisation) as rows:
         # A year of documents at once: each is printed when someone first asks for it.
         outbox.forget(rows, PRINT)
@@ -173,8 +181,7 @@ def _present(operator: Operator, acting: actor.Actor, name: str, email: str, rol
 
 def _replaced_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:
     acting = operator.as_person(organisation, owner)
-    names = {name for name, _ in KEYS.values()}
-    earlier = [key for key in all_keys(operator, acting) if key["name"] in names and not key["revokedAt"]]
+    earlier = [key for key in all_keys(operator, acting) if key["name"] in _KEY_NAMES and not key["revokedAt"]]
     keys = {
         label: operator.perform(create_key, acting, name=name, access=access)["key"]
         for label, (name, access) in KEYS.items()

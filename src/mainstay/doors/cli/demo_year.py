@@ -158,13 +158,15 @@ class Year:
         if number % _NOTED == 0:
             text = self.chance.choice(words.NOTES)
             self._do(office, day, time(11), add_note, recordId=made["id"], text=text)
-        self.books.offer(day, made, number, asked=asked)
         if number % _CALLED_OFF == _NOTED:
             reason = self.chance.choice(words.REASONS)
             self._do(office, day, time(16), cancel_job, jobId=made["id"], reason=reason, confirmed=True)
         elif number % _HELD == _NOTED:
             self._move(day, made["id"], "onHold")
-        elif not asked:
+        elif asked:
+            self.books.offer(day, made, number, asked=True)
+        else:
+            self.books.offer(day, made, number, asked=False)
             visits, pictured = self.chance.choice(self.size.visits), number % self.size.pictured == 0
             self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits, pictured))
 

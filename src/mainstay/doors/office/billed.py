@@ -5,6 +5,7 @@ itself, from a browser that shows it.
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -111,6 +112,8 @@ def _told(invoice: dict[str, Any]) -> dict[str, Any]:
         "tone": tone,
         "payment": payment(snapshot, locale) if owed else None,
         "is_void": invoice["status"] == "void",
+        "paid": locale.money(f"-{invoice['paid']}", currency) if Decimal(invoice["paid"]) else None,
+        "credited": locale.money(f"-{invoice['credited']}", currency) if Decimal(invoice["credited"]) else None,
         "rates": snapshot.rates,
     }
 
