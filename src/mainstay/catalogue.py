@@ -12,6 +12,7 @@ from mainstay.business.importing import store as imports
 from mainstay.business.invoices import crediting, overdue, papers, paying, rewording
 from mainstay.business.invoices import events as invoice_events
 from mainstay.business.invoices import operations as invoices
+from mainstay.business.invoices import proofs as invoice_proofs
 from mainstay.business.invoices import public as invoice_public
 from mainstay.business.invoices import reactions as invoice_reactions
 from mainstay.business.invoices import sending as invoice_sending
@@ -122,7 +123,7 @@ PROOFS = (
     *ledger_proofs.PROOFS,
     FILES,
     # What is done and gone, and what people can remove, is told of by the trail alone.
-    still_there(CATALOGUE.listings, removable={"out", "entry", "document", "webhook", "delivery"}),
+    still_there(CATALOGUE.listings, removable={"out", "entry", "document", "webhook", "delivery", "invoice"}),
     found_by_words(CATALOGUE.listings, renewing=REWORD),
     copies_agree(CATALOGUE.listings),
     *job_proofs.PROOFS,
@@ -130,4 +131,5 @@ PROOFS = (
     *hours_proofs.PROOFS,
     *price_proofs.PROOFS,
     *quote_proofs.PROOFS,
+    *invoice_proofs.PROOFS,
 )

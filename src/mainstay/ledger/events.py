@@ -34,7 +34,11 @@ def write(rows: Handle, kind: str, data: bytes, at: str, by: str) -> str:
 
 def forget_old(rows: Handle, now: datetime) -> None:
     """Remove the events of an organisation that are kept no longer."""
-    rows.run(
+    forgotten = rows.run(
         "DELETE FROM event WHERE organisation_id = :organisation AND created_at < :before",
         before=moment_text(now - KEPT),
+    )
+    rows.run(
+        "UPDATE organisation SET events_forgotten = events_forgotten + :forgotten WHERE id = :organisation",
+        forgotten=forgotten,
     )

@@ -46,11 +46,10 @@ SELECT 'the history of ' || record_id, sequence FROM audit_record WHERE organisa
     SELECT 1 FROM audit WHERE audit.organisation_id = :organisation AND audit.sequence = audit_record.sequence)
 """
 _EVENTS_COUNTED = """
-SELECT 'events', organisation.event_sequence, count(event.sequence), min(event.sequence), max(event.sequence)
-FROM organisation JOIN event ON event.organisation_id = organisation.id
-WHERE organisation.id = :organisation GROUP BY organisation.event_sequence
-HAVING max(event.sequence) <> organisation.event_sequence
-    OR count(event.sequence) <> max(event.sequence) - min(event.sequence) + 1
+SELECT 'events', event_sequence, events_forgotten, (SELECT count(*) FROM event WHERE organisation_id = :organisation)
+FROM organisation WHERE id = :organisation AND (
+    event_sequence <> events_forgotten + (SELECT count(*) FROM event WHERE organisation_id = :organisation)
+    OR event_sequence < (SELECT coalesce(max(sequence), 0) FROM event WHERE organisation_id = :organisation))
 """
 _LOST_MAILS = """
 SELECT 'message ' || message.id, message.recipient FROM message
@@ -75,7 +74,7 @@ PROOFS = (
         "event_numbers",
         "Events are numbered without a gap",
         _EVENTS_COUNTED,
-        "were numbered up to {0}, and there are {1} from {2} to {3}",
+        "were numbered up to {0}, of which {1} are kept no longer, and there are {2}",
     ),
     Proof("outbox", "Work that waits can be read", unreadable_work),
     follows("parked_work", "Work that is not tried again says why", _SILENT_WORK, "({0}) is parked without a reason"),

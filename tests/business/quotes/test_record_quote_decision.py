@@ -66,6 +66,9 @@ def test_where_its_job_was_called_off_there_is_a_new_one(cast: Cast) -> None:
     quote = sent(cast, a_draft(cast, jobId=job["id"]))
     cast.perform(cancel_job, jobId=job["id"], reason="No.", confirmed=True)
     assert accepted(cast, quote)["jobNumber"] == "J-0002"
+    with cast.stage.database.reading(cast.organisation) as rows:
+        waits = rows.all("SELECT quoting FROM job WHERE organisation_id = :organisation")
+    assert {quoting for (quoting,) in waits} == {0}
 
 
 def test_a_preview_tells_what_follows(cast: Cast) -> None:

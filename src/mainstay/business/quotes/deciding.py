@@ -101,6 +101,9 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     }
     changes = {"status": "accepted", "acceptance": acceptance, "decided_at": ctx.at, "job_id": job.id}
     after = QUOTES.save(ctx, quote, changes | reckoned)
+    if quote.job_id and not own:
+        # What it was for is over, and waits for no answer any more.
+        store.hand_down(ctx, quote.job_id)
     if own:
         opened = {"status": "open"} if own.status == "enquiry" else {}
         store.hand_down(ctx, own.id, agreed | opened)
