@@ -9,7 +9,7 @@ from mainstay.business.hours import operations as hours
 from mainstay.business.hours import proofs as hours_proofs
 from mainstay.business.hours import review, timers, unbilled
 from mainstay.business.importing import store as imports
-from mainstay.business.invoices import crediting, overdue, papers, paying, rewording
+from mainstay.business.invoices import crediting, overdue, papers, paying, rewording, statement
 from mainstay.business.invoices import events as invoice_events
 from mainstay.business.invoices import operations as invoices
 from mainstay.business.invoices import proofs as invoice_proofs
@@ -83,6 +83,7 @@ CATALOGUE = Catalogue(
         *invoice_sending.OPERATIONS,
         *crediting.OPERATIONS,
         *paying.OPERATIONS,
+        *statement.OPERATIONS,
         *papers.OPERATIONS,
         *invoice_public.OPERATIONS,
         *costing.OPERATIONS,

@@ -26,6 +26,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.office.schedule import SchedulePages
 from mainstay.doors.office.settings import SettingsPages
 from mainstay.doors.office.sign_in import SignIn
+from mainstay.doors.office.statements import Statements
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.office.webhooks import Webhooks
 from mainstay.doors.pages.door import PagesDoor, View, apology
@@ -56,6 +57,7 @@ def office(
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
         *Quotes(desk, link_maker).routes(),
+        *Statements(desk).routes(),
         *Invoices(desk, link_maker).routes(),
         *Room(desk, CUSTOMERS).routes(),
         *Room(desk, SITES).routes(),

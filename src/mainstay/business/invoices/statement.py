@@ -1,0 +1,202 @@
+"""Which invoices the lines of a bank statement pay: suggestions, for someone to confirm."""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from mainstay.business.invoices.payment import PAYMENTS, ShownAllocation
+from mainstay.business.issuing.house import house_of
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import Input, Shown
+from mainstay.terms.wire import MoneyText
+from mainstay.values.fields import Day, Price
+from mainstay.values.money import amount_text, in_minor
+
+MOST_ENTRIES = 500
+# So many unpaid invoices are looked at, the oldest first.
+_LOOKED_AT = 20_000
+_SHORTEST_NAME = 4
+
+
+class StatementEntry(BaseModel):
+    """Something that came in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+    on: Day
+    amount: Price
+    text: Annotated[str, Field(max_length=500)] = Field(description="What was written with it.")
+
+
+class MatchStatement(Input):
+    """What came in."""
+
+    entries: list[StatementEntry] = Field(max_length=MOST_ENTRIES, description="The lines of the statement.")
+
+
+class Suggestion(BaseModel):
+    """What an entry of a statement seems to pay."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
+
+    on: str
+    amount: MoneyText
+    text: str
+    external_ref: str = Field(description="By which the payment is known, so that it is recorded once.")
+    payment_id: str | None = Field(description="Where it is recorded already.")
+    customer_id: str | None
+    customer_name: str | None
+    allocations: list[ShownAllocation]
+    why: str | None = Field(description="By what it was found.")
+
+
+class StatementOut(Shown):
+    """What the entries of a statement seem to pay."""
+
+    noun = "statement"
+
+    currency: str
+    suggestions: list[Suggestion]
+
+
+@operation(
+    right=Right.INVOICES_READ,
+    effect=Effect.READ,
+    offered=frozenset({Door.OFFICE}),
+    takes_long=True,
+)
+def match_statement(ctx: Context, given: MatchStatement) -> StatementOut:
+    """Suggest which invoices the entries of a bank statement pay.
+
+    By the number in their text, or by amount and name. Nothing is recorded.
+    """
+    currency = house_of(ctx).currency
+    matcher = _Matcher(ctx, currency)
+    same: Counter[tuple[str, int, str]] = Counter()
+    suggestions = []
+    for place, entry in enumerate(given.entries):
+        try:
+            amount = in_minor(entry.amount, currency)
+        except ValueError as wrong:
+            raise Invalid([Fault(f"entries.{place}.amount", str(wrong))]) from None
+        key = (entry.on, amount, entry.text)
+        same[key] += 1
+        suggestions.append(matcher.suggest(entry, amount, _reference(*key, same[key])))
+    return StatementOut(object=StatementOut.noun, currency=currency, suggestions=suggestions)
+
+
+OPERATIONS = (match_statement,)
+
+
+def _reference(on: str, amount: int, text: str, number: int) -> str:
+    """What an entry is known by: the same in every statement that it stands on."""
+    told = hashlib.sha256(f"{on}|{amount}|{' '.join(text.split()).casefold()}|{number}".encode()).hexdigest()
+    return f"bank {on} {told[:16]}"
+
+
+class _Unpaid(NamedTuple):
+    id: str
+    number: str
+    due: int
+    customer_id: str
+    customer_name: str
+
+
+class _Matcher:
+    """Knows what is unpaid, and takes off what was suggested already."""
+
+    def __init__(self, ctx: Context, currency: str) -> None:
+        self.ctx, self.currency = ctx, currency
+        rows = ctx.rows.all(
+            "SELECT invoice.id, invoice.number, invoice.due, invoice.customer_id, customer.name FROM invoice"
+            " JOIN customer ON customer.organisation_id = :organisation AND customer.id = invoice.customer_id"
+            " WHERE invoice.organisation_id = :organisation AND invoice.owing = 1"
+            f" ORDER BY invoice.due_on, invoice.id LIMIT {_LOOKED_AT}"
+        )
+        self.unpaid = [_Unpaid(str(a), str(b), int(c or 0), str(d), str(e)) for a, b, c, d, e in rows]
+        self.left = {one.id: one.due for one in self.unpaid}
+        self.by_digits: dict[int, list[_Unpaid]] = defaultdict(list)
+        self.by_due: dict[int, list[_Unpaid]] = defaultdict(list)
+        for one in self.unpaid:
+            self.by_digits[_digits(one.number)].append(one)
+            self.by_due[one.due].append(one)
+
+    def suggest(self, entry: StatementEntry, amount: int, reference: str) -> Suggestion:
+        """What an entry seems to pay."""
+        known = PAYMENTS.find(self.ctx, "payment.external_ref = :ref", ref=reference)
+        found, why = ([], None) if known else self._found(entry.text, amount)
+        shares = self._shared(found, amount)
+        first = found[0] if found else None
+        return Suggestion(
+            on=entry.on,
+            amount=MoneyText(amount_text(amount, self.currency)),
+            text=entry.text,
+            external_ref=reference,
+            payment_id=known.id if known else None,
+            customer_id=first.customer_id if first else None,
+            customer_name=first.customer_name if first else None,
+            allocations=[
+                ShownAllocation(
+                    invoice_id=one.id,
+                    invoice_number=one.number,
+                    amount=MoneyText(amount_text(share, self.currency)),
+                )
+                for one, share in shares
+            ],
+            why=why,
+        )
+
+    def _found(self, text: str, amount: int) -> tuple[list[_Unpaid], str | None]:
+        plain = re.sub(r"[^A-Z0-9]", "", text.upper())
+        numbers = {int(digits) for digits in re.findall(r"\d{1,12}", text)}
+        named = [
+            one
+            for digits in sorted(numbers)
+            for one in self.by_digits.get(digits, ())
+            if self.left[one.id] and _stands_in(one.number, plain)
+        ]
+        # What one customer pays is for that customer's invoices.
+        named = [one for one in named if one.customer_id == named[0].customer_id]
+        if named:
+            exact = sum(self.left[one.id] for one in named) == amount
+            return named, "number and amount" if exact else "number"
+        of_amount = [one for one in self.by_due.get(amount, ()) if self.left[one.id] == amount]
+        by_name = [one for one in of_amount if _is_named(one.customer_name, text)]
+        if by_name:
+            return by_name[:1], "name and amount"
+        return (of_amount, "amount") if len(of_amount) == 1 else ([], None)
+
+    def _shared(self, found: list[_Unpaid], amount: int) -> list[tuple[_Unpaid, int]]:
+        shares = []
+        for one in found:
+            share = min(self.left[one.id], amount)
+            if share:
+                shares.append((one, share))
+                self.left[one.id] -= share
+                amount -= share
+        return shares
+
+
+def _digits(number: str) -> int:
+    found = re.search(r"\d+$", number)
+    return int(found[0]) if found else -1
+
+
+def _stands_in(number: str, plain: str) -> bool:
+    """Whether a number stands in a text, and not only as a part of a longer one."""
+    bare = re.sub(r"[^A-Z0-9]", "", number.upper())
+    return re.search(rf"{re.escape(bare)}(?!\d)", plain) is not None
+
+
+def _is_named(name: str, text: str) -> bool:
+    words = [word for word in re.findall(r"\w+", name.casefold()) if len(word) >= _SHORTEST_NAME]
+    written = set(re.findall(r"\w+", text.casefold()))
+    return bool(words) and any(word in written for word in words)

@@ -1,0 +1,86 @@
+from typing import Any
+
+import pytest
+
+from billing import an_invoice, issued, now, paid
+from cast import Cast
+from mainstay.business.invoices.paying import record_payment
+from mainstay.business.invoices.statement import match_statement
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Forbidden, Invalid
+from mainstay.terms.rights import Role
+from trade import a_customer
+
+
+def matched(cast: Cast, *entries: tuple[str, str]) -> list[dict[str, Any]]:
+    told = [{"on": "2026-11-03", "amount": amount, "text": text} for amount, text in entries]
+    return list(cast.perform(match_statement, cast.actor(Role.OFFICE, door=Door.OFFICE), entries=told)["suggestions"])
+
+
+def shares(suggestion: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["invoiceNumber"], one["amount"]) for one in suggestion["allocations"]]
+
+
+def test_an_invoice_is_found_by_its_number_however_it_is_written(cast: Cast) -> None:
+    issued(cast)
+    for text in ("INV-0001", "Payment inv 0001, thank you", "INV0001/Calder"):
+        [found] = matched(cast, ("1000.00", text))
+        assert (shares(found), found["why"]) == ([("INV-0001", "1000.00")], "number and amount")
+    for text in ("INV-00011", "0001", "nothing"):
+        [found] = matched(cast, ("12.00", text))
+        assert (shares(found), found["why"]) == ([], None)
+
+
+def test_a_part_and_too_much_are_told_by_the_number_alone(cast: Cast) -> None:
+    issued(cast)
+    part, more = matched(cast, ("400", "INV-0001"), ("5000", "INV-0001"))
+    assert (shares(part), part["why"]) == ([("INV-0001", "400.00")], "number")
+    # What the entry before pays is taken off.
+    assert shares(more) == [("INV-0001", "600.00")]
+
+
+def test_several_invoices_of_one_customer_are_paid_at_once(cast: Cast) -> None:
+    customer = a_customer(cast)
+    for _ in range(2):
+        issued(cast, an_invoice(cast, customerId=customer))
+    issued(cast)
+    [found] = matched(cast, ("2000.00", "INV-0001 INV-0002 INV-0003"))
+    assert shares(found) == [("INV-0001", "1000.00"), ("INV-0002", "1000.00")]
+    assert found["why"] == "number and amount"
+
+
+def test_without_a_number_name_and_amount_say_it_or_the_amount_of_only_one(cast: Cast) -> None:
+    ann, ben = a_customer(cast, "Ann Boyle"), a_customer(cast, "Ben Sutcliffe")
+    issued(cast, an_invoice(cast, customerId=ann))
+    [found] = matched(cast, ("1000.00", "transfer"))
+    assert (shares(found), found["why"]) == ([("INV-0001", "1000.00")], "amount")
+    issued(cast, an_invoice(cast, customerId=ben))
+    [unclear] = matched(cast, ("1000.00", "transfer"))
+    assert shares(unclear) == []
+    [found] = matched(cast, ("1000.00", "FPI SUTCLIFFE B"))
+    assert (shares(found), found["why"], found["customerName"]) == (
+        [("INV-0002", "1000.00")],
+        "name and amount",
+        "Ben Sutcliffe",
+    )
+
+
+def test_an_entry_that_was_recorded_is_known_again_and_two_of_the_same_are_two(cast: Cast) -> None:
+    invoice = issued(cast)
+    first, second = matched(cast, ("10", "INV-0001"), ("10", "INV-0001"))
+    assert first["externalRef"] != second["externalRef"]
+    payment = paid(cast, invoice, "10", externalRef=first["externalRef"])
+    again, other = matched(cast, ("10", "INV-0001"), ("10", "INV-0001"))
+    assert (again["paymentId"], again["allocations"]) == (payment["id"], [])
+    assert other["paymentId"] is None
+    with pytest.raises(Invalid, match="externalRef: is known already"):
+        cast.perform(record_payment, invoiceId=invoice["id"], amount="10", externalRef=first["externalRef"])
+    assert now(cast, invoice)["paid"] == "10.00"
+
+
+def test_what_is_paid_or_void_is_not_suggested_and_the_field_asks_nothing(cast: Cast) -> None:
+    paid(cast, issued(cast))
+    [found] = matched(cast, ("1000.00", "INV-0001"))
+    assert found["allocations"] == []
+    with pytest.raises(Forbidden):
+        cast.perform(match_statement, cast.actor(Role.MEMBER, door=Door.OFFICE), entries=[])
