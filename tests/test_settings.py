@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mainstay.backing.mail import open_post
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, environment_of, read_settings
 
 
@@ -49,6 +50,9 @@ def test_every_setting_has_a_meaning_and_no_other_has() -> None:
         ("workers", "1", 1),
         ("smtp", "smtp://user:p%40ss@host:25", "smtp://user:p%40ss@host:25"),
         ("smtp", "smtps://[::1]", "smtps://[::1]"),
+        ("mail_from", "office@hartley.example", "office@hartley.example"),
+        ("mail_from", "Hartley & Söhne <office@hartley.example>", "Hartley & Söhne <office@hartley.example>"),
+        ("mail_from", '"Hartley, Sons" <o.h+x@mail.hartley.example>', '"Hartley, Sons" <o.h+x@mail.hartley.example>'),
         ("trusted_proxies", "10.0.0.1", (ip_network("10.0.0.1/32"),)),
         ("trusted_proxies", "10.0.0.0/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1/128"))),
         ("webhook_private_addresses", "allow", "allow"),
@@ -106,6 +110,16 @@ def test_the_base_address_follows_host_and_port() -> None:
         ("smtp", "smtp://user@:25"),
         ("smtp", "smtp://host:port"),
         ("smtp", "smtp://host:99999"),
+        ("mail_from", "Hartley"),
+        ("mail_from", "Hartley, Sons <office@hartley.example>"),
+        ("mail_from", "office@hartley.example, other@hartley.example"),
+        ("mail_from", "office@@hartley.example"),
+        ("mail_from", "office..x@hartley.example"),
+        ("mail_from", "office@hartley.example."),
+        ("mail_from", "office@hartley..example"),
+        ("mail_from", "öffice@hartley.example"),
+        ("mail_from", "Hartley <office@hartley.example> x"),
+        ("mail_from", "Hartley\nBcc: x <office@hartley.example>"),
         ("trusted_proxies", "proxy.example"),
         ("trusted_proxies", "10.0.0.1,"),
         ("trusted_proxies", "10.0.0.1/8"),
@@ -123,6 +137,40 @@ def test_a_wrong_setting_is_named_in_one_sentence(name: str, text: str) -> None:
     sentence = str(caught.value)
     assert re.fullmatch(rf"MAINSTAY_{name.upper()} must (be|begin with) [^\n]+\.", sentence)
     assert "secret" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MAINSTAY_SMPT", "MAINSTAY_SMTP"),
+        ("MAINSTAY_BASEURL", "MAINSTAY_BASE_URL"),
+        ("MAINSTAY_DATABASE_URL", "MAINSTAY_DATABASE"),
+        ("MAINSTAY_PROXY", "MAINSTAY_PORT"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_known_one(name: str, meant: str) -> None:
+    with pytest.raises(WrongSetting) as caught:
+        read_settings({name: "x", "OTHER_NAME": "x"})
+    assert str(caught.value) == f"{name} is not a setting of Mainstay. The nearest one is {meant}."
+    assert read_settings({name: " ", "MAINSTAY_KEY": "what the examples of the reference use"}) == read_settings({})
+
+
+def test_mails_come_from_the_host_of_the_base_address_unless_said_otherwise() -> None:
+    assert read_settings({"MAINSTAY_BASE_URL": "https://office.example"}).sender == "Mainstay <no-reply@office.example>"
+    assert read_settings({"MAINSTAY_MAIL_FROM": "a@b.example"}).sender == "a@b.example"
+
+
+@pytest.mark.parametrize(
+    "sender", ["a@b.example", "Ann, whoever <a@b.example>", '"Ann, B." <a@b.example>', "Zoë <z@b.example>"]
+)
+def test_what_is_taken_for_a_sender_is_one(sender: str, tmp_path: Path) -> None:
+    try:
+        taken = read_settings({"MAINSTAY_MAIL_FROM": sender}).sender
+    except WrongSetting:
+        with pytest.raises(ValueError, match="sender"):
+            open_post(None, tmp_path, sender)
+    else:
+        assert open_post(None, tmp_path, taken)
 
 
 def test_another_process_reads_the_same_settings() -> None:

@@ -50,9 +50,11 @@ def _version(_settings: Settings, _words: Namespace) -> dict[str, Any]:
     return {"version": late("importlib.metadata").version("mainstay")}
 
 
-def _in_safekeeping(command: str) -> Callable[[Settings, Namespace], dict[str, Any]]:
+def _of(module: str, command: str) -> Callable[[Settings, Namespace], dict[str, Any]]:
+    """A command that is in a module of its own, which is imported when it is given."""
+
     def run_it(settings: Settings, words: Namespace) -> dict[str, Any]:
-        outcome: dict[str, Any] = getattr(late("mainstay.doors.cli.safekeeping"), command)(settings, words)
+        outcome: dict[str, Any] = getattr(late(f"mainstay.doors.cli.{module}"), command)(settings, words)
         return outcome
 
     return run_it
@@ -66,7 +68,8 @@ HOUSE = House(
         "migrate": _migrate,
         "openapi": _openapi,
         "version": _version,
-        **{command: _in_safekeeping(command) for command in ("check", "backup", "restore", "move")},
+        **{command: _of("safekeeping", command) for command in ("check", "backup", "restore", "move")},
+        "mail_test": _of("mail", "mail_test"),
     },
 )
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from mainstay.late import late
+
 PREFIX = "MAINSTAY_"
 LARGEST_PORT = 65_535
 SHORTEST_SECRET = 32
@@ -33,10 +35,16 @@ class Settings:
     port: int
     workers: int
     smtp: str | None
+    mail_from: str | None
     trusted_proxies: tuple[Network, ...]
     loopback_ports: str
     webhook_private_addresses: str
     metrics: str | None
+
+    @property
+    def sender(self) -> str:
+        """From whom mails come."""
+        return self.mail_from or f"Mainstay <no-reply@{urlsplit(self.base_url).hostname}>"
 
 
 # Every setting: in the environment MAINSTAY_ and this in capitals; as a flag of `serve` -- and this with dashes.
@@ -50,6 +58,7 @@ MEANINGS = {
     "port": "port to listen on (default: 8000)",
     "workers": "server processes (default: one per core)",
     "smtp": "smtp://user:password@host:port (default: mails are put into outbox/ in the data folder)",
+    "mail_from": "the sender of every mail: NAME <ADDRESS> (default: Mainstay <no-reply@HOST of the base address>)",
     "trusted_proxies": "whose X-Forwarded-For is believed: addresses or networks with commas between (default: none)",
     "loopback_ports": "`any` ignores the port of an app's loopback redirect (default: exact)",
     "webhook_private_addresses": "`allow` lets webhooks go to private addresses, and over http (default: refuse)",
@@ -59,6 +68,7 @@ MEANINGS = {
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings of an environment; an empty value is no value."""
+    _check_names(environment)
     given = {name: value for name in MEANINGS if (value := environment.get(PREFIX + name.upper(), "").strip())}
 
     def setting(name: str, read: Callable[[str], Any], default: Any) -> Any:
@@ -81,11 +91,25 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         port=port,
         workers=setting("workers", _whole_number(1, 512), os.cpu_count() or 1),
         smtp=setting("smtp", _server("smtp", "smtps"), None),
+        mail_from=setting("mail_from", _sender, None),
         trusted_proxies=setting("trusted_proxies", _networks, ()),
         loopback_ports=setting("loopback_ports", _one_of("exact", "any"), "exact"),
         webhook_private_addresses=setting("webhook_private_addresses", _one_of("refuse", "allow"), "refuse"),
         metrics=setting("metrics", _listener, None),
     )
+
+
+# So the examples of the reference call the key of whoever asks.
+_OF_OTHERS = {f"{PREFIX}KEY"}
+
+
+def _check_names(environment: Mapping[str, str]) -> None:
+    """Refuse a name that would be a setting if it were written otherwise: nobody would miss it."""
+    known = [PREFIX + name.upper() for name in MEANINGS]
+    for name, value in environment.items():
+        if name.startswith(PREFIX) and value.strip() and name not in {*known, *_OF_OTHERS}:
+            nearest = late("difflib").get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise WrongSetting(f"{name} is not a setting of Mainstay. The nearest one is {nearest}.")
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
@@ -157,6 +181,18 @@ def _secret(text: str) -> str:
     if len(text) < SHORTEST_SECRET:
         raise ValueError(f"must have at least {SHORTEST_SECRET} characters")
     return text
+
+
+def _sender(text: str) -> str:
+    if not _SENDER.fullmatch(text):
+        raise ValueError("must be an address in ASCII, perhaps with a name, such as Mainstay <office@example.com>")
+    return text
+
+
+# A name, with quotes around it where there are commas in it, and an address without a dot too many.
+_NAME = r"""(?:"[^"\\<>\x00-\x1f]+"|[^"\\<>@,;:()\[\]\x00-\x1f]+)"""
+_MAILBOX = r"""[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*"""
+_SENDER = re.compile(rf"(?a:{_MAILBOX}|{_NAME} *<{_MAILBOX}>)")
 
 
 def _networks(text: str) -> tuple[Network, ...]:

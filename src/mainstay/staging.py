@@ -22,6 +22,7 @@ from mainstay.values.moments import Clock, system_clock
 from mainstay.webhooks.signature import Signer
 
 if TYPE_CHECKING:
+    from mainstay.backing.mail import Post
     from mainstay.identity.keys import KeyMaker
 
 
@@ -67,6 +68,14 @@ def open_key_maker(settings: Settings) -> "KeyMaker":
     """What derives the keys that forms make."""
     maker: KeyMaker = late("mainstay.identity.keys").KeyMaker(_secret(settings))
     return maker
+
+
+def open_post(settings: Settings) -> "Post":
+    """What takes mails away."""
+    post: Post = late("mainstay.backing.mail").open_post(
+        settings.smtp, DataFolder(settings.data).mails, settings.sender
+    )
+    return post
 
 
 def open_files(settings: Settings) -> Files:

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 from random import SystemRandom
-from urllib.parse import urlsplit
 
 from mainstay.backing.database import EVERY, Unreachable
 from mainstay.backing.exposition import Meters, attempts_text, meter_names, outbox_text
 from mainstay.backing.folder import DataFolder
-from mainstay.backing.mail import open_post
 from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.tallies import Tallies
 from mainstay.backing.wakeups import Wakeups
@@ -22,7 +20,7 @@ from mainstay.identity.mails import MAIL
 from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
 from mainstay.settings import Settings
-from mainstay.staging import open_files, open_guard, open_link_maker, open_signer, open_stage
+from mainstay.staging import open_files, open_guard, open_link_maker, open_post, open_signer, open_stage
 from mainstay.webhooks.dispatcher import Dispatcher
 from mainstay.webhooks.queue import Queue
 from mainstay.worker import Worker, beside, mailing, printing, stop_on_signal
@@ -42,12 +40,10 @@ def work(settings: Settings) -> None:
 
 def open_worker(settings: Settings, stage: Stage) -> Worker:
     """What empties the outbox of a stage."""
-    sender = f"Mainstay <no-reply@{urlsplit(settings.base_url).hostname}>"
-    post = open_post(settings.smtp, DataFolder(settings.data).mails, sender)
     files = open_files(settings)
     press = Press(stage.database, files)
     kinds = {
-        MAIL: mailing(post, open_link_maker(settings), press),
+        MAIL: mailing(open_post(settings), open_link_maker(settings), press),
         PRINT: printing(press),
         FORGET: forgetting(stage, files),
     }

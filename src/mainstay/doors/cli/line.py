@@ -109,6 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_webhook(adding)
     _add_subscription(adding)
     _add_outbox(adding)
+    mail = adding.group("mail", "whether mails leave").whole("test", "send one mail at once", "mail_test")
+    mail.add_argument("address", help="to whom")
     return parser
 
 
@@ -119,9 +121,9 @@ class _Adding:
     places: Any
     shared: argparse.ArgumentParser
 
-    def whole(self, name: str, about: str) -> argparse.ArgumentParser:
+    def whole(self, name: str, about: str, command: str | None = None) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = self.places.add_parser(name, help=about, parents=[self.shared])
-        parser.set_defaults(command=name)
+        parser.set_defaults(command=command or name)
         return parser
 
     def group(self, name: str, about: str) -> "_Adding":

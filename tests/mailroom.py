@@ -1,0 +1,51 @@
+"""A real mail server, which takes what comes; who signs in needs the right password."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import Message
+from email.policy import default
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+
+@dataclass
+class Mailroom:
+    """What has arrived, and where."""
+
+    port: int = 0
+    password: str | None = None
+    mails: list[Message] = field(default_factory=list)
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:
+        self.mails.append(message_from_bytes(envelope.original_content or b"", policy=default))
+        return "250 OK"
+
+    def authenticate(
+        self, _server: SMTP, _session: Session, _envelope: Envelope, _how: str, data: object
+    ) -> AuthResult:
+        right = isinstance(data, LoginPassword) and data.password.decode() == self.password
+        return AuthResult(success=right, handled=right)
+
+
+@contextmanager
+def open_mailroom(password: str | None = None) -> Iterator[Mailroom]:
+    """A server that serves until the block ends."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        room = Mailroom(free.getsockname()[1], password)
+    controller = Controller(
+        room,
+        hostname="127.0.0.1",
+        port=room.port,
+        authenticator=room.authenticate,
+        auth_require_tls=False,
+    )
+    controller.start()
+    try:
+        yield room
+    finally:
+        controller.stop()
