@@ -269,5 +269,6 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "remove_document": lambda exhibit, role: document(exhibit.cast, role) | {"confirmed": True},
     "create_organisation": lambda *_: {"name": "Another", **OLIVIA},
     "add_person": lambda *_: {"name": "Ian", "email": "ian@cast.example", "role": "office", "password": PASSWORD},
+    "create_password_link": _member,
     "change_subscription": lambda *_: {"status": "active"},
 }

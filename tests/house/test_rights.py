@@ -151,7 +151,7 @@ ADMIN = OFFICE | {
     "retry_work",
     "drop_work",
 }
-OWNER = ADMIN | {"create_organisation", "add_person", "change_subscription", "name_owner"}
+OWNER = ADMIN | {"create_organisation", "add_person", "create_password_link", "change_subscription", "name_owner"}
 # What a customer can do who comes by the link to a quote, and nobody else.
 BY_LINK = {
     "get_offered_quote",

@@ -13,6 +13,7 @@ from mainstay.backing.files import Files
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.authenticate import actor_of_key
+from mainstay.identity.links import LinkMaker
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Actor, Door, operator
 from mainstay.terms.refusal import NotFound, Refusal
@@ -44,6 +45,10 @@ OF_THE_ACCOUNT = {
     (
         "INSERT INTO session (hash, id, account_id, organisation_id, browser, created_at, seen_at)"
         " VALUES (:hash, :id, :account, :chosen, :browser, :at, :at)"
+    ),
+    (
+        "INSERT INTO one_time_link (id, kind, email, email_folded, organisation_id, person_id, account_id, expires_at)"
+        " VALUES (:id, :kind, :email, :folded, :place, :person, :account, :until)"
     ),
 }
 
@@ -153,7 +158,10 @@ def test_the_dispatcher_looks_across_organisations_and_touches_one_at_a_time(tri
 
 
 def operator_of(trial: Trial) -> Operator:
-    return Operator(trial.stage, lambda: Signer(b"secret"), "http://127.0.0.1:8000", Files(Path("nowhere")))
+    here = "http://127.0.0.1:8000"
+    return Operator(
+        trial.stage, lambda: Signer(b"secret"), here, Files(Path("nowhere")), lambda: LinkMaker(b"secret", here)
+    )
 
 
 def test_the_operator_looks_up_organisations_keys_and_webhooks_across_them(trial: Trial) -> None:

@@ -1,6 +1,7 @@
 """`demo --large`: a firm with very much of everything, made as people make it, day by day; here with less of it."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.perform import Stage
-from mainstay.staging import open_files, open_signer
+from mainstay.staging import open_files, open_link_maker, open_signer
 from mainstay.terms.actor import operator
 from running import RunningServer
 from visiting import Visit, words
@@ -26,7 +27,9 @@ FEWER = demo.LARGE._replace(
 
 
 def hands(server: RunningServer, stage: Stage) -> Operator:
-    return Operator(stage, lambda: open_signer(server.settings), server.url, open_files(server.settings))
+    settings = server.settings
+    signer, link_maker = partial(open_signer, settings), partial(open_link_maker, settings)
+    return Operator(stage, signer, server.url, open_files(settings), link_maker)
 
 
 @pytest.fixture(scope="module")

@@ -69,6 +69,35 @@ def test_a_person_is_added_and_leaves(server: RunningServer, cast: Cast) -> None
     assert server.request("GET", path, cast.key()).json()["status"] == "left"
 
 
+def test_organisations_and_people_are_listed(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    where = ("--organisation", cast.organisation)
+    command(server.settings, "person", "leave", *where, "--person", cast.people[Role.SUBCONTRACTOR])
+
+    listed = command(server.settings, "organisation", "list", "--json").outcome
+    people = command(server.settings, "person", "list", *where, "--json").outcome
+
+    assert list(listed) == ["organisations"]
+    found = {each["id"]: each for each in listed["organisations"]}
+    assert found.keys() >= {cast.organisation, stranger.organisation}
+    assert list(found[cast.organisation]) == ["id", "name", "subscription", "createdAt"]
+    assert found[cast.organisation]["subscription"] == "active"
+    assert list(people) == ["people"]
+    assert {person["id"] for person in people["people"]} == {*cast.people.values()} - {cast.people[Role.SUBCONTRACTOR]}
+    assert list(people["people"][0]) == ["id", "name", "email", "role", "status"]
+
+
+def test_a_link_to_a_new_password_is_made_for_whom_no_mail_reaches(server: RunningServer, cast: Cast) -> None:
+    words = ("person", "password", "--organisation", cast.organisation, "--person", "mia@cast.example", "--json")
+
+    made = command(server.settings, *words).outcome
+
+    assert list(made) == ["link"]
+    assert made["link"].startswith(f"{server.url}/reset-password/lnk_")
+    shown = server.request("GET", made["link"].removeprefix(server.url))
+    assert (shown.status_code, "mia@cast.example" in shown.text) == (200, True)
+    assert server.request("GET", made["link"].removeprefix(server.url)[:-1] + "x").status_code != 200
+
+
 def test_a_subscription_lapses_and_is_renewed(server: RunningServer, cast: Cast) -> None:
     key = cast.key()
 

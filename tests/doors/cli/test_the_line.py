@@ -1,5 +1,6 @@
 """What every command shares, and the commands about the house as a whole. The engine does not matter here."""
 
+import argparse
 import socket
 import stat
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 from commanding import process, processes
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
+from mainstay.doors.cli.line import _parser
 from mainstay.settings import MEANINGS, Settings, read_settings
 from mainstay.staging import open_stage
 
@@ -105,3 +107,26 @@ def test_serve_does_not_share_a_port_that_is_taken(embedded: Settings) -> None:
         told = process(embedded, "serve", "--port", str(port)).refusal
 
     assert told == f"MAINSTAY_HOST and MAINSTAY_PORT cannot be 127.0.0.1 and {port}: Address already in use."
+
+
+def arguments_without_help(parser: argparse.ArgumentParser, name: str = "mainstay") -> list[str]:
+    """What of a command, or of those below it, is not explained."""
+    found = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            explained = {choice.dest for choice in action._choices_actions if choice.help}
+            found += [f"{name} {choice}" for choice in action.choices if choice not in explained]
+            for choice, inner in action.choices.items():
+                found += arguments_without_help(inner, f"{name} {choice}")
+        elif not action.help:
+            found.append(f"{name} {action.dest}")
+    return found
+
+
+def test_every_command_and_every_argument_is_explained() -> None:
+    assert arguments_without_help(_parser()) == []
+
+
+def test_a_setting_that_is_not_known_stops_every_command(embedded: Settings) -> None:
+    told = process(embedded, "version", MAINSTAY_SMPT="smtp://mail.example").refusal
+    assert told == "MAINSTAY_SMPT is not a setting of Mainstay. The nearest one is MAINSTAY_SMTP."

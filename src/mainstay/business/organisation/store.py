@@ -1,6 +1,6 @@
 """Where the organisation is kept."""
 
-from mainstay.backing.database import Clash, Handle
+from mainstay.backing.database import Clash, Handle, Value
 from mainstay.business.organisation.mail_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
 from mainstay.kernel.context import Context
@@ -47,6 +47,13 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     except Clash:
         raise Conflict("There is already an organisation with this identifier.") from None
     ctx.pen.touch(ctx.actor.organisation)
+
+
+def every(rows: Handle) -> list[dict[str, Value]]:
+    """What tells organisations apart, the first that was made first; the handle looks across them."""
+    names = ("id", "name", "subscription", "createdAt")
+    found = rows.all("SELECT id, name, subscription, created_at FROM organisation ORDER BY created_at, id")
+    return [dict(zip(names, row, strict=True)) for row in found]
 
 
 def find_called(rows: Handle, text: str) -> list[str]:

@@ -15,7 +15,7 @@ from mainstay.kernel.operation import Ahead, Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import HIGHEST, Right, Role
-from mainstay.terms.shapes import Input
+from mainstay.terms.shapes import Input, Shown
 from mainstay.values.fields import Country, Currency, Email, Line, TimeZone
 
 BY_OPERATOR = frozenset({Door.CLI})
@@ -40,6 +40,20 @@ class AddPerson(Input):
     email: Email = Field(description="How they sign in.")
     role: Role = Field(description="What they may do.")
     password: SecretStr = Field(description="For the person's sign-in, if they have none yet.")
+
+
+class CreatePasswordLink(Input):
+    """Whose password is to be a new one."""
+
+    person_id: str = Field(description="The person's id.")
+
+
+class PasswordLinkOut(Shown):
+    """A link to a new password, of which only the id is told: what opens it is derived from that."""
+
+    noun = "passwordLink"
+
+    id: str
 
 
 class AcceptInvitation(Input):
@@ -78,6 +92,25 @@ def add_person(ctx: Context, given: AddPerson) -> Person:
     return _join(ctx, given.name, given.email, given.role)
 
 
+@operation(
+    right=Right.OWNERS_NAME,
+    effect=Effect.CHANGE,
+    offered=BY_OPERATOR,
+    on=PEOPLE,
+    unless=Person.not_signing_in,
+    only_adds=True,
+)
+def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Person) -> PasswordLinkOut:
+    """Create a link to a new password.
+
+    For someone whom no mail reaches. It works once, within an hour, for their sign-in in every organisation.
+    """
+    account = accounts.fetch_of_person(ctx, person.id)
+    ctx.pen.touch(person.id)
+    link = links.make_reset(ctx.rows, account.id, account.email, ctx.now)
+    return PasswordLinkOut(object=PasswordLinkOut.noun, id=link)
+
+
 def _proved(ahead: Ahead, given: AcceptInvitation) -> tuple[Known, str]:
     """What is known of the address that was invited, once its password is shown to be its own; or a new one's hash."""
     known: Known = ahead.read(lambda ctx: look_up(ctx.rows, _link(ctx).email))
@@ -113,7 +146,7 @@ def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
     return person
 
 
-OPERATIONS = (create_organisation, add_person, accept_invitation)
+OPERATIONS = (create_organisation, add_person, create_password_link, accept_invitation)
 
 
 def _link(ctx: Context) -> Link:

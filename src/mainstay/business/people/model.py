@@ -105,6 +105,12 @@ class Person(Kept):
         gone = [Reason(f"{self.name} has already left the organisation.")] if self.status == "left" else []
         return [*self._if_above(by), *gone, *self._if_last()]
 
+    def not_signing_in(self, _by: Actor) -> list[Reason]:
+        """Why they have no password."""
+        if self.status != "active":
+            return [Reason(f"{self.name} cannot sign in here now, and so has no password.")]
+        return []
+
     def not_waiting(self, by: Actor) -> list[Reason]:
         """Why no invitation can be sent to them again."""
         waiting = self.status == "invited"

@@ -16,10 +16,9 @@ from mainstay.business.people.operations import list_people, update_person
 from mainstay.doors.cli import demo_prices
 from mainstay.doors.cli.demo_words import crew
 from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
-from mainstay.doors.cli.keys import all_keys
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
-from mainstay.identity.keys import create_key, revoke_key
+from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.ledger import outbox
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden
@@ -122,7 +121,7 @@ def _finished(operator: Operator, name: str) -> actor.Actor | None:
     if not found:
         return None
     acting = actor.operator(found[0])
-    if any(key["name"] in _KEY_NAMES for key in all_keys(operator, acting)):
+    if any(key["name"] in _KEY_NAMES for key in operator.every(list_keys, acting)):
         return acting
     operator.perform(update_organisation, acting, name=f"{name} ({_UNFINISHED})")
     return None
@@ -181,7 +180,8 @@ def _present(operator: Operator, acting: actor.Actor, name: str, email: str, rol
 
 def _replaced_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:
     acting = operator.as_person(organisation, owner)
-    earlier = [key for key in all_keys(operator, acting) if key["name"] in _KEY_NAMES and not key["revokedAt"]]
+    every = operator.every(list_keys, acting)
+    earlier = [key for key in every if key["name"] in _KEY_NAMES and not key["revokedAt"]]
     keys = {
         label: operator.perform(create_key, acting, name=name, access=access)["key"]
         for label, (name, access) in KEYS.items()

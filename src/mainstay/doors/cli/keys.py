@@ -5,7 +5,6 @@ from argparse import Namespace
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, list_keys, revoke_key
-from mainstay.terms.actor import Actor
 
 
 def key_create(operator: Operator, words: Namespace) -> Outcome:
@@ -24,15 +23,4 @@ def key_revoke(operator: Operator, words: Namespace) -> Outcome:
 
 def key_list(operator: Operator, words: Namespace) -> Outcome:
     """Every key of an organisation, newest first."""
-    return {"keys": all_keys(operator, operator.in_organisation(words.organisation))}
-
-
-def all_keys(operator: Operator, acting: Actor) -> list[Outcome]:
-    """Every key, page by page."""
-    keys: list[Outcome] = []
-    while True:
-        behind = {"startingAfter": keys[-1]["id"]} if keys else {}
-        page = operator.perform(list_keys, acting, limit=100, **behind)
-        keys += page["data"]
-        if not page["hasMore"]:
-            return keys
+    return {"keys": operator.every(list_keys, operator.in_organisation(words.organisation))}

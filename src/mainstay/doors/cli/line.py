@@ -69,7 +69,11 @@ def _command(house: House, settings: Settings, words: argparse.Namespace) -> Out
     stage = staging.open_stage(settings)
     try:
         operator = late("mainstay.doors.cli.operator").Operator(
-            stage, partial(staging.open_signer, settings), settings.base_url, staging.open_files(settings)
+            stage,
+            partial(staging.open_signer, settings),
+            settings.base_url,
+            staging.open_files(settings),
+            partial(staging.open_link_maker, settings),
         )
         outcome: Outcome = getattr(late(words.module), words.command)(operator, words)
         return outcome
@@ -146,60 +150,81 @@ def _add_safekeeping(adding: _Adding) -> None:
     adding.whole("check", "prove the books: name what is wrong with all that is kept, and change nothing")
 
 
+# What is named in many commands, and how.
+_MEANT = {
+    "organisation": "the organisation's id or name",
+    "person": "the person's id, e-mail address or name",
+}
+
+
+def _name(parser: argparse.ArgumentParser, *flags: str) -> None:
+    """Let these be named, which have to be."""
+    for flag in flags:
+        parser.add_argument(flag, required=True, help=_MEANT[flag.removeprefix("--")])
+
+
 def _add_organisation(adding: _Adding) -> None:
     group = adding.group("organisation", "organisations")
     create = group.command("create", "a new organisation with its owner", "organisation_create")
-    for flag in ("--name", "--owner-name", "--owner-email"):
-        create.add_argument(flag, required=True)
-    for flag in ("--country", "--currency", "--time-zone"):
-        create.add_argument(flag)
+    create.add_argument("--name", required=True, help="what people call it")
+    create.add_argument("--owner-name", required=True, help="the owner's full name")
+    create.add_argument("--owner-email", required=True, help="the address with which the owner signs in")
+    create.add_argument("--country", help="two letters, such as DE (default: GB)")
+    create.add_argument("--currency", help="three letters, such as EUR (default: GBP)")
+    create.add_argument("--time-zone", help="such as Europe/Berlin (default: Europe/London)")
     _add_password(create)
+    group.command("list", "every organisation", "organisation_list")
 
 
 def _add_person(adding: _Adding) -> None:
     group = adding.group("person", "people of an organisation")
     add = group.command("add", "add a person who can sign in at once", "person_add")
-    for flag in ("--organisation", "--name", "--email"):
-        add.add_argument(flag, required=True)
-    add.add_argument("--role", required=True, choices=[role.value for role in Role])
+    _name(add, "--organisation")
+    add.add_argument("--name", required=True, help="the person's full name")
+    add.add_argument("--email", required=True, help="the address with which they sign in")
+    add.add_argument("--role", required=True, choices=[role.value for role in Role], help="what they may do")
     _add_password(add)
+    _name(group.command("list", "everyone who has not left", "person_list"), "--organisation")
+    password = group.command("password", "make a link to a new password, which works once", "person_password")
+    _name(password, "--organisation", "--person")
     leave = group.command("leave", "let a person leave, with their keys and connections", "person_leave")
-    for flag in ("--organisation", "--person"):
-        leave.add_argument(flag, required=True)
+    _name(leave, "--organisation", "--person")
 
 
 def _add_key(adding: _Adding) -> None:
     group = adding.group("key", "API keys")
     create = group.command("create", "a new key, shown once", "key_create")
-    for flag in ("--organisation", "--person", "--name"):
-        create.add_argument(flag, required=True)
-    create.add_argument("--access", required=True, choices=[access.value for access in Access])
-    group.command("revoke", "end a key", "key_revoke").add_argument("key")
-    group.command("list", "every key", "key_list").add_argument("--organisation", required=True)
+    _name(create, "--organisation", "--person")
+    create.add_argument("--name", required=True, help="what the key is for")
+    access = [access.value for access in Access]
+    create.add_argument("--access", required=True, choices=access, help="whether it may also change things")
+    group.command("revoke", "end a key", "key_revoke").add_argument("key", help="the key's id")
+    _name(group.command("list", "every key", "key_list"), "--organisation")
 
 
 def _add_webhook(adding: _Adding) -> None:
     group = adding.group("webhook", "where events are sent to")
     create = group.command("create", "a new webhook; its secret is shown once", "webhook_create")
-    for flag in ("--organisation", "--url"):
-        create.add_argument(flag, required=True)
+    _name(create, "--organisation")
+    create.add_argument("--url", required=True, help="where events are posted to")
     create.add_argument("--event", nargs="+", action="extend", metavar="KIND", help="a kind to send (default: all)")
-    group.command("list", "every webhook", "webhook_list").add_argument("--organisation", required=True)
-    group.command("delete", "delete a webhook, with its delivery log", "webhook_delete").add_argument("webhook")
+    _name(group.command("list", "every webhook", "webhook_list"), "--organisation")
+    delete = group.command("delete", "delete a webhook, with its delivery log", "webhook_delete")
+    delete.add_argument("webhook", help="the webhook's id")
 
 
 def _add_subscription(adding: _Adding) -> None:
     group = adding.group("subscription", "whether an organisation's records can be changed")
-    group.command("lapse", "close changes", "subscription_lapse").add_argument("organisation")
-    group.command("renew", "open changes", "subscription_renew").add_argument("organisation")
-    group.command("show", "active or inactive", "subscription_show").add_argument("organisation")
+    for name, about in (("lapse", "close changes"), ("renew", "open changes"), ("show", "active or inactive")):
+        command = group.command(name, about, f"subscription_{name}")
+        command.add_argument("organisation", help=_MEANT["organisation"])
 
 
 def _add_outbox(adding: _Adding) -> None:
     group = adding.group("outbox", "what is done after a change, and what of it failed")
     group.command("list", "what failed, and how much waits", "outbox_list")
-    group.command("retry", "try again what failed", "outbox_retry").add_argument("work")
-    group.command("drop", "never do what failed", "outbox_drop").add_argument("work")
+    for name, about in (("retry", "try again what failed"), ("drop", "never do what failed")):
+        group.command(name, about, f"outbox_{name}").add_argument("work", help="the id that `outbox list` tells")
 
 
 def _add_password(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from mainstay.backing.database import EVERY, Handle
 from mainstay.backing.files import Files
 from mainstay.business.organisation import store as organisations
 from mainstay.doors.cli.telling import Outcome
+from mainstay.identity.links import LinkMaker
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
@@ -28,6 +29,7 @@ class Operator:
     open_signer: Callable[[], Signer]
     base_url: str
     files: Files
+    open_link_maker: Callable[[], LinkMaker]
 
     def perform(self, operation: Operation, actor: Actor, **given: object) -> Outcome:
         """Perform an operation; what it answered."""
@@ -35,6 +37,16 @@ class Operator:
         answer = self.stage.perform(operation, actor, orjson.dumps(given), envelope)
         result: Outcome = orjson.loads(answer.body)
         return result
+
+    def every(self, listing: Operation, actor: Actor, **given: object) -> list[Outcome]:
+        """All that a list has, page by page."""
+        found: list[Outcome] = []
+        while True:
+            behind = {"startingAfter": found[-1]["id"]} if found else {}
+            page = self.perform(listing, actor, limit=100, **behind, **given)
+            found += page["data"]
+            if not page["hasMore"]:
+                return found
 
     def in_organisation(self, text: str) -> Actor:
         """The operator, acting in the organisation with this id or name."""

@@ -15,7 +15,11 @@ def outbox_list(operator: Operator, _words: Namespace) -> Outcome:
     with operator.stage.database.reading(EVERY) as rows:
         waiting = outbox.depth(rows, operator.stage.clock()).waiting
         organisations = outbox.find_organisations(rows)
-    failed = [work for organisation in organisations for work in _failed(operator, organisation)]
+    failed = [
+        {"organisation": organisation, **work}
+        for organisation in organisations
+        for work in operator.every(list_failed_work, actor.operator(organisation))
+    ]
     return {"waiting": waiting, "failed": failed}
 
 
@@ -29,14 +33,3 @@ def outbox_drop(operator: Operator, words: Namespace) -> Outcome:
     """A piece of work is never done."""
     acting = operator.organisation_of_work(words.work)
     return {"id": operator.perform(drop_work, acting, workId=words.work, confirmed=True)["id"]}
-
-
-def _failed(operator: Operator, organisation: str) -> list[Outcome]:
-    """What failed in one, page by page."""
-    found: list[Outcome] = []
-    while True:
-        behind = {"startingAfter": found[-1]["id"]} if found else {}
-        page = operator.perform(list_failed_work, actor.operator(organisation), limit=100, **behind)
-        found += [{"organisation": organisation, **work} for work in page["data"]]
-        if not page["hasMore"]:
-            return found

@@ -3,10 +3,14 @@
 import sys
 from argparse import Namespace
 
-from mainstay.business.people.joining import add_person, create_organisation
+from mainstay.backing.database import EVERY
+from mainstay.business.organisation import store as organisations
+from mainstay.business.people.joining import add_person, create_organisation, create_password_link
+from mainstay.business.people.operations import list_people
 from mainstay.business.people.standing import remove_person
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
+from mainstay.identity.links import Kind
 from mainstay.identity.passwords import new_password
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden
@@ -33,6 +37,12 @@ def organisation_create(operator: Operator, words: Namespace) -> Outcome:
     }
 
 
+def organisation_list(operator: Operator, _words: Namespace) -> Outcome:
+    """Every organisation."""
+    with operator.stage.database.reading(EVERY) as rows:
+        return {"organisations": organisations.every(rows)}
+
+
 def person_add(operator: Operator, words: Namespace) -> Outcome:
     """A person who can sign in at once."""
     known, password = operator.has_account(words.email), _password(words)
@@ -46,6 +56,21 @@ def person_add(operator: Operator, words: Namespace) -> Outcome:
     )
     shown = {name: person[name] for name in ("id", "name", "email", "role")}
     return {"person": shown, "password": None if known else password}
+
+
+def person_list(operator: Operator, words: Namespace) -> Outcome:
+    """Everyone of an organisation who has not left."""
+    people = operator.every(list_people, operator.in_organisation(words.organisation))
+    shown = ("id", "name", "email", "role", "status")
+    return {"people": [{name: person[name] for name in shown} for person in people]}
+
+
+def person_password(operator: Operator, words: Namespace) -> Outcome:
+    """A link by which a person chooses a new password, once."""
+    acting = operator.in_organisation(words.organisation)
+    person = operator.person(acting.organisation, words.person)
+    link = operator.perform(create_password_link, acting, personId=person)
+    return {"link": operator.open_link_maker().address(Kind.RESET, link["id"])}
 
 
 def person_leave(operator: Operator, words: Namespace) -> Outcome:
