@@ -28,6 +28,8 @@ POOL_WAIT_SECONDS = 5.0
 # Any number will do, as long as every process that migrates takes the same one.
 MIGRATION_LOCK = 7_205_759
 
+_CONNECT_SECONDS = 5
+
 # Read-only, and one snapshot for all statements of the transaction.
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_CHANGING = "BEGIN"
@@ -120,12 +122,13 @@ class PostgresDatabase:
     engine = "postgresql"
 
     def __init__(self, url: str) -> None:
+        self._url = url
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             url,
             min_size=1,
             max_size=POOL_SIZE,
             timeout=POOL_WAIT_SECONDS,
-            kwargs={"autocommit": True, "connect_timeout": 5},
+            kwargs={"autocommit": True, "connect_timeout": _CONNECT_SECONDS},
             open=False,
             reconnect_timeout=0,
         )
@@ -156,6 +159,7 @@ class PostgresDatabase:
     @contextmanager
     def migrating(self) -> Iterator[PostgresHandle]:
         """Change the schema; the lock makes several processes that start at once take turns."""
+        self._knock()
         with self.changing(EVERY) as handle:
             if handle.one("SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"):
                 raise WrongSetting(_UNFENCED)
@@ -165,6 +169,7 @@ class PostgresDatabase:
     @contextmanager
     def surveying(self) -> Iterator[PostgresHandle]:
         """See one consistent state of everything."""
+        self._knock()
         with self.reading(EVERY) as handle:
             yield handle
 
@@ -199,6 +204,12 @@ class PostgresDatabase:
                 raise
             finally:
                 self._pool.putconn(connection)
+
+    def _knock(self) -> None:
+        """Connect oneself before the pool is first asked: it only tells how long it waited, and the server why."""
+        if not self._pool.get_stats().get("requests_num"):
+            with _faults():
+                psycopg.connect(self._url, connect_timeout=_CONNECT_SECONDS).close()
 
     def _begin(self, begin: str) -> psycopg.Connection[Row]:
         """A connection on which this was said.
