@@ -29,6 +29,10 @@ from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
+from mainstay.business.purchasing import bills, ending, receiving
+from mainstay.business.purchasing import operations as orders
+from mainstay.business.purchasing import rewording as purchase_rewording
+from mainstay.business.purchasing import sending as ordering
 from mainstay.business.quotes import deciding, expiring, public, sending
 from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import operations as quotes
@@ -79,6 +83,11 @@ CATALOGUE = Catalogue(
         *sending.OPERATIONS,
         *deciding.OPERATIONS,
         *public.OPERATIONS,
+        *orders.OPERATIONS,
+        *ordering.OPERATIONS,
+        *receiving.OPERATIONS,
+        *ending.OPERATIONS,
+        *bills.OPERATIONS,
         *invoices.OPERATIONS,
         *invoice_sending.OPERATIONS,
         *crediting.OPERATIONS,
@@ -103,7 +112,7 @@ CATALOGUE = Catalogue(
     events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS, *invoice_events.EVENTS),
     reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS, *invoice_reactions.REACTIONS),
     timers=(*retention.TIMERS, *expiring.TIMERS, *overdue.TIMERS),
-    chores=(*rewording.CHORES, *moved.CHORES, *overdue.CHORES, *schedule_telling.CHORES),
+    chores=(*rewording.CHORES, *purchase_rewording.CHORES, *moved.CHORES, *overdue.CHORES, *schedule_telling.CHORES),
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.

@@ -295,6 +295,8 @@ def test_the_house_does_these_by_itself() -> None:
     assert names(CATALOGUE.timers) == ["forget_old_events", "expire_quotes"]
     assert names(CATALOGUE.chores) == [
         "reword_records_of_customer",
+        "reword_records_of_supplier",
+        "reword_records_of_job",
         "tell_of_moved_jobs",
         "reckon_days_anew",
         "tell_of_schedule",

@@ -161,6 +161,8 @@ LISTS = {
     "tax": "list_tax_rates",
     "supplier": "list_suppliers",
     "quote": "list_quotes",
+    "po": "list_purchase_orders",
+    "bill": "list_bills",
 }
 
 

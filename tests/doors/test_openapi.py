@@ -155,6 +155,7 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Hours",
         "Pricelist",
         "Quotes",
+        "Purchasing",
         "Costing",
         "Overview",
         "Records",

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from house.examples_hours import HOURS_EXAMPLES, Hours, furnish_hours
 from house.examples_prices import PRICE_EXAMPLES, Prices, furnish_prices
+from house.examples_purchasing import PURCHASE_EXAMPLES, Purchases, furnish_purchases
 from house.examples_quotes import QUOTE_EXAMPLES, Quotes, furnish_quotes
 from house.examples_records import added, document, furnish_documents, listed
 from house.examples_schedule import SCHEDULE_EXAMPLES, Schedule, furnish_schedule
@@ -59,20 +61,28 @@ class Exhibit:
     hours: Hours
     prices: Prices
     quotes: Quotes
+    purchases: Purchases
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
-        if operation.name in WORK_EXAMPLES:
-            return WORK_EXAMPLES[operation.name](self.business)
         if operation.name in SCHEDULE_EXAMPLES:
             return SCHEDULE_EXAMPLES[operation.name](self.schedule, role)
         if operation.name in HOURS_EXAMPLES:
             return HOURS_EXAMPLES[operation.name](self.hours, role)
-        if operation.name in PRICE_EXAMPLES:
-            return PRICE_EXAMPLES[operation.name](self.prices)
-        if operation.name in QUOTE_EXAMPLES:
-            return QUOTE_EXAMPLES[operation.name](self.quotes)
+        for examples, furnished in self._of_rooms:
+            if operation.name in examples:
+                return examples[operation.name](furnished)
         return EXAMPLES[operation.name](self, role)
+
+    @property
+    def _of_rooms(self) -> list[tuple[dict[str, Callable[[Any], Given]], object]]:
+        """The examples that are the same for every role, with what they are about."""
+        return [
+            (WORK_EXAMPLES, self.business),
+            (PRICE_EXAMPLES, self.prices),
+            (QUOTE_EXAMPLES, self.quotes),
+            (PURCHASE_EXAMPLES, self.purchases),
+        ]
 
     def through_key(self, role: Role, access: Access) -> Actor:
         """An owner or admin, acting through a key."""
@@ -129,7 +139,8 @@ def furnish(stage: Stage) -> Exhibit:
     schedule = furnish_schedule(cast, business.job)
     hours = furnish_hours(cast, business.job)
     furnish_documents(cast, business.job)
-    made = (business, schedule, hours, furnish_prices(cast), furnish_quotes(cast, business.customer))
+    prices, quotes = furnish_prices(cast), furnish_quotes(cast, business.customer)
+    made = (business, schedule, hours, prices, quotes, furnish_purchases(cast, prices.supplier, business.job))
     return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, *made)
 
 

@@ -43,6 +43,9 @@ FENCED = {
     "quote": "organisation_id",
     "price_item": "organisation_id",
     "kit_part": "organisation_id",
+    "purchase_order": "organisation_id",
+    "bill": "organisation_id",
+    "material": "organisation_id",
 }
 # Fenced as well, and empty here: what is in them is made by other doors, or is about the next days.
 EMPTY = {"import_run", "untold_visit", "invoice", "billed_source", "credit_note", "payment", "allocation"}

@@ -39,6 +39,7 @@ NAMED: dict[str, list[object]] = {
     "from": ["2026-11-15"],
     "until": ["2026-11-15"],
     "jobId": ["J-0001"],
+    "purchaseOrderId": ["PO-0001"],
     "personId": ["person_01JCDZ8Q4X0V9M2T6W3B7K5N1R"],
 }
 
@@ -66,6 +67,8 @@ LAST: dict[str, Callable[[Exhibit, Role], str]] = {
     "list_tax_rates": lambda exhibit, _: exhibit.prices.tax,
     "list_suppliers": lambda exhibit, _: exhibit.prices.supplier,
     "list_quotes": lambda exhibit, _: exhibit.quotes.sent,
+    "list_purchase_orders": lambda exhibit, _: exhibit.purchases.sent,
+    "list_bills": lambda exhibit, _: exhibit.purchases.bill,
     "list_documents": lambda *_: new_id("document"),
     "get_history": lambda *_: "7",
     "list_events": lambda *_: new_id("evt"),

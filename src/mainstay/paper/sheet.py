@@ -210,6 +210,8 @@ class Sheet:
         if of.kind == "creditNote":
             yield self.say("credit.settled")
         if of.kind == "purchaseOrder":
+            if of.collected:
+                yield self.say("order.collected")
             yield self.say("order.quoting", number=of.number)
 
     def _sums(self) -> Iterator[Pair]:

@@ -224,6 +224,8 @@ class Snapshot(Frozen):
     notes: str | None = None
     # Why a credit note was issued.
     reason: str | None = None
+    # Whether what is ordered is fetched rather than delivered.
+    collected: bool = False
 
     @property
     def issuer(self) -> Party:

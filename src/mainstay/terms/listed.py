@@ -110,7 +110,9 @@ class Selection:
         granted = own is not None and bool(own.granted)
         tenant = f"{self.table}.{self.tenant} = :organisation"
         mine = [f"{self.table}.person_id = :me" if granted else own.holds(self.table)] if own else []
-        present = [f"{self.table}.{order.column} IS NOT NULL"] if order.nullable else []
+        # Asked of an expression where nothing is walked, for the same reason as it is sorted by one.
+        told = f"{self.table}.{order.column}" if order.walks else f"({self.table}.{order.column} || '')"
+        present = [f"{told} IS NOT NULL"] if order.nullable else []
         conditions = [tenant, *mine, *filter(None, narrowed), *present]
         if not granted and order.walks:
             page = self._page(selected, self.source, conditions, order, behind=behind)

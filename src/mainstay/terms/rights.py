@@ -91,6 +91,9 @@ class Right(Word):
     TAXES_CHANGE = "taxes:change"
     PURCHASING_READ = "purchasing:read"
     PURCHASING_CHANGE = "purchasing:change"
+    # What whoever works on a job sees and does of what was ordered for it: without prices.
+    ORDERS_READ = "orders:read"
+    GOODS_RECEIVE = "goods:receive"
     QUOTES_READ = "quotes:read"
     QUOTES_CHANGE = "quotes:change"
     INVOICES_READ = "invoices:read"
@@ -153,6 +156,8 @@ _LOWEST: dict[Right, Role] = {
     Right.TAXES_CHANGE: Role.ADMIN,
     Right.PURCHASING_READ: Role.OFFICE,
     Right.PURCHASING_CHANGE: Role.OFFICE,
+    Right.ORDERS_READ: Role.MEMBER,
+    Right.GOODS_RECEIVE: Role.MEMBER,
     Right.QUOTES_READ: Role.OFFICE,
     Right.QUOTES_CHANGE: Role.OFFICE,
     Right.INVOICES_READ: Role.OFFICE,

@@ -37,6 +37,7 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
             "me:read",
             "messages:read",
             "officeNotes:read",
+            "orders:read",
             "organisation:read",
             "overview:read",
             "people:read",

@@ -45,6 +45,14 @@ DESTRUCTIVE = {
     "send_quote",
     "record_quote_decision",
     "withdraw_quote",
+    "update_purchase_order",
+    "send_purchase_order",
+    "receive_goods",
+    "close_purchase_order",
+    "cancel_purchase_order",
+    "record_bill",
+    "update_bill",
+    "void_bill",
     "save_contact",
     "update_job",
     "change_job_status",
@@ -79,6 +87,7 @@ MAILING = {
     "decide_time_off",
     "review_hours",
     "send_quote",
+    "send_purchase_order",
 }
 
 

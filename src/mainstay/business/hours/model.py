@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from mainstay.business.organisation import books
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Fault, Invalid, Reason
 from mainstay.terms.rights import Needs, Right
@@ -256,7 +257,4 @@ _WAYS: dict[tuple[Status, Decision], tuple[str, str | None]] = {
 
 def if_closed(on: str, closed_until: str | None) -> list[Reason]:
     """The reason that the books are closed for a date."""
-    if closed_until and on <= closed_until:
-        text = f"The books are closed until {closed_until}, so hours of {on} stay as they are."
-        return [Reason(f"{text} An owner or admin can open them again.", unblock="update_settings")]
-    return []
+    return books.if_closed(on, closed_until, "hours")

@@ -76,6 +76,8 @@ def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     note = given.reason if given.decision == "reject" else None
     if note:
         _tell(ctx, entries, note)
+    if given.decision == "approve":
+        store.reopen_billing(ctx, entries)
     return _change(ctx, entries, {"status": _BECOMES[given.decision], "review_note": note})
 
 

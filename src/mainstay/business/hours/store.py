@@ -1,6 +1,6 @@
 """Where hours are kept, and who sees which."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, cast
 
@@ -271,6 +271,24 @@ def to_bill(ctx: Context, house: House, job: str, until: str | None) -> list[ToB
         rounding=house.rounding,
     )
     return [ToBill(*cast("tuple[Any, ...]", row)) for row in rows]
+
+
+def reopen_billing(ctx: Context, entries: Iterable[TimeEntry]) -> None:
+    """Let jobs know that there is something more to bill, by hours that are approved now."""
+    for job in sorted({entry.job_id for entry in entries if entry.job_id and entry.billable}):
+        known = JOBS.find(ctx, "job.id = :id", id=job)
+        if known and known.invoiced:
+            jobs.save(ctx, known, {"invoiced": False})
+
+
+def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> None:
+    """Let hours be on an invoice, or on none again."""
+    for identity in identities:
+        ctx.rows.run(
+            "UPDATE time_entry SET billed = :billed WHERE organisation_id = :organisation AND id = :id",
+            id=identity,
+            billed=int(billed),
+        )
 
 
 def minor_unit(house: House) -> int:

@@ -9,6 +9,9 @@ from mainstay.business.invoices.model import PARTS, Invoice
 from mainstay.business.issuing.house import House
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
 from mainstay.business.lines.pricing import PriceBook, rates_of
+from mainstay.business.pricelist.store import ITEMS
+from mainstay.business.purchasing import materials
+from mainstay.business.purchasing.materials import Material
 from mainstay.business.quotes.model import Quote
 from mainstay.kernel.context import Context
 from mainstay.paper.locales import Locale
@@ -16,7 +19,7 @@ from mainstay.paper.messages import say
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.values.ids import new_id
 from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, spread
-from mainstay.values.totals import Settled
+from mainstay.values.totals import Settled, rounded
 
 Kept = dict[str, Any]
 
@@ -91,20 +94,42 @@ def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: R
 
 
 def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
-    """Hours of a job that are approved, billable and on no invoice: all up to a date, or these."""
-    house = hours.house(ctx)
+    """What was worked and bought for a job and is billable and on no invoice: all up to a date, or these."""
     usual = PriceBook(ctx).usual_rate
-    entries = hours.to_bill(ctx, house, job, until)
+    entries = hours.to_bill(ctx, hours.house(ctx), job, until)
+    bought = materials.unbilled(ctx, job, until)
     if only is not None:
-        known = {entry.id for entry in entries}
+        known = {one.id for one in entries} | {one.id for one in bought}
         unknown = [one for one in only if one not in known]
         if unknown:
-            told = "is nothing of this job that is to be billed and on no invoice; list_hours tells its hours"
+            told = "is nothing of this job that is to be billed and on no invoice; list_unbilled tells what is"
             raise Invalid([Fault("sources", f"{unknown[0]} {told}")])
-        entries = [entry for entry in entries if entry.id in only]
+        entries = [one for one in entries if one.id in only]
+        bought = [one for one in bought if one.id in only]
     if without := sum(entry.bill_rate is None for entry in entries):
         ctx.warnings.append(f"{without} of the hours have no rate to bill at, and come to nothing. Set their prices.")
-    return [_hours_line(entry, reader, usual) for entry in entries]
+    worked = [_hours_line(entry, reader, usual) for entry in entries]
+    return [*worked, *(_material_line(one, _rate_of(ctx, one, usual)) for one in bought)]
+
+
+def _rate_of(ctx: Context, material: Material, usual: str | None) -> str | None:
+    """At which rate it is taxed: that of its item, where it has one of its own."""
+    item = ITEMS.find(ctx, "price_item.id = :id", id=material.item_id) if material.item_id else None
+    return (item.tax_rate_id if item else None) or usual
+
+
+def _material_line(material: Material, rate: str | None) -> Line:
+    return Line(
+        new_id("line"),
+        material.description,
+        item_id=material.item_id,
+        quantity=material.quantity,
+        unit=material.unit,
+        unit_price=material.price,
+        tax_rate_id=rate,
+        cost=rounded(material.cost * UNIT, material.quantity) if material.quantity else None,
+        source={"kind": material.kind, "id": material.id},
+    )
 
 
 def _hours_line(entry: hours.ToBill, reader: Reader, usual: str | None) -> Line:

@@ -1,41 +1,32 @@
 """What an invoice bills, each at most once: hours, materials, lines of quotes, and what was invoiced before."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mainstay.business.hours import store as hours
 from mainstay.business.invoices.model import Invoice
+from mainstay.business.purchasing import materials
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Reason, refuse
 
-# The records that know themselves whether they are billed, by the kind of source they are.
-_MARKED = {"timeEntry": "time_entry"}
+# What knows itself whether it is billed, by the kind of source it is.
+_MARKED = {"timeEntry": hours.mark_billed, "orderLine": materials.mark_billed, "billLine": materials.mark_billed}
 
 
 def reserve(ctx: Context, invoice: Invoice) -> None:
     """Let what the lines of an invoice bill be billed by no other; what is on none of its lines any more is free."""
-    free(ctx, invoice)
-    reasons = []
-    for source, kind in sources_of(invoice.lines).items():
-        is_free = ctx.rows.run(
-            "INSERT INTO billed_source (organisation_id, source_id, kind, invoice_id)"
-            " VALUES (:organisation, :source, :kind, :invoice) ON CONFLICT DO NOTHING",
-            source=source,
-            kind=kind,
-            invoice=invoice.id,
-        )
-        if not is_free:
-            reasons.append(Reason(_TAKEN.format(source, _holder(ctx, source)), "list_invoices"))
-    refuse(reasons)
-    _mark(ctx, invoice, billed=1)
+    held, wanted = _held(ctx, invoice), sources_of(invoice.lines)
+    _let_go(ctx, {source: kind for source, kind in held.items() if source not in wanted})
+    taken = {source: kind for source, kind in wanted.items() if source not in held}
+    refuse([reason for source, kind in taken.items() for reason in _take(ctx, invoice, source, kind)])
+    _mark(ctx, taken, billed=True)
 
 
 def free(ctx: Context, invoice: Invoice) -> int:
     """Let all that an invoice bills be billed again; how much that is."""
-    _mark(ctx, invoice, billed=0)
-    return ctx.rows.run(
-        "DELETE FROM billed_source WHERE organisation_id = :organisation AND invoice_id = :invoice",
-        invoice=invoice.id,
-    )
+    held = _held(ctx, invoice)
+    _let_go(ctx, held)
+    return len(held)
 
 
 def sources_of(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
@@ -44,6 +35,18 @@ def sources_of(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 
 _TAKEN = "{} is on {} already. Void or credit that invoice, or take it out of the draft, first."
+
+
+def _take(ctx: Context, invoice: Invoice, source: str, kind: str) -> list[Reason]:
+    """Take a source, or the reason that another invoice has it."""
+    is_free = ctx.rows.run(
+        "INSERT INTO billed_source (organisation_id, source_id, kind, invoice_id)"
+        " VALUES (:organisation, :source, :kind, :invoice) ON CONFLICT DO NOTHING",
+        source=source,
+        kind=kind,
+        invoice=invoice.id,
+    )
+    return [] if is_free else [Reason(_TAKEN.format(source, _holder(ctx, source)), "list_invoices")]
 
 
 def _holder(ctx: Context, source: str) -> str:
@@ -57,13 +60,23 @@ def _holder(ctx: Context, source: str) -> str:
     return str(row[0]) if row else "another invoice"
 
 
-def _mark(ctx: Context, invoice: Invoice, *, billed: int) -> None:
-    for kind, table in _MARKED.items():
+def _held(ctx: Context, invoice: Invoice) -> dict[str, str]:
+    rows = ctx.rows.all(
+        "SELECT source_id, kind FROM billed_source WHERE organisation_id = :organisation AND invoice_id = :invoice",
+        invoice=invoice.id,
+    )
+    return {str(source): str(kind) for source, kind in rows}
+
+
+def _let_go(ctx: Context, sources: Mapping[str, str]) -> None:
+    for source in sources:
         ctx.rows.run(
-            f"UPDATE {table} SET billed = :billed WHERE organisation_id = :organisation AND id IN"
-            " (SELECT source_id FROM billed_source WHERE organisation_id = :organisation"
-            " AND invoice_id = :invoice AND kind = :kind)",
-            invoice=invoice.id,
-            kind=kind,
-            billed=billed,
+            "DELETE FROM billed_source WHERE organisation_id = :organisation AND source_id = :source", source=source
         )
+    _mark(ctx, sources, billed=False)
+
+
+def _mark(ctx: Context, sources: Mapping[str, str], *, billed: bool) -> None:
+    for kind, mark in _MARKED.items():
+        if named := [source for source, of in sources.items() if of == kind]:
+            mark(ctx, named, billed=billed)

@@ -147,14 +147,9 @@ def _billed(ctx: Context, job: str) -> tuple[bool, int]:
 
 
 def _has_unbilled(ctx: Context, job: str) -> bool:
-    return (
-        ctx.rows.one(
-            "SELECT 1 FROM time_entry WHERE organisation_id = :organisation AND job_id = :job"
-            " AND status = 'approved' AND billable = 1 AND billed = 0 LIMIT 1",
-            job=job,
-        )
-        is not None
-    )
+    of_job = "WHERE organisation_id = :organisation AND job_id = :job AND billable = 1 AND billed = 0"
+    hours = ctx.rows.one(f"SELECT 1 FROM time_entry {of_job} AND status = 'approved' LIMIT 1", job=job)
+    return hours is not None or ctx.rows.one(f"SELECT 1 FROM material {of_job} LIMIT 1", job=job) is not None
 
 
 def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:

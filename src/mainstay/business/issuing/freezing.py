@@ -9,11 +9,22 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.model import Line, Terms, draw_up
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.organisation.store import ORGANISATION
+from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.kernel.context import Context
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.shapes import Kept
 from mainstay.terms.wire import to_json
 from mainstay.values.money import amount_text
+
+
+class Order(NamedTuple):
+    """Whom and what an order is about: the ids of the supplier, the site it goes to and the job."""
+
+    supplier: str
+    site: str | None = None
+    job: str | None = None
+    # Whether the organisation fetches it; what goes to no site comes to its own address.
+    collected: bool = False
 
 
 class About(NamedTuple):
@@ -29,16 +40,33 @@ def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: di
 
     `told` is what else it says, by the names of a snapshot: its kind, number, dates, words.
     """
+    return _frozen(ctx, {"seller": _house(ctx), **_around(ctx, about)}, lines, terms, told)
+
+
+def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, told: dict[str, Any]) -> Snapshot:
+    """The same where the organisation buys."""
+    house, supplier = _house(ctx), _told(SUPPLIERS.fetch(ctx, order.supplier))
+    here = None if order.collected else {"name": house["name"], "address": house["address"]}
+    around = {
+        "seller": supplier,
+        "buyer": house,
+        "reference": supplier["accountNumber"],
+        "site": _told(SITES.fetch(ctx, order.site)) if order.site else here,
+        "collected": order.collected,
+        "job": _told(JOBS.fetch(ctx, order.job)) if order.job else None,
+    }
+    return _frozen(ctx, around, lines, terms, told)
+
+
+def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Terms, told: dict[str, Any]) -> Snapshot:
     rates = rates_of(ctx, lines)
     drawn = draw_up(lines, rates, terms)
     taken = drawn.totals.discount
-    house = ORGANISATION.fetch(ctx, None)
     return Snapshot.model_validate(
         {
             "currency": terms.currency,
             "pricesIncludeTax": terms.inclusive,
-            "seller": _told(house) | {"logo": house.logo},
-            **_around(ctx, about),
+            **around,
             "taxRates": [_told(rate) for rate in rates.values()],
             "lines": [line | {"deduction": _deducts(line)} for line in drawn.lines],
             "discount": {**told.pop("discount"), "taken": amount_text(taken, terms.currency)} if taken else None,
@@ -54,6 +82,11 @@ def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: di
 
 def _deducts(line: dict[str, Any]) -> bool:
     return bool(line["source"] and line["source"]["kind"] == "deposit")
+
+
+def _house(ctx: Context) -> dict[str, Any]:
+    house = ORGANISATION.fetch(ctx, None)
+    return _told(house) | {"logo": house.logo}
 
 
 def _around(ctx: Context, about: About) -> dict[str, Any]:

@@ -17,22 +17,23 @@ from mainstay.values.mailbox import fold_address
 
 
 class Enclosed(NamedTuple):
-    """What is mailed: a record that was issued, what its PDF is called, and the kind of the link to whose page."""
+    """What is mailed: a record that was issued, what its PDF is called, and the kind of the link, to whose page."""
 
     # Which words go with it: those of a quote, an invoice, a reminder.
     words: str
     record: str
     file_name: str
-    link_kind: str
-    linked: str
+    link_kind: str | None = None
+    linked: str = ""
 
 
 # The words that go with each kind of mail: its subject, its text, and what one presses there.
-_WORDS = {
+_WORDS: dict[str, tuple[str, str, str | None]] = {
     "quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton"),
     "invoice": ("mail.invoiceSubject", "mail.invoiceText", "mail.invoiceButton"),
     "reminder": ("mail.reminderSubject", "mail.reminderText", "mail.reminderButton"),
     "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
+    "order": ("mail.orderSubject", "mail.orderText", None),
 }
 
 
@@ -71,14 +72,14 @@ def letters(
     payload = {
         "subject": subject,
         "text": text,
-        "html": _html(text, say(language, button), language),
-        "sender_name": snapshot.seller.name,
-        "reply_to": snapshot.seller.email or "",
+        "html": _html(text, say(language, button) if button else "", language),
+        "sender_name": snapshot.issuer.name,
+        "reply_to": snapshot.issuer.email or "",
         "paper": enclosed.record,
         "paper_name": enclosed.file_name,
-        "link_kind": enclosed.link_kind,
-        "link": enclosed.linked,
     }
+    if enclosed.link_kind:
+        payload |= {"link_kind": enclosed.link_kind, "link": enclosed.linked}
     return [_letter(address, payload) for address in to]
 
 

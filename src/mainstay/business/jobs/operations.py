@@ -15,6 +15,7 @@ from mainstay.business.people.store import check_here
 from mainstay.business.records.store import write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.outbox import Letter
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
@@ -187,6 +188,8 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
     after = store.save(ctx, job, changes)
     if after is not job:
         ctx.record(JobUpdated(after, job))
+    if after.title != job.title:
+        ctx.post(Letter(store.RETITLED, {"job": job.id}))
     return after
 
 

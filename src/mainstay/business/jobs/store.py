@@ -12,6 +12,9 @@ from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_number, words_of_postal_address, words_of_text
 
+# The chore that lets what bears the title of a job be found by it again.
+RETITLED = "reword_records_of_job"
+
 _OF_SITE = "(SELECT site.{} FROM site WHERE site.organisation_id = :organisation AND site.id = job.site_id)"
 # Work that should have been done before a date, and is not.
 LATE = "job.due_on < :due_before AND job.due_on IS NOT NULL AND job.status NOT IN ('closed', 'cancelled', 'done')"

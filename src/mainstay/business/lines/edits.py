@@ -23,7 +23,7 @@ from mainstay.values.fields import (
 
 
 class LineFields(BaseModel):
-    """What can be said of a line."""
+    """What can be said of a line of any document."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
@@ -37,21 +37,18 @@ class LineFields(BaseModel):
     unit_price: SignedPrice = omittable(description='Such as "85.50". Needed without itemId.')
     discount_percent: Percent = omittable(description='What is taken off it, such as "5".')
     tax_rate_id: Text | None = Field(None, description="Where not the usual one; null for no tax.")
-    optional: bool = omittable(description="Whether the customer may choose it; quotes only.")
-    cost: Price | None = Field(None, description="What one unit costs you; never shown to customers.")
 
     @property
     def sent(self) -> dict[str, Any]:
         """The fields of a line that were sent, by name."""
-        return {name: getattr(self, name) for name in self.model_fields_set if name in LineFields.model_fields}
+        return {name: getattr(self, name) for name in self.model_fields_set if name not in _OF_EDITS}
 
 
-class NewLine(LineFields):
-    """A line of a new document."""
+_OF_EDITS = frozenset({"edit", "line_id", "position"})
 
 
-class LineEdit(LineFields):
-    """One change of the lines."""
+class EditFields(LineFields):
+    """What can be said of one change of the lines."""
 
     edit: Literal["add", "set", "remove", "move"] = Field(
         description="`add` a line, `set` fields of one, `remove` or `move` one."
@@ -60,6 +57,21 @@ class LineEdit(LineFields):
     position: WholeNumber | None = Field(
         None, ge=1, le=MOST_LINES, description="Where it goes, from 1; an added line otherwise goes to the end."
     )
+
+
+class SoldFields(BaseModel):
+    """What can be said besides of a line of what is sold."""
+
+    optional: bool = omittable(description="Whether the customer may choose it; quotes only.")
+    cost: Price | None = Field(None, description="What one unit costs you; never shown to customers.")
+
+
+class NewLine(LineFields, SoldFields):
+    """A line of a new document."""
+
+
+class LineEdit(EditFields, SoldFields):
+    """One change of the lines."""
 
 
 class Making(Protocol):
@@ -88,7 +100,7 @@ def made(given: Sequence[LineFields], making: Making) -> list[Line]:
     return _within_bounds(lines, "lines")
 
 
-def edited(lines: Sequence[Line], edits: Sequence[LineEdit], making: Making) -> list[Line]:
+def edited(lines: Sequence[Line], edits: Sequence[EditFields], making: Making) -> list[Line]:
     """The lines as they are after these changes, one after the other; those that no change names stay as they are."""
     after = list(lines)
     for place, one in enumerate(edits):
@@ -106,7 +118,7 @@ def edited(lines: Sequence[Line], edits: Sequence[LineEdit], making: Making) -> 
     return _within_bounds(after, "edits")
 
 
-def _check(one: LineEdit, at: str) -> None:
+def _check(one: EditFields, at: str) -> None:
     """Refuse what says something that its change does not do."""
     faults = []
     if one.edit == "add" and one.line_id:
@@ -123,7 +135,7 @@ def _check(one: LineEdit, at: str) -> None:
         raise Invalid(faults)
 
 
-def _find(lines: Sequence[Line], edit: LineEdit, at: str) -> int:
+def _find(lines: Sequence[Line], edit: EditFields, at: str) -> int:
     for index, line in enumerate(lines):
         if line.id == edit.line_id:
             return index

@@ -29,11 +29,11 @@ class PriceBook:
         if kind != "item":
             sent = {"kind": kind} | ({"description": sent["description"]} if "description" in sent else {})
         elif item := self._item(sent.get("item_id"), at):
-            sent = self._of_item(item) | sent | {"item_id": item.id}
+            sent = self.of_item(item) | sent | {"item_id": item.id}
         elif "tax_rate_id" not in sent:
             sent = sent | {"tax_rate_id": self.usual_rate}
         needed = ("description", "unit_price") if kind == "item" else ("description",)
-        why = "is required without itemId" if kind == "item" else "is required"
+        why = "is required" if sent.get("item_id") or kind != "item" else "is required without itemId"
         faults = [Fault(f"{at}.{to_camel(name)}", why) for name in needed if sent.get(name) is None]
         if faults:
             raise Invalid(faults)
@@ -59,6 +59,16 @@ class PriceBook:
         row = self.ctx.rows.one("SELECT default_tax_rate_id FROM organisation WHERE id = :organisation")
         return str(row[0]) if row and row[0] else None
 
+    def of_item(self, item: PriceItem) -> dict[str, Any]:
+        """What an item says of a line, where the line itself says nothing else."""
+        return {
+            "description": "\n".join(filter(None, (item.name, item.description))),
+            "unit": item.unit,
+            "unit_price": item.sell_price,
+            "cost": item.cost_price,
+            "tax_rate_id": item.tax_rate_id or self.usual_rate,
+        }
+
     def _item(self, name: str | None, at: str) -> PriceItem | None:
         if name is None:
             return None
@@ -71,15 +81,6 @@ class PriceBook:
             raise Invalid([Fault(f"{at}.itemId", "is archived; list_price_items tells those in use")])
         return item
 
-    def _of_item(self, item: PriceItem) -> dict[str, Any]:
-        return {
-            "description": "\n".join(filter(None, (item.name, item.description))),
-            "unit": item.unit,
-            "unit_price": item.sell_price,
-            "cost": item.cost_price,
-            "tax_rate_id": item.tax_rate_id or self.usual_rate,
-        }
-
 
 def rates_of(ctx: Context, lines: Iterable[Line]) -> dict[str, TaxRate]:
     """The rates that these lines name, archived or not."""
@@ -90,11 +91,11 @@ def rates_of(ctx: Context, lines: Iterable[Line]) -> dict[str, TaxRate]:
 def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
     """The columns that follow from lines, whose rates of tax then stay as they are."""
     rates = rates_of(ctx, lines)
-    _mark_used(ctx, rates.values())
+    mark_used(ctx, rates.values())
     return draw_up(lines, rates, terms).columns
 
 
-def _mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
+def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
     """Let the percentages of these rates stay what they are: a document names them."""
     for rate in rates:
         if not rate.used:

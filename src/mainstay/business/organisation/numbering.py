@@ -24,6 +24,7 @@ USUAL = {
     "quote": Series("Q-", 4, 1),
     "invoice": Series("INV-", 4, 1),
     "creditNote": Series("CN-", 4, 1),
+    "purchaseOrder": Series("PO-", 4, 1),
 }
 
 

@@ -49,6 +49,10 @@ class SettingsOut(Record):
     job_numbers: Numbering = Field(description="How the numbers of jobs look, and which comes next.")
     prices_include_tax: bool = Field(description="Whether prices are told with tax, as to households, or before it.")
     quote_numbers: Numbering = Field(description="The same for quotes.")
+    purchase_order_numbers: Numbering = Field(description="The same for purchase orders.")
+    materials_markup_percent: int = Field(
+        title="Markup on materials", description="What is added to the cost of what is not on the price list."
+    )
     language: Language = Field(description="Of what customers are sent, where they have no other.")
     quote_valid_days: int = Field(description="For how many days a quote can be accepted.")
     quote_terms: str | None = Field(description="Printed below new quotes.")
@@ -108,6 +112,7 @@ SETTINGS = Listing(
         "quote_numbers": _numbers("quote"),
         "invoice_numbers": _numbers("invoice"),
         "credit_note_numbers": _numbers("creditNote"),
+        "purchase_order_numbers": _numbers("purchaseOrder"),
     },
     facts={"grants": "organisation.grants"},
 )
@@ -133,6 +138,13 @@ class UpdateSettings(Input):
         description="Prices are told with tax, as to households; otherwise before it, and it is added."
     )
     quote_numbers: Numbering = omittable(description="The same for new quotes.")
+    purchase_order_numbers: Numbering = omittable(description="The same for new purchase orders.")
+    materials_markup_percent: WholeNumber = omittable(
+        ge=0,
+        le=1000,
+        title="Markup on materials",
+        description="Percent added to the cost of materials that are not on the price list, when they are billed.",
+    )
     language: Language = omittable(description="Of what customers are sent, where they have no other.")
     quote_valid_days: WholeNumber = omittable(
         ge=1, le=365, description="For how many days a quote can be accepted, where it says nothing else."
@@ -215,6 +227,7 @@ _COLUMNS = (
     "payment_terms_days",
     "invoice_notes",
     "mail_texts",
+    "materials_markup_percent",
 )
 # The series by the field that is about them.
 _NUMBERED = {
@@ -222,6 +235,7 @@ _NUMBERED = {
     "quote_numbers": "quote",
     "invoice_numbers": "invoice",
     "credit_note_numbers": "creditNote",
+    "purchase_order_numbers": "purchaseOrder",
 }
 _GRANTS = {
     "members_see_prices": Grant.MEMBERS_SEE_PRICES,

@@ -181,6 +181,8 @@ class Supplier(Kept):
     name: str
     email: str | None
     phone: str | None
+    payment_terms_days: int | None
+    language: Language | None
     status: Status
 
     @property

@@ -15,6 +15,9 @@ from mainstay.values.money import UNIT
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
 from mainstay.values.words import folded
 
+# The chore that lets what bears the name of a supplier be found by it again.
+RENAMED = "reword_records_of_supplier"
+
 
 def _named(values: dict[str, Any]) -> dict[str, Any]:
     return values | ({"name_folded": folded(values["name"])} if "name" in values else {})

@@ -7,9 +7,10 @@ from pydantic import Field
 from mainstay.business.customers.store import check_reference
 from mainstay.business.organisation.model import Language
 from mainstay.business.pricelist.model import Status, Supplier, SupplierOut
-from mainstay.business.pricelist.store import SUPPLIERS
+from mainstay.business.pricelist.store import RENAMED, SUPPLIERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
@@ -97,7 +98,10 @@ def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) 
     if supplier is None:
         given.needs("name")
         return SUPPLIERS.insert(ctx, {"status": "active"} | values)
-    return SUPPLIERS.save(ctx, supplier, values)
+    after = SUPPLIERS.save(ctx, supplier, values)
+    if after.name != supplier.name:
+        ctx.post(Letter(RENAMED, {"supplier": supplier.id}))
+    return after
 
 
 OPERATIONS = (list_suppliers, get_supplier, save_supplier)

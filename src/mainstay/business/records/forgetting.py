@@ -24,6 +24,7 @@ NAMED_IN = (
     "invoice.ubl_sha256",
     "credit_note.pdf_sha256",
     "credit_note.ubl_sha256",
+    "purchase_order.pdf_sha256",
 )
 
 

@@ -1,0 +1,162 @@
+"""What was bought for a job is billed once, at the right price, and stays as it is while it is on an invoice."""
+
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from mainstay.business.jobs.operations import get_job, update_job
+from mainstay.business.organisation.settings import update_settings
+from mainstay.business.purchasing.bills import update_bill, void_bill
+from mainstay.terms.refusal import Blocked
+from ordering import (
+    PIPE,
+    VALVE,
+    a_bill,
+    billed,
+    bought_for,
+    materials,
+    ordered,
+    put_on_invoice,
+    received,
+    to_bill,
+)
+from quoting import usual_tax
+from telling import set_columns
+from wares import an_item
+
+
+def cost(cast: Cast) -> int:
+    return sum(cost for *_, cost in materials(cast))
+
+
+def open_(cast: Cast, job: dict[str, Any]) -> list[tuple[str, str, int]]:
+    return [(one.kind, one.description, one.quantity // 10_000) for one in to_bill(cast, job)]
+
+
+def test_what_came_and_what_was_billed_can_be_billed_on(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4", "", on="2026-02-01")
+    a_bill(cast, jobId=job["id"], lines=[VALVE], total="40", on="2026-02-10")
+    pipe, valve = to_bill(cast, job)
+    assert (pipe.kind, pipe.on, pipe.description, pipe.unit) == ("orderLine", "2026-02-01", "Copper pipe", "m")
+    assert (pipe.quantity, pipe.cost, pipe.price, pipe.item_id) == (40_000, 240_000, 60_000, None)
+    assert (valve.kind, valve.quantity, valve.cost, valve.price) == ("billLine", 20_000, 400_000, 200_000)
+    assert [one.id for one in to_bill(cast, job, "2026-02-09")] == [pipe.id]
+    # It stays the same one while it grows.
+    received(cast, order, "1")
+    assert next((one.id, one.quantity) for one in to_bill(cast, job)) == (pipe.id, 50_000)
+
+
+def test_the_price_is_that_of_the_price_list_or_the_cost_with_the_usual_markup(cast: Cast) -> None:
+    cast.perform(update_settings, materialsMarkupPercent=25)
+    job, item = bought_for(cast), an_item(cast, sellPrice="890", costPrice="600")
+    lines = [{"itemId": item}, PIPE | {"discountPercent": "10"}]
+    received(cast, ordered(cast, jobId=job["id"], lines=lines), "1", "10")
+    assert [one.price for one in to_bill(cast, job)] == [8_900_000, 67_500]
+
+
+def test_where_prices_are_told_with_tax_so_is_this_one(cast: Cast) -> None:
+    usual_tax(cast)
+    cast.perform(update_settings, pricesIncludeTax=True)
+    job = bought_for(cast)
+    received(cast, ordered(cast, jobId=job["id"]), "10")
+    assert [one.price for one in to_bill(cast, job)] == [72_000]
+
+
+@pytest.mark.parametrize("billing", ["fixed", "nonBillable"])
+def test_what_is_agreed_or_not_billed_costs_and_is_not_billed_on(cast: Cast, billing: str) -> None:
+    job = bought_for(cast, billing=billing)
+    received(cast, ordered(cast, jobId=job["id"]), "10")
+    assert (cost(cast), to_bill(cast, job)) == (60, [])
+
+
+def test_what_a_supplier_takes_off_is_not_billed_on(cast: Cast) -> None:
+    job = bought_for(cast)
+    a_bill(cast, jobId=job["id"], lines=[PIPE, {"description": "Bonus", "unitPrice": "-5"}], total="55")
+    assert (cost(cast), open_(cast, job)) == (55, [("billLine", "Copper pipe", 10)])
+
+
+def test_a_job_that_was_invoiced_is_not_any_more_when_more_is_bought_for_it(cast: Cast) -> None:
+    job = bought_for(cast, status="open")
+    set_columns(cast, "job", job["id"], invoiced=1, status="done", stage="paid")
+    received(cast, ordered(cast, jobId=job["id"]), "1")
+    assert cast.perform(get_job, jobId=job["id"])["stage"] == "toInvoice"
+
+
+def test_what_is_on_an_invoice_is_offered_no_more_and_the_rest_is(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    (pipe,) = to_bill(cast, job)
+    put_on_invoice(cast, pipe.id)
+    assert to_bill(cast, job) == []
+    received(cast, order, "6")
+    assert open_(cast, job) == [("orderLine", "Copper pipe", 6)]
+    assert cost(cast) == 60
+
+
+def test_goods_on_an_invoice_are_not_taken_back(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    put_on_invoice(cast, *(one.id for one in to_bill(cast, job)))
+    order = received(cast, order, "2")
+    with pytest.raises(Blocked, match=r"^4 m of Copper pipe are on an invoice\. Void or credit that invoice first\.$"):
+        received(cast, order, "-3")
+    assert received(cast, order, "-2")["goods"][0]["received"] == "4.00"
+    assert cost(cast) == 24
+
+
+def test_a_bill_for_what_is_on_an_invoice_adds_only_what_it_costs_more(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    put_on_invoice(cast, *(one.id for one in to_bill(cast, job)))
+    dearer = {"orderLineId": order["lines"][0]["id"], "quantity": "10", "unitPrice": "7"}
+    bill = a_bill(cast, purchaseOrderId=order["id"], lines=[dearer], total="70")
+    assert (cost(cast), open_(cast, job)) == (70, [("billLine", "Copper pipe", 6)])
+    put_on_invoice(cast, *(one.id for one in to_bill(cast, job)))
+    # And once more, beyond what was ordered: nothing of that was on an invoice.
+    more = dearer | {"quantity": "2"}
+    given = {"lines": [more], "total": "14", "supplierNumber": "2", "allowOverbilling": True}
+    a_bill(cast, purchaseOrderId=order["id"], **given)
+    assert (cost(cast), open_(cast, job)) == (84, [("billLine", "Copper pipe", 2)])
+    with pytest.raises(Blocked, match=r"^Copper pipe of Pennine Supplies 4711 is on an invoice\. Void or credit"):
+        cast.perform(void_bill, billId=bill["id"], confirmed=True)
+
+
+def test_what_is_taken_off_an_invoice_follows_its_order_and_its_bill_again(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    (first,) = to_bill(cast, job)
+    put_on_invoice(cast, first.id)
+    received(cast, order, "2")
+    put_on_invoice(cast, first.id, billed=False)
+    assert (cost(cast), open_(cast, job)) == (36, [("orderLine", "Copper pipe", 6)])
+    (whole,) = to_bill(cast, job)
+    put_on_invoice(cast, whole.id)
+    billed(cast, order, "6", total="36")
+    assert to_bill(cast, job) == []
+    put_on_invoice(cast, whole.id, billed=False)
+    assert (cost(cast), open_(cast, job)) == (36, [("billLine", "Copper pipe", 6)])
+
+
+def test_a_bill_of_which_something_is_on_an_invoice_says_what_it_says(cast: Cast) -> None:
+    job = bought_for(cast)
+    bill = a_bill(cast, jobId=job["id"])
+    (pipe,) = to_bill(cast, job)
+    put_on_invoice(cast, pipe.id)
+    edit = [{"edit": "set", "lineId": bill["lines"][0]["id"], "unitPrice": "7"}]
+    for change in ({"edits": edit, "total": "70"}, {"jobId": None}, {"on": "2026-02-03"}):
+        with pytest.raises(Blocked, match="is on an invoice"):
+            cast.perform(update_bill, billId=bill["id"], **change)
+    assert cast.perform(update_bill, billId=bill["id"], dueOn="2026-03-01", status="approved")["status"] == "approved"
+    put_on_invoice(cast, pipe.id, billed=False)
+    assert cast.perform(void_bill, billId=bill["id"], confirmed=True)["status"] == "void"
+    assert materials(cast) == []
+
+
+def test_what_is_not_billed_on_when_it_comes_is_when_the_job_is_and_more_comes(cast: Cast) -> None:
+    job = bought_for(cast, billing="nonBillable")
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    cast.perform(update_job, jobId=job["id"], billing="timeAndMaterials")
+    received(cast, order, "1")
+    assert open_(cast, job) == [("orderLine", "Copper pipe", 5)]

@@ -1,0 +1,130 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cast import Cast
+from mainstay.business.organisation.settings import update_settings
+from mainstay.business.purchasing.ending import cancel_purchase_order, close_purchase_order
+from mainstay.business.purchasing.receiving import receive_goods
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from ordering import PIPE, an_order, as_it_is, bought_for, materials, ordered, received
+
+
+def come(order: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["received"], one["open"]) for one in order["goods"]]
+
+
+def test_what_comes_is_counted_line_by_line(cast: Cast) -> None:
+    order = ordered(cast)
+    assert order["status"] == "sent"
+    order = received(cast, order, "4", slip="LS 7", on="2026-01-05")
+    assert (order["status"], come(order)) == ("partReceived", [("4.00", "6.00"), ("0.00", "2.00")])
+    assert [line["received"] for line in order["lines"]] == ["4.00", "0.00"]
+    # All of one line, and nothing of another: that is not received.
+    order = received(cast, order, "6")
+    assert order["status"] == "partReceived"
+    order = received(cast, order, "", "2")
+    assert (order["status"], come(order)) == ("received", [("10.00", "0.00"), ("2.00", "0.00")])
+    first = order["receipts"][0]
+    assert (first["on"], first["slip"], first["recordedBy"]["person"]["name"]) == ("2026-01-05", "LS 7", "Orla Office")
+    assert [[line["quantity"] for line in one["lines"]] for one in order["receipts"]] == [["4.00"], ["6.00"], ["2.00"]]
+
+
+def test_a_negative_quantity_corrects(cast: Cast) -> None:
+    order = received(cast, ordered(cast), "10", "2")
+    order = received(cast, order, "-3")
+    assert (order["status"], come(order)) == ("partReceived", [("7.00", "3.00"), ("2.00", "0.00")])
+    assert received(cast, order, "-7", "-2")["status"] == "sent"
+
+
+def test_it_is_a_cost_of_the_job_at_once(cast: Cast) -> None:
+    order = ordered(cast, jobId=bought_for(cast)["id"], lines=[PIPE | {"discountPercent": "10"}])
+    received(cast, order, "4")
+    assert materials(cast) == [("orderLine", "Copper pipe", 4, 21)]
+    received(cast, order, "6")
+    assert materials(cast) == [("orderLine", "Copper pipe", 10, 54)]
+    received(cast, order, "-10")
+    assert materials(cast) == []
+
+
+def test_what_is_bought_for_stock_is_no_job_s(cast: Cast) -> None:
+    received(cast, ordered(cast), "10", "2")
+    assert materials(cast) == []
+
+
+@pytest.mark.parametrize(
+    ("quantities", "text"),
+    [
+        (["11"], "lines.0.quantity: is more than is open: 0 m of 10 m have come before this"),
+        (["", "2.0001"], "lines.0.quantity: is more than is open: 0 of 2 have come before this"),
+        (["-1"], "lines.0.quantity: takes back more than came: 0 m of 10 m have come before this"),
+        (["0"], "lines.0.quantity: is 0; leave the line out"),
+        (["x"], "lines.0.quantity: is not a quantity"),
+        ([], "lines: has fewer than 1 entries"),
+    ],
+)
+def test_never_more_than_was_ordered_nor_less_than_nothing(cast: Cast, quantities: list[str], text: str) -> None:
+    order = ordered(cast)
+    with pytest.raises(Invalid) as refusal:
+        received(cast, order, *quantities)
+    assert refusal.value.text.startswith(text)
+    assert as_it_is(cast, order)["status"] == "sent"
+
+
+def test_a_line_that_is_named_twice_counts_twice(cast: Cast) -> None:
+    order = ordered(cast)
+    line = {"lineId": order["goods"][1]["lineId"], "quantity": "2"}
+    with pytest.raises(Invalid, match=r"^lines\.1\.quantity: is more than is open: 2 of 2 have come"):
+        cast.perform(receive_goods, purchaseOrderId=order["id"], lines=[line, line])
+
+
+def test_what_is_no_line_of_goods_is_told_those_there_are(cast: Cast) -> None:
+    order = ordered(cast, lines=[{"kind": "heading", "description": "Pipes"}, PIPE])
+    heading, pipe = (line["id"] for line in order["lines"])
+    with pytest.raises(Invalid) as refusal:
+        cast.perform(receive_goods, purchaseOrderId=order["id"], lines=[{"lineId": heading, "quantity": "1"}])
+    assert refusal.value.text == f"lines.0.lineId: is no line of it that goods come of; there are: {pipe}"
+
+
+def test_nothing_comes_of_what_was_not_sent_or_has_ended(cast: Cast) -> None:
+    with pytest.raises(Blocked, match=r"^PO-0001 is a draft, so nothing of it comes\. Send it first\.$"):
+        received(cast, an_order(cast), "1")
+    cancelled, closed = ordered(cast), ordered(cast)
+    cast.perform(cancel_purchase_order, purchaseOrderId=cancelled["id"], confirmed=True)
+    cast.perform(close_purchase_order, purchaseOrderId=closed["id"], reason="Sold out.", confirmed=True)
+    for order, ended in ((cancelled, "PO-0002 is cancelled"), (closed, "PO-0003 is closed")):
+        with pytest.raises(Blocked, match=f"^{ended}, so nothing of it comes"):
+            received(cast, order, "1")
+
+
+def test_not_ahead_and_not_into_closed_books(cast: Cast) -> None:
+    order = ordered(cast)
+    ahead = (cast.stage.clock() + timedelta(days=2)).date().isoformat()
+    with pytest.raises(Invalid, match=r"^on: lies ahead"):
+        received(cast, order, "1", on=ahead)
+    cast.perform(update_settings, booksClosedUntil="2026-01-31")
+    with pytest.raises(Blocked, match=r"^The books are closed until 2026-01-31, so what came of 2026-01-31 stay"):
+        received(cast, order, "1", on="2026-01-31")
+
+
+def test_a_member_receives_for_their_own_job_and_sees_no_price(cast: Cast) -> None:
+    own = ordered(cast, jobId=bought_for(cast, Role.MEMBER)["id"])
+    another_s, stock = ordered(cast, jobId=bought_for(cast)["id"]), ordered(cast)
+    line = {"lineId": own["goods"][0]["lineId"], "quantity": "10"}
+    after = cast.perform(receive_goods, Role.MEMBER, purchaseOrderId=own["number"], lines=[line])
+    assert come(after) == [("10.00", "0.00"), ("0.00", "2.00")]
+    hidden = ("lines", "taxes", "net", "tax", "total", "notes", "closeReason")
+    assert {after[name] for name in hidden} == {None}
+    assert after["availableActions"] == ["receive_goods"]
+    for order in (another_s, stock):
+        with pytest.raises(NotFound):
+            cast.perform(receive_goods, Role.MEMBER, purchaseOrderId=order["id"], lines=[line])
+
+
+def test_a_subcontractor_receives_nothing(cast: Cast) -> None:
+    order = ordered(cast, jobId=bought_for(cast, Role.SUBCONTRACTOR)["id"])
+    line = {"lineId": order["goods"][0]["lineId"], "quantity": "10"}
+    with pytest.raises(Forbidden):
+        cast.perform(receive_goods, Role.SUBCONTRACTOR, purchaseOrderId=order["id"], lines=[line])
