@@ -7,6 +7,7 @@ from typing import Any
 from cast import PASSWORD, Cast, assemble
 from evidence import holder
 from house.examples_hours import HOURS_EXAMPLES, Hours, furnish_hours
+from house.examples_invoices import INVOICE_EXAMPLES, Invoices, furnish_invoices
 from house.examples_prices import PRICE_EXAMPLES, Prices, furnish_prices
 from house.examples_purchasing import PURCHASE_EXAMPLES, Purchases, furnish_purchases
 from house.examples_quotes import QUOTE_EXAMPLES, Quotes, furnish_quotes
@@ -62,6 +63,7 @@ class Exhibit:
     prices: Prices
     quotes: Quotes
     purchases: Purchases
+    invoices: Invoices
 
     def input(self, operation: Operation, role: Role = Role.OWNER) -> Given:
         """What a person of this role can do with the records here."""
@@ -82,6 +84,7 @@ class Exhibit:
             (PRICE_EXAMPLES, self.prices),
             (QUOTE_EXAMPLES, self.quotes),
             (PURCHASE_EXAMPLES, self.purchases),
+            (INVOICE_EXAMPLES, self.invoices),
         ]
 
     def through_key(self, role: Role, access: Access) -> Actor:
@@ -140,7 +143,9 @@ def furnish(stage: Stage) -> Exhibit:
     hours = furnish_hours(cast, business.job)
     furnish_documents(cast, business.job)
     prices, quotes = furnish_prices(cast), furnish_quotes(cast, business.customer)
-    made = (business, schedule, hours, prices, quotes, furnish_purchases(cast, prices.supplier, business.job))
+    purchases = furnish_purchases(cast, prices.supplier, business.job)
+    documents = (purchases, furnish_invoices(cast, business.customer, business.job))
+    made = (business, schedule, hours, prices, quotes, *documents)
     return Exhibit(cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, work, *made)
 
 

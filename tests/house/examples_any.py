@@ -5,12 +5,13 @@ from typing import Any
 
 from cast import Cast
 from house.examples_hours import HOURS_EXAMPLES, furnish_hours
+from house.examples_invoices import INVOICE_EXAMPLES, furnish_invoices
 from house.examples_prices import PRICE_EXAMPLES, furnish_prices
 from house.examples_purchasing import PURCHASE_EXAMPLES, furnish_purchases
 from house.examples_quotes import QUOTE_EXAMPLES, furnish_quotes
 from house.examples_records import document, furnish_documents, listed
 from house.examples_schedule import SCHEDULE_EXAMPLES, furnish_schedule
-from house.examples_work import WORK_EXAMPLES, furnish_work
+from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Role
 
@@ -28,6 +29,7 @@ def example(cast: Cast, operation: Operation, role: Role = Role.OWNER) -> Given:
         (WORK_EXAMPLES, lambda: work),
         (PRICE_EXAMPLES, lambda: furnish_prices(cast)),
         (QUOTE_EXAMPLES, lambda: furnish_quotes(cast, work.customer)),
+        (INVOICE_EXAMPLES, lambda: _invoices(cast, work)),
         (PURCHASE_EXAMPLES, lambda: furnish_purchases(cast, furnish_prices(cast).supplier, work.job)),
     ]
     for examples, furnish in rooms:
@@ -35,3 +37,8 @@ def example(cast: Cast, operation: Operation, role: Role = Role.OWNER) -> Given:
             return examples[operation.name](furnish())
     furnish_documents(cast, work.job)
     return {"get_document": document(cast, role), "list_documents": listed(cast)}.get(operation.name, {})
+
+
+def _invoices(cast: Cast, work: Work) -> object:
+    furnish_prices(cast)
+    return furnish_invoices(cast, work.customer, work.job)

@@ -16,6 +16,10 @@ from house.examples_work import Work
 from mainstay.business.customers.operations import create_customer, update_customer
 from mainstay.business.customers.places import save_contact, save_site
 from mainstay.business.hours.operations import log_hours
+from mainstay.business.invoices.crediting import credit_invoice, list_credit_notes
+from mainstay.business.invoices.operations import draft_invoice
+from mainstay.business.invoices.paying import record_payment
+from mainstay.business.invoices.sending import send_invoice
 from mainstay.business.jobs.operations import create_job, update_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person
@@ -40,6 +44,8 @@ STRANGER_S_BUDGET = "613.19"
 # Of an item what it is sold for and what it costs, and of a kit of three of it.
 ITEM_S_PRICES, KIT_S_PRICES = ("615.31", "614.29"), ("1845.93", "1842.87")
 IBAN, BIC = "GB82WEST12345698765432", "WESTGB2L"
+# Of an invoice what it comes to, what was paid of it and what was credited.
+INVOICE_S_PRICES = ("616.41", "107.39", "103.27")
 DAY = "2027-01-11"
 
 
@@ -125,12 +131,13 @@ def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
     _of_colleagues(cast, hidden, schedule, hours)
     _prices(cast, hidden)
     _bank(cast, hidden)
+    _invoices(cast, hidden, work.customer, work.job)
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         set_columns(cast, "person", cast.people[role], cost_rate=6_184_700, bill_rate=6_195_700)
         set_columns(cast, "time_entry", hours.drafts[role], cost_rate=6_184_700, bill_rate=6_195_700)
         overlap = {"allowOverlap": True, "overlapReason": hidden.word(f"overlap{role}")}
         cast.perform(move_visit, visitId=schedule.visits[role], **overlap)
-    prices = [*PRICES.values(), STRANGER_S_BUDGET, *ITEM_S_PRICES, *KIT_S_PRICES]
+    prices = [*PRICES.values(), STRANGER_S_BUDGET, *ITEM_S_PRICES, *KIT_S_PRICES, *INVOICE_S_PRICES]
     hidden.words |= dict.fromkeys(prices, _NOBODY)
     return hidden
 
@@ -334,6 +341,34 @@ def _bank(cast: Cast, hidden: Hidden) -> None:
     words = {name: hidden.word(f"bank{name}") for name in ("name", "account", "sortCode")}
     hidden.words |= dict.fromkeys((IBAN, BIC), _NOBODY)
     cast.perform(update_organisation, bank=words | {"iban": IBAN, "bic": BIC})
+
+
+def _invoices(cast: Cast, hidden: Hidden, customer: str, job: str) -> None:
+    """What their own customer is asked for, has paid and was credited, for the very job they work on."""
+    total, paid, credited = INVOICE_S_PRICES
+    line = {"description": "Boiler", "unitPrice": total, "taxRateId": None}
+    invoice = cast.perform(
+        draft_invoice, customerId=customer, jobId=job, title=hidden.word("invoice"), lines=[line], dueOn="2099-01-01"
+    )
+    known = {"invoiceId": hidden.keep(invoice), "deliver": "none", "confirmed": True}
+    hidden.words[cast.perform(send_invoice, **known)["number"]] = _NOBODY
+    payment = everything(
+        cast,
+        record_payment,
+        invoiceId=None,
+        customerId=customer,
+        amount=paid,
+        method="cheque",
+        reference=hidden.word("paidfor"),
+        note=hidden.word("paidnote"),
+        allocations=[{"invoiceId": invoice["id"], "amount": paid}],
+        externalRef=hidden.word("paidelsewhere"),
+    )
+    hidden.keep(payment)
+    cast.perform(credit_invoice, **known, amount=credited, reason=hidden.word("credited"))
+    (note,) = cast.perform(list_credit_notes, invoiceId=invoice["id"])["data"]
+    hidden.words[note["number"]] = _NOBODY
+    hidden.keep(note)
 
 
 def _of_colleagues(cast: Cast, hidden: Hidden, schedule: Schedule, hours: Hours) -> None:

@@ -43,7 +43,15 @@ def states(exhibit: Exhibit) -> dict[str, tuple[str, dict[str, object]]]:
             exhibit.connections[Role.MEMBER],
             {"connectionId": exhibit.connections[Role.MEMBER]},
         ),
+        **{f"invoice: {state}": (one, {"invoiceId": one}) for state, one in invoices(exhibit).items()},
+        "payment: recorded": (exhibit.invoices.on_account, {"paymentId": exhibit.invoices.on_account}),
     }
+
+
+def invoices(exhibit: Exhibit) -> dict[str, str]:
+    """Invoices by their states."""
+    named = ("draft", "sent", "part_paid", "paid", "credited", "void")
+    return {state: getattr(exhibit.invoices, state) for state in named}
 
 
 def seen(trial: Trial, actor: Actor, identity: str) -> Kept | None:

@@ -25,7 +25,7 @@ VERBS = {
     "log", "review", "start", "stop", "submit",
     "cancel", "decide", "find", "move", "plan", "request",
     "decline", "draft", "record", "revise", "see", "withdraw",
-    "close", "receive", "void",
+    "allocate", "close", "credit", "receive", "reverse", "void", "match",
 }  # fmt: skip
 # By their names, these two would be something else: one finds records of any kind, the other tells a list.
 ABOUT_EVERYTHING = "search"
@@ -121,7 +121,7 @@ def test_every_operation_is_offered_somewhere(operation: Operation) -> None:
 @EVENT
 def test_an_event_is_called_by_what_happened_to_what(event: type[Event]) -> None:
     about, happened = event.name.split(".")
-    assert event.__name__ == to_pascal(f"{about}_{happened}")
+    assert event.__name__ == "".join(part[0].upper() + part[1:] for part in (about, happened))
     assert event.__doc__
     assert event.about.noun == about
 

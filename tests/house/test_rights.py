@@ -128,6 +128,27 @@ OFFICE = MEMBER | {
     "record_bill",
     "update_bill",
     "void_bill",
+    "list_invoices",
+    "get_invoice",
+    "draft_invoice",
+    "update_invoice",
+    "delete_draft_invoice",
+    "send_invoice",
+    "void_invoice",
+    "send_reminder",
+    "credit_invoice",
+    "list_credit_notes",
+    "get_credit_note",
+    "list_payments",
+    "match_statement",
+    "get_payment",
+    "record_payment",
+    "allocate_payment",
+    "reverse_payment",
+    "get_invoice_pdf",
+    "get_invoice_ubl",
+    "get_credit_note_pdf",
+    "get_credit_note_ubl",
 }
 ADMIN = OFFICE | {
     "save_tax_rate",
@@ -166,14 +187,21 @@ ADMIN = OFFICE | {
     "drop_work",
 }
 OWNER = ADMIN | {"create_organisation", "add_person", "create_password_link", "change_subscription", "name_owner"}
-# What a customer can do who comes by the link to a quote, and nobody else.
-BY_LINK = {
+# What a customer can do who comes by the link to a quote or an invoice, and nobody else.
+BY_LINK_TO_QUOTE = {
     "get_offered_quote",
     "get_offered_quote_pdf",
     "see_offered_quote",
     "accept_offered_quote",
     "decline_offered_quote",
 }
+BY_LINK_TO_INVOICE = {
+    "get_linked_invoice",
+    "get_linked_invoice_pdf",
+    "get_linked_invoice_ubl",
+    "see_linked_invoice",
+}
+BY_LINK = BY_LINK_TO_QUOTE | BY_LINK_TO_INVOICE
 ALLOWED = {
     Role.OWNER: OWNER,
     Role.ADMIN: ADMIN,
@@ -254,21 +282,28 @@ def test_a_key_can_do_what_its_maker_can(trial: Trial, operation: Operation, rol
         assert found == expected(operation.name, role, access, lapsed=lapsed)
 
 
-def by_link(exhibit: Exhibit) -> Actor:
-    """The customer to whom a quote was sent."""
+def by_link(exhibit: Exhibit, operation: str) -> Actor:
+    """A customer to whom was sent what an operation is about; a quote, for those that are not theirs."""
+    sent = exhibit.invoices.sent if operation in BY_LINK_TO_INVOICE else exhibit.quotes.sent
     with exhibit.cast.stage.database.reading(exhibit.cast.organisation) as rows:
-        return actor_of_link(rows, exhibit.quotes.sent)
+        return actor_of_link(rows, sent)
 
 
 @OPERATION
-def test_a_customer_can_answer_their_quote_and_do_nothing_else(trial: Trial, operation: Operation) -> None:
+@pytest.mark.parametrize("kind", ["quote", "invoice"])
+def test_a_customer_can_do_what_their_link_is_for_and_nothing_else(
+    trial: Trial, operation: Operation, kind: str
+) -> None:
+    theirs = {"quote": BY_LINK_TO_QUOTE, "invoice": BY_LINK_TO_INVOICE}[kind]
     for exhibit, lapsed in exhibits(trial):
-        found = outcome(trial, operation, by_link(exhibit), exhibit.input(operation))
+        customer = by_link(exhibit, min(theirs))
+        found = outcome(trial, operation, customer, exhibit.input(operation))
         mine = "lapsed" if lapsed and operation.name not in READS else "done"
-        assert found == (mine if operation.name in BY_LINK else "forbidden")
-        if operation.name in BY_LINK:
-            other = exhibit.input(operation) | {"quoteId": exhibit.quotes.draft}
-            assert outcome(trial, operation, by_link(exhibit), other).startswith("There is no") or lapsed
+        assert found == (mine if operation.name in theirs else "forbidden")
+        if operation.name in theirs:
+            others = {"quoteId": exhibit.quotes.draft} if kind == "quote" else {"invoiceId": exhibit.invoices.paid}
+            found = outcome(trial, operation, customer, exhibit.input(operation) | others)
+            assert found.startswith("There is no") or lapsed
 
 
 def with_unknown_ids(given: dict[str, object]) -> dict[str, object]:
@@ -313,7 +348,7 @@ ANSWERING = [operation for operation in CATALOGUE.operations if operation.name n
 def test_no_answer_names_anything_of_another_organisation(trial: Trial, operation: Operation) -> None:
     cast, foreign = trial.open.cast, trial.foreign
     given = orjson.dumps(trial.open.input(operation))
-    actor = by_link(trial.open) if operation.name in BY_LINK else cast.actor(Role.OWNER)
+    actor = by_link(trial.open, operation.name) if operation.name in BY_LINK else cast.actor(Role.OWNER)
     body = trial.stage.perform(operation, actor, given, Envelope("req_1")).body.decode()
     hidden = [
         foreign.cast.organisation,
@@ -325,7 +360,7 @@ def test_no_answer_names_anything_of_another_organisation(trial: Trial, operatio
         foreign.work,
     ]
     hidden += [foreign.delivery, foreign.event, *foreign.cast.people.values(), *foreign.connections.values()]
-    hidden += astuple(foreign.business)
+    hidden += [*astuple(foreign.business), *astuple(foreign.invoices)]
     assert [identity for identity in hidden if identity in body] == []
 
 

@@ -32,6 +32,7 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
             "events:read",
             "history:read",
             "hours:read",
+            "invoices:read",
             "jobs:read",
             "leave:read",
             "me:read",

@@ -36,6 +36,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.einvoice import standing
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
+from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
@@ -44,6 +45,9 @@ from mainstay.values.ids import new_id
 from mainstay.values.money import CURRENCIES, UNIT, amount_text, in_minor, price_text, spread
 from mainstay.values.search import SearchText
 from mainstay.values.totals import Discount, rounded
+
+# One of them is read by its PDF; agents are told enough of it by the list.
+_BY_ID = frozenset({Door.API, Door.OFFICE})
 
 
 class CreditedLine(BaseModel):
@@ -155,6 +159,7 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> Page[ListedCredit
     rest="GET /credit-notes/{credit_note_id}",
     glances=True,
     on=CREDIT_NOTES,
+    offered=_BY_ID,
 )
 def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNote) -> CreditNote:
     """Get a credit note with its lines.

@@ -35,10 +35,7 @@ _Site = Annotated[
 _Title = Annotated[Text | None, Field(description="What it is for, in a few words.")]
 _DueOn = Annotated[Day | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
-_Sources = Annotated[
-    list[str],
-    Field(max_length=MOST_LINES, description="Hours and materials of the job to bill, by their ids."),
-]
+_SOURCES = "Hours and materials of the job to bill, by their ids."
 
 
 class ListInvoices(ListInput):
@@ -101,7 +98,7 @@ class DraftInvoice(Input):
         description="All approved hours and materials of the job not billed yet.",
     )
     until: Day | None = Field(None, title="Work up to", description="Of what is unbilled, only up to this date.")
-    sources: _Sources | None = None
+    sources: list[str] | None = Field(None, max_length=MOST_LINES, description=_SOURCES)
     site_id: _Site = None
     title: _Title = None
     lines: list[NewLine] = Field(default_factory=list, max_length=MOST_LINES, description="Other lines.")
@@ -119,7 +116,7 @@ class UpdateInvoice(Input):
     edits: list[LineEdit] = omittable(
         max_length=MOST_LINES, description="Changes of its lines, by their ids; the others stay."
     )
-    sources: _Sources = omittable()
+    sources: list[str] = omittable(max_length=MOST_LINES, description=_SOURCES)
     discount: _Discount = None
     due_on: _DueOn = None
     notes: Paragraph | None = Field(None, description="Printed below.")

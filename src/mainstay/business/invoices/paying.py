@@ -14,6 +14,7 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.house import House, house_of, today_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
@@ -22,6 +23,8 @@ from mainstay.values.money import LARGEST, amount_text, in_minor
 from mainstay.values.search import SearchText
 
 _MOST_INVOICES = 100
+# Whoever lists them has seen all there is to see.
+_BY_ID = frozenset({Door.API, Door.OFFICE})
 _PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
 
 
@@ -73,7 +76,7 @@ class RecordPayment(Input):
     on: Day | None = Field(None, title="Paid on", description="Today where nothing is said.")
     method: MethodField = "bank"
     reference: Line | None = Field(None, description="What the customer wrote.")
-    note: Paragraph | None = None
+    note: Paragraph | None = Field(None, description="For the office alone.")
     allocations: list[Allocated] | None = Field(
         None,
         max_length=_MOST_INVOICES,
@@ -125,6 +128,7 @@ _FOR_INVOICE = (
     rest="GET /payments/{payment_id}",
     glances=True,
     on=PAYMENTS,
+    offered=_BY_ID,
 )
 def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
     """Get a payment.

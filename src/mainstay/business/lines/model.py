@@ -67,16 +67,6 @@ def read_share(kept: Mapping[str, str | None] | None, currency: str) -> Discount
     return Discount(percent, Money.parse(kept["amount"], currency).minor if kept["amount"] else 0)
 
 
-class Source(BaseModel):
-    """What a line bills, which is billed once."""
-
-    model_config = _WIRE
-
-    kind: SourceKind
-    id: str
-    settled: "ShownSettled | None" = Field(None, description="Of a deduction: exactly what was invoiced before.")
-
-
 class ShownSettled(BaseModel):
     """What a line comes to exactly, as it was invoiced before."""
 
@@ -84,6 +74,16 @@ class ShownSettled(BaseModel):
 
     net: MoneyText
     taxes: list[MoneyText] = Field(description="By the parts of the tax rate.")
+
+
+class Source(BaseModel):
+    """What a line bills, which is billed once."""
+
+    model_config = _WIRE
+
+    kind: SourceKind
+    id: str
+    settled: ShownSettled | None = Field(None, description="Of a deduction: exactly what was invoiced before.")
 
 
 class ShownLine(BaseModel):
