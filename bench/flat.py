@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.firm import RARE, Firm, make_firm
 
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import get_customer, list_customers
 from mainstay.business.customers.places import list_contacts, list_sites
 from mainstay.business.hours.operations import list_hours
-from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.records.documents import list_documents

@@ -2,12 +2,13 @@
 
 from mainstay.backing import soundness
 from mainstay.business.costing import operations as costing
+from mainstay.business.costing import unbilled
 from mainstay.business.customers import merging, places
 from mainstay.business.customers import operations as customers
 from mainstay.business.customers.store import REWORD
 from mainstay.business.hours import operations as hours
 from mainstay.business.hours import proofs as hours_proofs
-from mainstay.business.hours import review, timers, unbilled
+from mainstay.business.hours import review, timers
 from mainstay.business.importing import store as imports
 from mainstay.business.invoices import crediting, overdue, papers, paying, rewording, statement
 from mainstay.business.invoices import events as invoice_events
@@ -75,7 +76,6 @@ CATALOGUE = Catalogue(
         *hours.OPERATIONS,
         *timers.OPERATIONS,
         *review.OPERATIONS,
-        *unbilled.OPERATIONS,
         *items.OPERATIONS,
         *taxes.OPERATIONS,
         *suppliers.OPERATIONS,
@@ -96,6 +96,7 @@ CATALOGUE = Catalogue(
         *papers.OPERATIONS,
         *invoice_public.OPERATIONS,
         *costing.OPERATIONS,
+        *unbilled.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,

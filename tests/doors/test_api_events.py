@@ -90,7 +90,9 @@ def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: st
 def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast) -> None:
     told = refused(server.request("GET", f"{EVENTS}?type=nothing", cast.key()), 422)
     kinds = (
-        "job.cancelled, job.completed, job.created, job.scheduled, job.started, job.updated,"
+        "invoice.created, invoice.credited, invoice.deleted, invoice.overdue, invoice.paid, invoice.partPaid,"
+        " invoice.sent, invoice.updated, invoice.viewed, invoice.voided,"
+        " job.cancelled, job.completed, job.created, job.scheduled, job.started, job.updated,"
         " person.invited, person.joined, person.left, person.updated,"
         " quote.accepted, quote.created, quote.declined, quote.expired, quote.sent, quote.superseded, quote.updated,"
         " quote.viewed, quote.withdrawn"

@@ -4,8 +4,10 @@ from cast import Cast
 from labour import at, bill, decide, logged, new_job, new_visit, price
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import Forbidden, NotFound
 from mainstay.terms.rights import Role
+from ordering import a_bill, ordered, put_on_invoice, received, to_bill
 
 
 @pytest.fixture
@@ -29,6 +31,7 @@ def test_a_job_without_hours_costs_nothing(busy: Cast) -> None:
         "plannedMinutes": 0,
         "workedMinutes": 0,
         "hours": [],
+        "materials": {"lines": 0, "cost": "0.00", "value": "0.00"},
         "cost": "0.00",
         "value": "0.00",
         "unbilled": "0.00",
@@ -60,6 +63,24 @@ def test_hours_are_told_by_state_with_what_they_cost_and_bring(busy: Cast) -> No
     }
     assert (told["workedMinutes"], told["cost"], told["value"]) == (300, "120.00", "300.00")
     assert (told["unbilled"], told["margin"]) == ("120.00", "180.00")
+
+
+def test_materials_cost_and_bring_as_well(busy: Cast) -> None:
+    busy.perform(update_settings, materialsMarkupPercent=50)
+    job = new_job(busy)
+    logged(busy, jobId=job["id"])
+    order = received(busy, ordered(busy, jobId=job["id"]), "10", "2", on="2026-11-10")
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert told["materials"] == {"lines": 2, "cost": "100.00", "value": "150.00"}
+    assert (told["cost"], told["value"], told["unbilled"], told["margin"]) == ("124.00", "210.00", "150.00", "86.00")
+    # Dearer on the bill than on the order: that is what it cost, and what was received counts no more.
+    line = {"orderLineId": order["lines"][0]["id"], "unitPrice": "8"}
+    a_bill(busy, purchaseOrderId=order["id"], lines=[line], total="80")
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert (told["materials"]["cost"], told["materials"]["value"]) == ("120.00", "180.00")
+    put_on_invoice(busy, *(one.id for one in to_bill(busy, job)))
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert (told["value"], told["unbilled"]) == ("240.00", "0.00")
 
 
 @pytest.mark.parametrize(

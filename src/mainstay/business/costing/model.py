@@ -1,4 +1,4 @@
-"""What a job took, as it is shown."""
+"""What a job took and what of it is to be billed, as it is shown."""
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -22,6 +22,38 @@ class CostedHours(BaseModel):
     without_rate: int = Field(description="Entries whose person had no cost per hour: they are not in the cost.")
 
 
+class CostedMaterials(BaseModel):
+    """What was bought for a job."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+
+    lines: int = Field(description="How many lines of orders and bills.")
+    cost: PriceText = Field(description="Received or billed by the supplier, before tax.")
+    value: PriceText = Field(description="What of it is billable, at the price list's price or with the markup.")
+
+
+class UnbilledOut(Shown):
+    """What of a job's hours and materials is billable and on no invoice."""
+
+    noun = "unbilled"
+
+    id: str = Field(description="The job's id.")
+    job_number: str = Field(title="Job")
+    job_title: str = Field(title="Job's title")
+    customer_id: str
+    customer_name: str = Field(title="Customer")
+    entries: int = Field(description="How many entries of hours, all approved.")
+    minutes: int = Field(title="Worked", description="As they were worked.")
+    billable_minutes: int = Field(title="To bill", description="Each entry rounded up as the settings say.")
+    hours_amount: PriceText = Field(description="What the billable minutes come to, before tax.")
+    without_rate: int = Field(description="Entries whose person had no rate to bill at: they are not in the amount.")
+    materials: int = Field(description="How many lines of materials.")
+    materials_amount: PriceText = Field(description="What they come to, at the price list's price or with the markup.")
+    amount: PriceText = Field(description="Hours and materials together.")
+    first_on: str = Field(title="From", json_schema_extra={"format": "date"})
+    last_on: str = Field(title="Until", json_schema_extra={"format": "date"})
+
+
 class JobCostingOut(Shown):
     """What a job took, and what is left of it."""
 
@@ -36,12 +68,13 @@ class JobCostingOut(Shown):
     planned_minutes: int = Field(title="Planned", description="Of visits that have a beginning and an end.")
     worked_minutes: int = Field(title="Worked", description="Of all hours but those that were rejected.")
     hours: list[CostedHours] = Field(description="By state; a timer that runs counts once it is stopped.")
-    cost: PriceText = Field(description="Of all hours but those that were rejected.")
+    materials: CostedMaterials
+    cost: PriceText = Field(description="Of all hours but those that were rejected, and of the materials.")
     value: PriceText = Field(description="Likewise, what is billable of them.")
-    unbilled: PriceText = Field(description="What of it is approved and on no invoice.")
+    unbilled: PriceText = Field(description="What of it is on no invoice: materials, and hours that are approved.")
     margin: PriceText | None = Field(
         description="What the job brings less what it cost: its budget where the price is fixed, else the value of its"
-        " hours. Null for a fixed price without a budget."
+        " hours and materials. Null for a fixed price without a budget."
     )
 
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mainstay.business.costing import store
-from mainstay.business.costing.model import CostedHours, JobCostingOut, margin
+from mainstay.business.costing.model import CostedHours, CostedMaterials, JobCostingOut, margin
 from mainstay.business.hours import store as hours
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
@@ -25,14 +25,16 @@ class GetJobCosting(Input):
 def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
     """Get what a job took and what is left of it.
 
-    Hours planned and worked, what they cost, what of them is billable, and the margin.
+    Hours planned and worked, materials, what they cost, what of them is billable, and the margin.
     """
     # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
     job: Job = JOBS.fetch(ctx, given.job_id)
     house = hours.house(ctx)
     sums, budget = store.hours_of(ctx, house, job.id), store.budget_of(ctx, job.id)
     counted = [one for one in sums if one.status != "rejected"]
-    cost, value = sum(one.cost for one in counted), sum(one.value for one in counted)
+    bought = store.materials_of(ctx, job.id)
+    cost = bought.cost + sum(one.cost for one in counted)
+    value = bought.value + sum(one.value for one in counted)
     left = margin(job.billing, budget, value, cost)
     return JobCostingOut(
         object=JobCostingOut.noun,
@@ -45,9 +47,10 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
         planned_minutes=store.planned_minutes(ctx, job.id),
         worked_minutes=sum(one.minutes for one in counted),
         hours=[_shown(one) for one in sums],
+        materials=CostedMaterials(lines=bought.lines, cost=_price(bought.cost), value=_price(bought.value)),
         cost=_price(cost),
         value=_price(value),
-        unbilled=_price(sum(one.unbilled for one in sums)),
+        unbilled=_price(bought.unbilled + sum(one.unbilled for one in sums)),
         margin=None if left is None else _price(left),
     )
 

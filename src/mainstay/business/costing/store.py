@@ -1,8 +1,11 @@
-"""What is summed up of a job: one statement for its hours, one for what is planned."""
+"""What is summed up of jobs: one statement for hours, one for materials, one for what is planned."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from mainstay.business.hours.store import AMOUNT, House, minor_unit
+from mainstay.backing.database import Row
+from mainstay.business.hours import store as hours
+from mainstay.business.hours.store import AMOUNT, TOLD_OF_JOB, House, Narrowed, minor_unit
 from mainstay.kernel.context import Context
 from mainstay.values.moments import Period, parse_moment
 
@@ -36,6 +39,74 @@ _HOURS = (
     " FROM time_entry WHERE organisation_id = :organisation AND job_id = :job AND status <> 'running'"
     " GROUP BY status ORDER BY status"
 )
+
+
+class Materials(NamedTuple):
+    """What was bought for a job."""
+
+    lines: int
+    cost: int
+    value: int
+    unbilled: int
+
+
+def materials_of(ctx: Context, job: str) -> Materials:
+    """What was bought for a job, and what of it is billable."""
+    row = ctx.rows.one(_MATERIALS, job=job)
+    return Materials(*(int(number or 0) for number in row or (0, 0, 0, 0)))
+
+
+_MATERIALS = (
+    "SELECT count(*), CAST(coalesce(sum(cost), 0) AS bigint),"
+    " CAST(coalesce(sum(CASE WHEN billable = 1 THEN value END), 0) AS bigint),"
+    " CAST(coalesce(sum(CASE WHEN billable = 1 AND billed = 0 THEN value END), 0) AS bigint)"
+    " FROM material WHERE organisation_id = :organisation AND job_id = :job"
+)
+
+
+def unbilled(ctx: Context, to: Narrowed, limit: int) -> list[Row]:
+    """What is to be billed of each job, the newest jobs first.
+
+    Hours and materials are each read as far as a page goes: no job of the page lies behind that in either.
+    """
+    worked = {row[0]: row for row in hours.unbilled(ctx, hours.house(ctx), to, limit)}
+    bought = {row[0]: row for row in _unbilled_materials(ctx, to, limit)}
+    jobs = sorted({*worked, *bought}, key=str, reverse=True)[:limit]
+    return [_together(worked.get(job), bought.get(job)) for job in jobs]
+
+
+_NO_HOURS: Row = (0, 0, 0, 0, 0)
+_OF_JOB = 5
+
+
+def _together(worked: Row | None, bought: Row | None) -> Row:
+    """The columns of what is shown: of the job, its hours, its materials, both, and when they were."""
+    *minutes, amount, without_rate = worked[_OF_JOB : _OF_JOB + len(_NO_HOURS)] if worked else _NO_HOURS
+    lines, value = bought[_OF_JOB : _OF_JOB + 2] if bought else (0, 0)
+    days = [str(day) for row in (worked, bought) if row for day in row[-2:]]
+    both = int(amount or 0) + int(value or 0)
+    of_job = (worked or bought or ())[:_OF_JOB]
+    return (*of_job, *minutes, amount, without_rate, lines, value, both, min(days), max(days))
+
+
+_UNBILLED_MATERIALS = (
+    f"SELECT {TOLD_OF_JOB}, count(*), CAST(sum(material.value) AS bigint), min(material.on_date), max(material.on_date)"
+    " FROM {source} WHERE material.organisation_id = :organisation AND material.billable = 1 AND material.billed = 0"
+    " {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"
+)
+# Of one customer, their few jobs say which materials are looked at: each engine keeps to this order.
+_OF_CUSTOMER = "AND job.organisation_id = :organisation AND job.customer_id = :customer AND material.job_id = job.id"
+
+
+def _unbilled_materials(ctx: Context, to: Narrowed, limit: int) -> Sequence[Row]:
+    by = "job.id" if to.customer else "material.job_id"
+    narrowed = {_OF_CUSTOMER: to.customer, f"AND {by} = :job": to.job, f"AND {by} < :after": to.after}
+    sql = _UNBILLED_MATERIALS.format(
+        source="job CROSS JOIN material" if to.customer else "material",
+        narrowed=" ".join(condition for condition, value in narrowed.items() if value),
+        by=by,
+    )
+    return ctx.rows.all(sql, limit=limit, **to._asdict())
 
 
 def planned_minutes(ctx: Context, job: str) -> int:

@@ -88,25 +88,6 @@ class HoursBatchOut(Shown):
     entries: list[BriefEntry]
 
 
-class UnbilledOut(Shown):
-    """What of a job's hours is approved, billable and on no invoice."""
-
-    noun = "unbilled"
-
-    id: str = Field(description="The job's id.")
-    job_number: str = Field(title="Job")
-    job_title: str = Field(title="Job's title")
-    customer_id: str
-    customer_name: str = Field(title="Customer")
-    entries: int = Field(description="How many.")
-    minutes: int = Field(title="Worked", description="As they were worked.")
-    billable_minutes: int = Field(title="To bill", description="Each entry rounded up as the settings say.")
-    amount: PriceText = Field(description="What the billable minutes come to, before tax.")
-    without_rate: int = Field(description="Entries whose person had no rate to bill at: they are not in the amount.")
-    first_on: str = Field(title="From", json_schema_extra={"format": "date"})
-    last_on: str = Field(title="Until", json_schema_extra={"format": "date"})
-
-
 class Worked(NamedTuple):
     """When someone worked and how long: from a beginning to an end, or so many minutes of a date."""
 

@@ -215,9 +215,12 @@ _CUSTOMER_S_NAME = (
     "(SELECT customer.name FROM job AS worked JOIN customer ON customer.organisation_id = :organisation"
     " AND customer.id = worked.customer_id WHERE worked.organisation_id = :organisation AND worked.id = {by})"
 )
+# What is told of the job that something is billed on, whose id is `by`.
+TOLD_OF_JOB = (
+    f"{{by}}, {_JOB_S.format('number')}, {_JOB_S.format('title')}, {_JOB_S.format('customer_id')}, {_CUSTOMER_S_NAME}"
+)
 _UNBILLED = (
-    f"SELECT {{by}}, {_JOB_S.format('number')}, {_JOB_S.format('title')}, {_JOB_S.format('customer_id')},"
-    f" {_CUSTOMER_S_NAME}, count(*), CAST(sum(minutes) AS bigint), CAST(sum({ROUNDED}) AS bigint),"
+    f"SELECT {TOLD_OF_JOB}, count(*), CAST(sum(minutes) AS bigint), CAST(sum({ROUNDED}) AS bigint),"
     f" CAST(coalesce(sum({AMOUNT}), 0) AS bigint), count(*) - count(bill_rate), min(on_date), max(on_date)"
     " FROM {source} WHERE time_entry.organisation_id = :organisation AND time_entry.status = 'approved'"
     " AND billable = 1 AND billed = 0 {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"

@@ -19,6 +19,8 @@ from mainstay.values.money import amount_text
 Kind = Literal["standard", "deposit", "progress", "final"]
 Stored = Literal["draft", "issued", "void"]
 Status = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void"]
+# What a list is narrowed to; `unpaid` are all of which something is to be paid.
+Narrowed = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void", "unpaid"]
 # Those that ask for a part of a quote before the work is billed: what is billed in the end takes them off.
 PARTS = ("deposit", "progress")
 

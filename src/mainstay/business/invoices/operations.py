@@ -9,7 +9,7 @@ from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.billing import Billed, Reader, lines_of, part_of, reader_of, work_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
-from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Status
+from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Narrowed
 from mainstay.business.invoices.store import INVOICES, LISTED
 from mainstay.business.issuing.house import house_of
 from mainstay.business.jobs.model import Job
@@ -42,7 +42,7 @@ class ListInvoices(ListInput):
     """Which invoices to list."""
 
     starting_after: Annotated[str | None, id_of("invoice")] = LAST_SEEN
-    status: Status | Literal["unpaid"] | None = Field(
+    status: Narrowed | None = Field(
         None, description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet."
     )
     kind: Kind | None = Field(None, description="Only these.")
@@ -157,7 +157,14 @@ def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
     return invoice
 
 
-@operation(right=Right.INVOICES_CHANGE, effect=Effect.CHANGE, rest="POST /invoices", done="The draft is made.")
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /invoices",
+    # What it bills is marked as billed.
+    only_adds=False,
+    done="The draft is made.",
+)
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     """Draft an invoice.
 

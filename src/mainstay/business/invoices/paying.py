@@ -9,7 +9,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.allocating import allocate
 from mainstay.business.invoices.model import Invoice
-from mainstay.business.invoices.payment import PAYMENTS, Method, MethodField, Payment, PaymentOut, PaymentStatus
+from mainstay.business.invoices.payment import PAYMENTS, Method, MethodField, Narrowed, Payment, PaymentOut
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.house import House, house_of, today_of
 from mainstay.kernel.context import Context
@@ -41,7 +41,7 @@ class ListPayments(ListInput):
     """Which payments to list."""
 
     starting_after: Annotated[str | None, id_of("payment")] = LAST_SEEN
-    status: PaymentStatus | Literal["onAccount"] | None = Field(
+    status: Narrowed | None = Field(
         None, description="Only these; `onAccount` are those of which something is for no invoice yet."
     )
     customer_id: Annotated[str | None, id_of("customer")] = Field(
@@ -138,7 +138,14 @@ def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
     return payment
 
 
-@operation(right=Right.INVOICES_CHANGE, effect=Effect.CHANGE, rest="POST /payments", done="The payment is recorded.")
+@operation(
+    right=Right.INVOICES_CHANGE,
+    effect=Effect.CHANGE,
+    rest="POST /payments",
+    # The invoices that it is for are paid by it.
+    only_adds=False,
+    done="The payment is recorded.",
+)
 def record_payment(ctx: Context, given: RecordPayment) -> Payment:
     """Record that a customer paid.
 

@@ -17,6 +17,8 @@ from mainstay.values.search import kept_words, words_of_digits, words_of_text
 
 Method = Literal["bank", "card", "cash", "cheque", "other"]
 PaymentStatus = Literal["recorded", "reversed"]
+# What a list is narrowed to; `onAccount` are those of which something is for no invoice yet.
+Narrowed = Literal["recorded", "reversed", "onAccount"]
 
 
 class ShownAllocation(BaseModel):

@@ -135,7 +135,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
 def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     """Make an invoice void that was issued by mistake.
 
-    Only while nothing is paid or credited. It keeps its number; what it billed can be billed again. Nobody is mailed.
+    Only while nothing is paid or credited. It keeps its number, what it billed can be billed again, nobody is mailed.
     """
     after = INVOICES.save(
         ctx,

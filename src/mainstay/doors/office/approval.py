@@ -6,9 +6,9 @@ from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.review import review_hours
-from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, status_of
 from mainstay.doors.office.week import DAYS, monday_of

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from mainstay.backing.database import EVERY
-from mainstay.business.hours.unbilled import list_unbilled
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import next_step

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 import orjson
 
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
-from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import list_visits

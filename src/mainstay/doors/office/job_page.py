@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.costing.operations import get_job_costing
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import get_customer
 from mainstay.business.customers.places import get_site
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import start_timer
-from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.jobs.model import is_over, moves, next_step
 from mainstay.business.jobs.operations import change_job_status

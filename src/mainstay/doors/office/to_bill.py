@@ -1,4 +1,4 @@
-"""What was worked and is on no invoice yet, by job."""
+"""What was worked and bought and is on no invoice yet, by job."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.review import review_hours
-from mainstay.business.hours.unbilled import list_unbilled
 from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
@@ -37,7 +37,7 @@ class ToBill:
         return [Route("GET", _PATH, self.desk.signed_in(self.show))]
 
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """The jobs with hours to bill; of which customer or job is in the address."""
+        """The jobs with something to bill; of which customer or job is in the address."""
         admit(list_unbilled, guest.actor)
         words = {name: text for name, text in query_words(guest.request).items() if name in _NARROWED and text}
         references = References(self.desk)

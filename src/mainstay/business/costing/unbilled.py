@@ -1,11 +1,12 @@
-"""What was worked and is on no invoice yet."""
+"""What was worked and bought and is on no invoice yet."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.business.hours import store
-from mainstay.business.hours.model import UnbilledOut
+from mainstay.business.costing import store
+from mainstay.business.costing.model import UnbilledOut
+from mainstay.business.hours.store import Narrowed
 from mainstay.business.jobs.store import JOBS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -30,12 +31,11 @@ class ListUnbilled(ListInput):
 def list_unbilled(ctx: Context, given: ListUnbilled) -> Page[UnbilledOut]:
     """List what is still to be billed, by job.
 
-    Hours that are approved, billable and on no invoice: as worked, and as they are billed, rounded up as the settings
-    say.
+    Hours that are approved and materials that were received or billed, if they are billable and on no invoice. Hours
+    as worked, and as they are billed, rounded up as the settings say.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
-    narrowed = store.Narrowed(job, given.customer_id, given.starting_after)
-    rows = store.unbilled(ctx, store.house(ctx), narrowed, given.limit + 1)
+    rows = store.unbilled(ctx, Narrowed(job, given.customer_id, given.starting_after), given.limit + 1)
     return Page.cut(UnbilledOut, rows, given.limit)
 
 

@@ -4,9 +4,10 @@ import pytest
 
 from cast import Cast
 from labour import at, bill, decide, logged, new_job, price
-from mainstay.business.hours.unbilled import list_unbilled
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.terms.refusal import Forbidden, NotFound
 from mainstay.terms.rights import Role
+from ordering import ordered, put_on_invoice, received, to_bill
 from recording import RecordingDatabase
 
 
@@ -32,8 +33,11 @@ def test_it_is_told_by_job_what_is_to_be_billed(busy: Cast) -> None:
         "entries": 2,
         "minutes": 111,
         "billableMinutes": 111,
-        "amount": "111.00",
+        "hoursAmount": "111.00",
         "withoutRate": 0,
+        "materials": 0,
+        "materialsAmount": "0.00",
+        "amount": "111.00",
         "firstOn": "2026-11-10",
         "lastOn": "2026-11-12",
     }
@@ -121,6 +125,41 @@ def test_a_customer_s_jobs_are_listed_alone(busy: Cast) -> None:
     assert busy.perform(list_unbilled, **of_customer, jobId=other["id"])["data"] == []
 
 
+def test_materials_are_told_beside_the_hours_or_by_themselves(busy: Cast) -> None:
+    worked, both, bought = (new_job(busy) for _ in range(3))
+    for job in (worked, both):
+        logged(busy, jobId=job["id"], on="2026-11-12", minutes=60, status="approved")
+    for job, on in ((both, "2026-11-10"), (bought, "2026-11-11")):
+        received(busy, ordered(busy, jobId=job["id"]), "10", "2", on=on)
+    found = busy.perform(list_unbilled)["data"]
+    assert [one["id"] for one in found] == [bought["id"], both["id"], worked["id"]]
+    names = ("entries", "hoursAmount", "materials", "materialsAmount", "amount", "firstOn", "lastOn")
+    assert [tuple(one[name] for name in names) for one in found] == [
+        (0, "0.00", 2, "100.00", "100.00", "2026-11-11", "2026-11-11"),
+        (1, "60.00", 2, "100.00", "160.00", "2026-11-10", "2026-11-12"),
+        (1, "60.00", 0, "0.00", "60.00", "2026-11-12", "2026-11-12"),
+    ]
+    assert (found[0]["jobNumber"], found[0]["customerName"], found[0]["minutes"]) == (
+        bought["number"],
+        "Ashdown School",
+        0,
+    )
+    first = busy.perform(list_unbilled, limit=2)
+    assert (first["data"], first["hasMore"]) == (found[:2], True)
+    rest = busy.perform(list_unbilled, limit=2, startingAfter=both["id"])
+    assert (rest["data"], rest["hasMore"]) == (found[2:], False)
+    assert busy.perform(list_unbilled, customerId=bought["customerId"])["data"] == found[:1]
+    assert busy.perform(list_unbilled, jobId=both["id"])["data"] == found[1:2]
+
+
+def test_materials_on_an_invoice_or_of_a_fixed_price_are_not_told(busy: Cast) -> None:
+    job, fixed = new_job(busy), new_job(busy, billing="fixed")
+    for one in (job, fixed):
+        received(busy, ordered(busy, jobId=one["id"]), "10", on="2026-11-10")
+    put_on_invoice(busy, *(one.id for one in to_bill(busy, job)))
+    assert busy.perform(list_unbilled)["data"] == []
+
+
 def test_many_jobs_take_no_more_statements_than_one(busy: Cast) -> None:
     counted = []
     for _ in range(2):
@@ -132,7 +171,7 @@ def test_many_jobs_take_no_more_statements_than_one(busy: Cast) -> None:
         database.statements.clear()
         watched.perform(list_unbilled, actor)
         counted.append(len(database.statements))
-    assert counted[0] == counted[1] == 2
+    assert counted[0] == counted[1] == 3
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
