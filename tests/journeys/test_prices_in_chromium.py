@@ -86,6 +86,12 @@ def test_every_page_is_without_faults(
     paths += [f"/price-list/{item}", f"/price-list/{kit}", f"/price-list/{kit}/edit", f"/suppliers/{supplier}"]
     paths += [f"/suppliers/{supplier}/edit", "/settings/taxes", "/settings/taxes/new", f"/settings/taxes/{rate}"]
     paths += [f"/settings/taxes/{rate}/edit", "/settings/work-rules", "/settings/work-rules/edit", "/settings/import"]
+    paths += [
+        "/settings/documents",
+        "/settings/documents/edit",
+        "/settings/mail-texts",
+        "/settings/mail-texts/reminder",
+    ]
     with open_page(browser, server.url, size, scheme) as page:
         sign_in(page, somebody(cast))
         for path in paths:

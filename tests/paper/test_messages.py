@@ -16,7 +16,7 @@ SOURCE = Path(mainstay.__file__).parent
 # Written before what says them. Whoever says one takes it off here; nothing is added.
 AWAITED = {
     *(f"line.{name}" for name in ("deposit", "depositAmount", "progress", "deducted", "hours", "discounted")),
-    *(f"mail.{kind}{part}" for kind in ("invoice", "reminder", "credit") for part in ("Subject", "Text", "Button")),
+    *(f"mail.credit{part}" for part in ("Subject", "Text", "Button")),
     *("mail.orderSubject", "mail.orderText"),
     *(f"public.{name}" for name in ("pay", "copy", "paidInFull", "partPaid", "overdueSince", "voidNotice")),
     *(f"public.{name}" for name in ("creditedNotice", "downloadVoid", "downloadXml", "invoiceQuestions")),

@@ -50,7 +50,7 @@ class Bank(BaseModel):
 
     name: Line | None = Field(None, title="Bank", description="What the bank is called.")
     iban: Annotated[str, _WRITTEN, AfterValidator(_iban)] | None = Field(
-        None, title="IBAN", description="Kept without blanks."
+        None, title="IBAN", description="With or without blanks."
     )
     bic: Annotated[str, _WRITTEN, AfterValidator(_bic)] | None = Field(
         None, title="BIC", description="8 or 11 letters and digits."

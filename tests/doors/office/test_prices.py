@@ -199,13 +199,13 @@ def test_whether_prices_include_tax_is_decided_and_told(server: RunningServer, c
     visiting = visit(server, cast)
     before = words(main(visiting.get("/settings/taxes").text))
     assert "Your prices are before tax: it is added on quotes and invoices." in before
-    form = visiting.get("/settings/work-rules/edit").text
-    answer = visiting.answer(form, "/settings/work-rules/edit", **filled_in(form), pricesIncludeTax="on")
+    form = visiting.get("/settings/documents/edit").text
+    answer = visiting.answer(form, "/settings/documents/edit", **filled_in(form), pricesIncludeTax="on")
     assert "Prices include tax Yes" in words(main(visiting.follow(answer).text))
     assert cast.perform(get_settings)["pricesIncludeTax"] is True
     after = words(main(visiting.get("/settings/taxes").text))
     assert "Your prices include tax: what stands on the price list is what customers pay." in after
-    assert 'href="/settings/work-rules/edit"' not in main(visit(server, cast, Role.OFFICE).get("/settings/taxes").text)
+    assert 'href="/settings/documents/edit"' not in main(visit(server, cast, Role.OFFICE).get("/settings/taxes").text)
 
 
 def test_items_and_suppliers_are_found_from_anywhere(server: RunningServer, cast: Cast) -> None:

@@ -232,8 +232,8 @@ def test_what_people_wrote_is_text_and_no_page(visiting: Visit, cast: Cast) -> N
 
 def test_settings_of_quotes_are_kept(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast, Role.ADMIN)
-    page = visiting.get("/settings/work-rules/edit").text
+    page = visiting.get("/settings/documents/edit").text
     fields = fields_of(page.partition('<form method="post">')[2]) | {"quoteValidDays": "14", "quoteTerms": "Ours."}
-    answer = visiting.post("/settings/work-rules/edit", fields)
+    answer = visiting.post("/settings/documents/edit", fields)
     assert answer.status_code == 303, words(answer.text)
     assert a_draft(cast)["terms"] == "Ours."

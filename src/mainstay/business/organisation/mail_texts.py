@@ -2,14 +2,38 @@
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
+from mainstay.paper.messages import catalogue
 from mainstay.values.fields import Line, Paragraph
 
 _IN_BRACES = re.compile(r"\{([^{}]*)\}")
+_LINK = "{link}"
+# What each kind of mail says where an organisation has no words of its own.
+_USUAL = {
+    "quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton"),
+    "invoice": ("mail.invoiceSubject", "mail.invoiceText", "mail.invoiceButton"),
+    "reminder": ("mail.reminderSubject", "mail.reminderText", "mail.reminderButton"),
+}
+
+
+class Words(NamedTuple):
+    """What a mail says, with names in braces for what only it knows; and what one presses in it."""
+
+    subject: str
+    text: str
+    button: str
+
+
+def worded(kind: str, language: str, own: Mapping[str, str] | None) -> Words:
+    """The words of a kind of mail: the organisation's own, or the usual ones of a language."""
+    subject, text, button = (catalogue(language)[key] for key in _USUAL[kind])
+    if own:
+        subject, text = own["subject"], own["text"]
+    return Words(subject, text if _LINK in text else f"{text}\n\n{_LINK}", button)
 
 
 def put_in(text: str, values: Mapping[str, str]) -> str:
@@ -25,7 +49,7 @@ class MailText(BaseModel):
     # What stands in braces for something that each mail of the kind knows.
     placeholders: ClassVar[tuple[str, ...]] = ()
 
-    subject: Line = Field(description="One line.")
+    subject: Line = Field(description="May name the same as the text.")
     text: Paragraph = Field(description="{link} stands at the end where it is not named.")
 
     @field_validator("subject", "text")

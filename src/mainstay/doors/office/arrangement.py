@@ -57,8 +57,9 @@ class Arrangement:
     choices: Mapping[str, Choices] = field(default_factory=dict)
     # The record as the form that changes it begins, where that is not as the record is shown.
     fills: Callable[[Record], Record] = dict
-    # Fields that are not asked for here, because they have a page of their own.
+    # Fields that are not asked for here, because they have a page of their own; and those that are asked for first.
     skips: frozenset[str] = frozenset()
+    first: tuple[str, ...] = ()
     empty: str = "There is nothing to show."
     frame: str = "shell.html"
     # Where there is no list of its own: the path of the list of what it belongs to.

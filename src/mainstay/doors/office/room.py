@@ -44,6 +44,8 @@ class Room:
     of: Arrangement
     # What the templates of its own need, for one record or for the list.
     shows: Callable[[Guest, Record | None], Any] | None = None
+    # What is known beside the record where it stands on the same page, and is asked for in the same form.
+    knows: Callable[[Guest], Any] | None = None
     # What is given to an operation that no person is asked for; and what is shown once of what it made: a secret.
     adds: Callable[[Guest, Operation], dict[str, object]] | None = None
     reveals: Callable[[Guest, Operation, Record], Record | None] | None = None
@@ -263,13 +265,16 @@ class Room:
             for one in asked_of(operation, guest.actor.rights)
             if one.name not in self.of.skips
         ]
+        leading = {name: place for place, name in enumerate(self.of.first)}
+        asked.sort(key=lambda one: leading.get(one.name, len(leading)))
         return laid_out(asked, fields)
 
     def _becomes(self, guest: Guest, record: Record) -> Sequence[str]:
         return self.of.becomes(record, guest.actor) if self.of.becomes else ()
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
-        return await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))
+        found = await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))
+        return {**await self.knows(guest), **found} if self.knows else found
 
     async def _own(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         shown: dict[str, Any] = await self.shows(guest, record) if self.shows else {}

@@ -18,7 +18,9 @@ from mainstay.doors.office.importing import ImportPages
 from mainstay.doors.office.invitation import Invitation
 from mainstay.doors.office.invoices import Invoices
 from mainstay.doors.office.jobs import Jobs
+from mainstay.doors.office.mail_texts import MailTextPages
 from mainstay.doors.office.offered import OfferedPages
+from mainstay.doors.office.paperwork import Paperwork
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.prices import Prices
 from mainstay.doors.office.quotes import Quotes
@@ -65,6 +67,8 @@ def office(
         *Prices(desk).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
+        *Paperwork(desk).routes(),
+        *MailTextPages(desk).routes(),
         *ImportPages(desk).routes(),
         *ArchivePages(desk).routes(),
         *Developer(desk, offered_tools, key_maker).routes(),

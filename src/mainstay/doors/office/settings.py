@@ -1,4 +1,4 @@
-"""Settings: the organisation, and one's own account."""
+"""Settings: the organisation, how it works, and one's own account."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,12 +8,13 @@ from typing import Any
 from mainstay.backing.database import EVERY
 from mainstay.backing.images import kind_of
 from mainstay.business.organisation.operations import get_organisation
-from mainstay.business.organisation.settings import UpdateSettings, get_settings
+from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.work import get_work, list_failed_work
 from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.paperwork import NUMBERED, OF_DOCUMENTS, OF_MAILS, OF_SETTINGS
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route
@@ -47,34 +48,31 @@ ORGANISATION = Arrangement(
         "timeZone",
     ),
     more="logo.html",
-    skips=frozenset(field.alias or name for name, field in UpdateSettings.model_fields.items()),
+    skips=OF_SETTINGS | OF_DOCUMENTS,
 )
 
 RULES = Arrangement(
     title="Work",
-    lead="When you work, what roles may see, and how things are numbered.",
+    lead="When you work, what roles may see, and how jobs are numbered.",
     path="/settings/work-rules",
     area="Settings",
     frame="settings.html",
     gets=get_settings,
     called=lambda _: "Work",
-    below=lambda _: "When you work, what roles may see, and how things are numbered.",
+    below=lambda _: "When you work, what roles may see, and how jobs are numbered.",
     columns=(),
     facts=(
         "workingHours",
         "membersSeePrices",
         "membersSeeTeamSchedule",
         "subcontractorsLogHours",
-        "pricesIncludeTax",
         "hoursRoundingMinutes",
         "booksClosedUntil",
         "jobNumbers",
-        "quoteNumbers",
-        "quoteValidDays",
-        "quoteTerms",
-        "language",
         "subscription",
     ),
+    words=NUMBERED,
+    skips=OF_DOCUMENTS | OF_MAILS,
 )
 
 

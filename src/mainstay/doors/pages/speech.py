@@ -36,7 +36,8 @@ class Speech:
         tools = [operation.name for operation in operations if "_" in operation.name]
         fields = {name for operation in operations for name in labels_of(operation.input) if name != name.lower()}
         self._tools = re.compile(rf"\b(?:{'|'.join(tools)})\b|\bJSON\b")
-        self._fields = re.compile(rf"\b(?:{'|'.join(sorted(fields - _dotted(fields)))})\b")
+        # What stands in braces is typed as it is.
+        self._fields = re.compile(rf"(?<!\{{)\b(?:{'|'.join(sorted(fields - _dotted(fields)))})\b")
 
     def refusal(self, refusal: Refusal, operation: Operation) -> Refusal:
         """What an operation was refused with, in words for people; each fault stays one of its field."""

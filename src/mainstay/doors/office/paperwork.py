@@ -1,0 +1,127 @@
+"""Settings, Documents: all that stands on quotes and invoices, where customers pay, and the way to each part of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from mainstay.business.organisation.numbering import Series
+from mainstay.business.organisation.operations import UpdateOrganisation, get_organisation, update_organisation
+from mainstay.business.organisation.settings import SettingsOut, UpdateSettings, get_settings
+from mainstay.business.pricelist.taxes import list_tax_rates
+from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.room import Room
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.showing import NOTHING, known
+from mainstay.doors.pages.words import place
+from mainstay.values.bank import in_groups
+
+# What is asked for here: of the organisation itself, and of its settings.
+_PAID = ("bank", "eInvoiceAddress")
+_PRINTED = (
+    "paymentTermsDays",
+    "invoiceNotes",
+    "quoteValidDays",
+    "quoteTerms",
+    "language",
+    "pricesIncludeTax",
+    "invoiceNumbers",
+    "creditNoteNumbers",
+    "quoteNumbers",
+)
+
+
+def _names(model: type[BaseModel]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+OF_SETTINGS = _names(UpdateSettings)
+OF_DOCUMENTS = frozenset((*_PAID, *_PRINTED))
+# What each kind of mail says has a page of its own.
+OF_MAILS = frozenset({"mailTexts"})
+
+
+def _bank(record: Record, _zone: str) -> str:
+    """The account, a line for each part of it."""
+    bank = record["bank"]
+    if not bank:
+        return NOTHING
+    told = (
+        ("", bank["name"]),
+        ("IBAN ", in_groups(bank["iban"] or "")),
+        ("BIC ", bank["bic"]),
+        ("Account ", bank["account"]),
+        ("Sort code ", bank["sortCode"]),
+    )
+    return "\n".join(f"{label}{text}" for label, text in told if text)
+
+
+def _e_invoice_address(record: Record, _zone: str) -> str:
+    """As it is written in the networks."""
+    address = record["eInvoiceAddress"]
+    return f"{address['scheme']}:{address['id']}" if address else NOTHING
+
+
+def next_number(numbers: Mapping[str, Any]) -> str:
+    """The next number of a series, written out."""
+    return Series(numbers["prefix"], numbers["digits"], numbers["next"]).number()
+
+
+def _coming(series: str) -> Callable[[Record, str], str]:
+    return lambda record, _zone: f"{next_number(record[series])} comes next"
+
+
+# How series of numbers are told, by the fields that are about them.
+NUMBERED = {name: _coming(name) for name in ("invoiceNumbers", "creditNoteNumbers", "quoteNumbers", "jobNumbers")}
+
+DOCUMENTS = Arrangement(
+    title="Documents",
+    lead="What stands on your quotes and invoices, and where customers pay.",
+    path="/settings/documents",
+    area="Settings",
+    frame="settings.html",
+    gets=get_organisation,
+    called=lambda _: "Documents",
+    below=lambda _: "What stands on your quotes and invoices, and where customers pay.",
+    columns=(),
+    facts=_PAID,
+    words={"bank": _bank, "eInvoiceAddress": _e_invoice_address, **NUMBERED},
+    skips=_names(UpdateOrganisation) - OF_DOCUMENTS,
+    first=(*_PAID, *_PRINTED),
+    ways="documents_missing.html",
+    more="documents.html",
+)
+
+
+@dataclass(frozen=True)
+class Paperwork:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return Room(self.desk, DOCUMENTS, shows=self._shown, knows=self._settings).routes()
+
+    async def _settings(self, guest: Guest) -> Record:
+        """What the settings say, which are kept with the organisation and changed with it."""
+        return await self.desk.perform(guest, get_settings)
+
+    async def _shown(self, guest: Guest, record: Record | None) -> dict[str, Any]:
+        """What stands on documents beside the bank, and in how far the rest is there."""
+        told = record or {}
+        rates = await self.desk.perform(guest, list_tax_rates, {"limit": 2})
+        return {
+            "printed": known(DOCUMENTS.cells(SettingsOut, _PRINTED, told, guest.time_zone)),
+            "rates": rates["data"],
+            "address": place(told["address"]),
+            "own_words": _own_words(told["mailTexts"]),
+            "may_change": guest.may(update_organisation),
+        }
+
+
+def _own_words(texts: Mapping[str, Any]) -> list[str]:
+    """The kinds of mail for which the organisation has words of its own."""
+    return [kind for kind, own in texts.items() if own]
