@@ -1,11 +1,14 @@
-"""What someone does first whose organisation is still empty."""
+"""What someone does first whose organisation is still empty, and what is missing before the first invoice."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
 from mainstay.business.jobs.operations import create_job, list_jobs
-from mainstay.business.organisation.settings import update_settings
+from mainstay.business.organisation.operations import get_organisation, update_organisation
+from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.business.people.operations import invite_person, list_people
+from mainstay.business.pricelist.taxes import list_tax_rates, save_tax_rate
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.kernel.operation import Operation
 
@@ -16,33 +19,62 @@ class _Step(NamedTuple):
     words: str
     path: str
     does: Operation
-    # What lists the outcome, and how many there are before the step is done.
-    lists: Operation | None = None
-    before: int = 0
-
-
-_STEPS = (
-    _Step("Add a customer, or bring them over from a file", "/customers/new", create_customer, list_customers),
-    _Step("Create the first job", "/jobs/new", create_job, list_jobs),
-    _Step("Invite the people you work with", "/people/invite", invite_person, list_people, before=1),
-    _Step("Say when you work", "/settings/work-rules", update_settings),
-)
+    is_done: Callable[[Desk, Guest], Awaitable[bool]]
 
 
 async def first_steps(desk: Desk, guest: Guest) -> list[dict[str, Any]]:
     """The first steps, each with whether it is done; none where there is a job, or where they are another's to do."""
-    if not guest.may(create_job) or await _count(desk, guest, list_jobs):
+    if not guest.may(create_job) or await _is_there(list_jobs)(desk, guest):
         return []
+    return await _told(desk, guest, (*_BEGINNING, *_INVOICING))
+
+
+async def before_invoicing(desk: Desk, guest: Guest) -> list[dict[str, Any]]:
+    """What is to be said before the first invoice; none where all is said, or once one has decided on its number."""
+    if not guest.may(update_settings):
+        return []
+    settings = await desk.perform(guest, get_settings)
+    if settings["invoiceNumbers"]["next"] > 1:
+        return []
+    steps = await _told(desk, guest, _INVOICING)
+    return steps if not all(step["done"] for step in steps) else []
+
+
+async def _told(desk: Desk, guest: Guest, steps: tuple[_Step, ...]) -> list[dict[str, Any]]:
     return [
-        {
-            "words": step.words,
-            "path": step.path,
-            "done": step.lists is not None and await _count(desk, guest, step.lists) > step.before,
-        }
-        for step in _STEPS
+        {"words": step.words, "path": step.path, "done": await step.is_done(desk, guest)}
+        for step in steps
         if guest.may(step.does)
     ]
 
 
-async def _count(desk: Desk, guest: Guest, lists: Operation) -> int:
-    return int((await desk.list(guest, lists, {"limit": 1}))["count"])
+def _is_there(lists: Operation, before: int = 0) -> Callable[[Desk, Guest], Awaitable[bool]]:
+    """Whether there are more than so many of what is listed."""
+
+    async def look(desk: Desk, guest: Guest) -> bool:
+        return len((await desk.perform(guest, lists, {"limit": before + 1}))["data"]) > before
+
+    return look
+
+
+async def _is_paid_somewhere(desk: Desk, guest: Guest) -> bool:
+    return (await desk.perform(guest, get_organisation))["bank"] is not None
+
+
+async def _never(_desk: Desk, _guest: Guest) -> bool:
+    """What has an answer from the beginning, which one looks at nevertheless."""
+    return False
+
+
+_BEGINNING = (
+    _Step(
+        "Add a customer, or bring them over from a file", "/customers/new", create_customer, _is_there(list_customers)
+    ),
+    _Step("Create the first job", "/jobs/new", create_job, _is_there(list_jobs)),
+    _Step("Invite the people you work with", "/people/invite", invite_person, _is_there(list_people, before=1)),
+    _Step("Say when you work", "/settings/work-rules", update_settings, _never),
+)
+_INVOICING = (
+    _Step("Say where customers pay you", "/settings/documents/edit", update_organisation, _is_paid_somewhere),
+    _Step("Add the taxes that you charge", "/settings/taxes/new", save_tax_rate, _is_there(list_tax_rates)),
+)

@@ -14,7 +14,7 @@ from mainstay.business.schedule.model import next_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, told
-from mainstay.doors.office.first_steps import first_steps
+from mainstay.doors.office.first_steps import before_invoicing, first_steps
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.showing import state_of
@@ -51,6 +51,8 @@ class Home:
             {**need, "path": need["url"].removeprefix(here), "told": told(need["count"])} for need in overview["needs"]
         ]
         visits = await self._today(guest)
+        # Where anything waits or is planned, nobody needs to be told how to begin.
+        steps = [] if needs or visits else await first_steps(self.desk, guest)
         return self.desk.page(
             "home.html",
             guest,
@@ -59,8 +61,8 @@ class Home:
             needs=needs,
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
-            # Where anything waits or is planned, nobody needs to be told how to begin.
-            steps=[] if needs or visits else await first_steps(self.desk, guest),
+            steps=steps,
+            invoicing=[] if steps else await before_invoicing(self.desk, guest),
             may_bill=guest.may(list_unbilled),
             own=[visit for visit in visits if visit["own"]],
             others=[visit for visit in visits if not visit["own"]],
