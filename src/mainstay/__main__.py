@@ -70,6 +70,7 @@ HOUSE = House(
         "version": _version,
         **{command: _of("safekeeping", command) for command in ("check", "backup", "restore", "move")},
         "mail_test": _of("mail", "mail_test"),
+        "doctor": _of("doctor", "doctor"),
     },
 )
 

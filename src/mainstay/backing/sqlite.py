@@ -159,6 +159,12 @@ class SqliteDatabase:
         return connection
 
     def _open(self) -> apsw.Connection:
+        try:
+            return self._connect()
+        except (*_PASSING, apsw.CorruptError, apsw.NotADBError) as error:
+            raise Unreachable(f"The database {self._path} cannot be opened: {error}.") from error
+
+    def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path), statementcachesize=512)
         connection.set_busy_timeout(int(WAIT_SECONDS * 1000))
         # A plan is kept whatever values come: without this, SQLite plans some statements anew for each.

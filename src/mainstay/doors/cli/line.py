@@ -104,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     adding.whole("migrate", "bring the database to the newest schema")
     worker = adding.whole("worker", "empty the outbox, without serving")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
+    adding.whole("doctor", "say what is wrong with this installation, and how to mend it")
     _add_safekeeping(adding)
     adding.whole("openapi", "print the OpenAPI description of the HTTP API")
     adding.whole("version", "print the version")

@@ -18,6 +18,8 @@ def tell(command: str, outcome: Outcome, base_url: str) -> str:
     """A few lines of text."""
     if command == "demo":
         return _demo(outcome, base_url)
+    if "findings" in outcome:
+        return "".join(map(_finding, outcome["findings"]))
     if "proofs" in outcome:
         done = {name: value for name, value in outcome.items() if name not in {"sound", "proofs"}}
         return "".join([*(f"{line}\n" for line in _lines(done)), *map(_proof, outcome["proofs"])])
@@ -36,6 +38,11 @@ def _lines(value: Any, indent: str = "") -> list[str]:
     if isinstance(value, list):
         return [line for inner in value for line in (*_lines(inner, indent), "")]
     return [f"{indent}{value}"]
+
+
+def _finding(found: Outcome) -> str:
+    said = f"{'MEND' if found['mend'] else 'well'}  {found['about']}: {found['found']}\n"
+    return said + (f"      {found['mend']}\n" if found["mend"] else "")
 
 
 def _proof(found: Outcome) -> str:
