@@ -11,7 +11,7 @@ from engines import ENGINES
 from evidence import contents, tables
 from mainstay.backing.database import NewerSchema, SchemaHandle, WholeDatabase
 from mainstay.backing.migrations import apply
-from mainstay.backing.migrations.apply import Step, is_current, migrate, steps_for
+from mainstay.backing.migrations.apply import Step, is_current, level, migrate, newest_known, steps_for
 from mainstay.settings import Settings
 from mainstay.staging import connect
 
@@ -90,6 +90,23 @@ def test_only_what_is_missing_is_applied(empty: WholeDatabase, monkeypatch: pyte
         assert migrate(empty) == [known[0].name]
     assert not is_current(empty)
     assert migrate(empty) == [step.name for step in known[1:]]
+
+
+def test_one_can_stop_at_a_step(empty: WholeDatabase) -> None:
+    first = migrate(empty, 5)
+    assert first == [step.name for step in steps_for(empty.engine) if step.number <= 5]
+    assert migrate(empty, 3) == []
+    assert not is_current(empty)
+    migrate(empty)
+    assert is_current(empty)
+
+
+def test_how_far_a_schema_is_does_not_depend_on_the_engine() -> None:
+    # The fifth is for one engine only.
+    assert level("sqlite", 4) == level("postgresql", 5) == 5
+    assert level("sqlite", 3) == level("postgresql", 3) == 3
+    assert {level(engine, steps_for(engine)[-1].number) for engine in ENGINES} == {newest_known()}
+    assert level("sqlite", 9999) == 9999
 
 
 def test_processes_that_start_at_once_apply_each_step_once(fresh_settings: Settings, tmp_path: Path) -> None:

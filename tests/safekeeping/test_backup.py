@@ -14,13 +14,17 @@ from inside import open_inside
 from keepsakes import Keepsake, rows_of
 from mainstay.backing.database import EVERY
 from mainstay.backing.folder import DataFolder
-from mainstay.backing.migrations.apply import migrate, steps_for
+from mainstay.backing.migrations.apply import migrate, newest_known
+from mainstay.business.records.forgetting import NAMED_IN
+from mainstay.safekeeping.installation import Installation
+from mainstay.safekeeping.taking import take
 from mainstay.settings import Settings
 from mainstay.staging import connect, open_files
 from mainstay.terms.rights import Access
 from mainstay.values.moments import system_clock
 from running import RunningServer
 from scheduling import plan
+from trade import a_job
 
 
 @pytest.fixture
@@ -103,6 +107,28 @@ def test_a_backup_under_load_has_everything_that_was_acknowledged(
     assert set(before) <= there
     assert there <= {identity for (identity,) in rows_of(keepsake.settings, "SELECT id FROM job")}
     assert command(keepsake.settings, "check", "--json").outcome["sound"] is True
+
+
+def test_a_backup_is_of_one_moment(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
+    made: list[str] = []
+    database = connect(keepsake.settings)
+    with keepsake.opened() as exhibit:
+
+        def make_a_job(said: str) -> None:
+            """In the middle: some tables are copied already, others are not."""
+            if said.startswith("table customer"):
+                made.append(a_job(exhibit.cast, exhibit.business.customer)["id"])
+
+        source = Installation(database, DataFolder(keepsake.settings.data), None)
+        take(source, tmp_path / "backup", system_clock(), NAMED_IN, make_a_job)
+    database.close()
+
+    assert command(empty, "restore", str(tmp_path / "backup"), "--json").outcome["sound"] is True
+
+    assert len(made) == 1
+    for table, column in (("job", "id"), ("audit_record", "record_id"), ("search_word", "record_id")):
+        assert rows_of(empty, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0]) == []
+        assert rows_of(keepsake.settings, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0])
 
 
 def test_visits_that_were_let_overlap_come_back_in_any_order(
@@ -234,7 +260,7 @@ def test_a_backup_of_an_earlier_version_is_brought_to_this_one(
     assert command(empty, "restore", str(path), "--json").outcome["sound"] is True
 
     assert rows_of(empty, "SELECT name, quote_valid_days FROM organisation") == [("O", 30)]
-    known = steps_for(engine)[-1].number
+    known = newest_known()
     migrated = keepsake.installations.empty(engine, tmp_path / "migrated")
     command(migrated, "migrate")
     told = command(migrated, "restore", str(path), "--json").refusal

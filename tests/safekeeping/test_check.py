@@ -1,5 +1,6 @@
 """`check`: whatever is wrong with what is kept is found and named, and nothing is changed."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -8,10 +9,13 @@ import pytest
 from commanding import Ended, command
 from keepsakes import Keepsake, rows_of
 from mainstay.backing.folder import DataFolder
+from mainstay.backing.proof import Books, Flaw, Proof
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.catalogue import PROOFS
-from mainstay.staging import open_files
+from mainstay.safekeeping.checking import check
+from mainstay.staging import connect, open_files
+from mainstay.values.moments import system_clock
 from trade import a_job, work_off
 
 
@@ -218,6 +222,23 @@ def test_words_that_the_worker_is_still_to_write_are_not_missed(keepsake: Keepsa
         assert wrong(checked(keepsake)) == {}
         work_off(exhibit.cast)
         assert wrong(checked(keepsake)) == {}
+
+
+def test_all_proofs_look_at_the_same_moment(keepsake: Keepsake) -> None:
+    database = connect(keepsake.settings)
+    with keepsake.opened() as exhibit:
+
+        def meanwhile(_books: Books) -> Iterator[Flaw]:
+            a_job(exhibit.cast, exhibit.business.customer)
+            keepsake.spoil("UPDATE job SET planned_visits = planned_visits + 1")
+            yield from ()
+
+        proofs = [*PROOFS[:4], Proof("meanwhile", "Someone works on", meanwhile, whole=True), *PROOFS[4:]]
+        found = list(check(database, open_files(keepsake.settings), system_clock(), proofs))
+    database.close()
+
+    assert [one.proof.name for one in found if one.flaws] == []
+    assert set(wrong(checked(keepsake))) == {"planned_visits", "stages"}
 
 
 def test_what_is_wrong_is_told_to_people_and_very_much_of_it_is_counted(keepsake: Keepsake) -> None:

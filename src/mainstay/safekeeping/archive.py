@@ -51,7 +51,7 @@ class Manifest:
     taken_at: str
     # Where it was taken; rows are the same on either.
     engine: str
-    # The last step of the schema that was applied.
+    # How far its schema was, in steps of either engine.
     schema: int
     tables: dict[str, Kept]
     files: int

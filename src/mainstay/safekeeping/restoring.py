@@ -8,7 +8,7 @@ import orjson
 
 from mainstay.backing.database import Clash, Handle, SchemaHandle, Value
 from mainstay.backing.files import name_of
-from mainstay.backing.migrations.apply import migrate, newest_step, steps_for
+from mainstay.backing.migrations.apply import level, migrate, newest_known, newest_step
 from mainstay.backing.schema import Table, read_tables
 from mainstay.safekeeping.archive import FILES, SECRET, TABLES, Damaged, Kept, Manifest
 from mainstay.safekeeping.installation import Installation, print_of
@@ -41,17 +41,17 @@ def restore(archive: ZipFile, target: Installation, tell: Tell) -> Manifest:
 
 
 def _check_schema(manifest: Manifest, target: Installation) -> None:
-    known = steps_for(target.database.engine)[-1].number
+    known, engine = newest_known(), target.database.engine
     if manifest.schema > known:
         raise Conflict(
             f"The backup has schema step {manifest.schema}; this Mainstay knows {known}. Use a newer one to restore it."
         )
     with target.database.surveying() as rows:
-        there = {table.name for table in read_tables(rows, target.database.engine)}
+        there = {table.name for table in read_tables(rows, engine)}
         _check_empty(rows, there)
-        if _NOTES in there and newest_step(rows) > manifest.schema:
+        if _NOTES in there and (here := level(engine, newest_step(rows))) > manifest.schema:
             raise Conflict(
-                f"The database has schema step {newest_step(rows)} already, and the backup {manifest.schema}."
+                f"The database has schema step {here} already, and the backup {manifest.schema}."
                 " Restore it into a database without tables."
             )
 

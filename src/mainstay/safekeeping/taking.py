@@ -12,7 +12,7 @@ import orjson
 
 from mainstay.backing.database import Row, Survey
 from mainstay.backing.files import Files, name_of
-from mainstay.backing.migrations.apply import newest_step
+from mainstay.backing.migrations.apply import level, newest_step
 from mainstay.backing.schema import Table, read_tables
 from mainstay.safekeeping.archive import FILES, FORMAT, SECRET, TABLES, Kept, Manifest, writing
 from mainstay.safekeeping.installation import Installation, print_of
@@ -52,7 +52,7 @@ def take(source: Installation, path: Path, now: datetime, named_in: Sequence[str
             version=version("mainstay"),
             taken_at=moment_text(now),
             engine=engine,
-            schema=newest_step(rows),
+            schema=level(engine, newest_step(rows)),
             tables=kept,
             files=copied,
             secret=print_of(secret),

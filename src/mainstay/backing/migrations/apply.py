@@ -57,6 +57,19 @@ def steps_for(engine: str) -> list[Step]:
     return steps
 
 
+def newest_known() -> int:
+    """The number of the last step that there is for any engine."""
+    return max(
+        int(written["number"]) for file in Path(__file__).parent.iterdir() if (written := _STEP.fullmatch(file.name))
+    )
+
+
+def level(engine: str, newest: int) -> int:
+    """How far a schema is, on either engine, whose newest step on this one is known: some steps are for one of them."""
+    following = [step.number for step in steps_for(engine) if step.number > newest]
+    return following[0] - 1 if following else max(newest, newest_known())
+
+
 _STEP = re.compile(r"(?P<name>(?P<number>\d{4})_\w+)(\.(?P<engine>\w+))?\.(sql|py)")
 
 
