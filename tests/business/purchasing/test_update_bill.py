@@ -73,11 +73,14 @@ def test_it_is_approved_paid_and_taken_back(cast: Cast) -> None:
 
 def test_what_is_approved_or_paid_says_what_it_says(cast: Cast) -> None:
     bill = changed(cast, a_bill(cast), status="approved")
-    for change in ({"notes": "x"}, {"total": "60"}, {"supplierNumber": "9"}, {"jobId": None}, {"dueOn": None}):
+    job = bought_for(cast)["id"]
+    others = ({"notes": "x"}, {"total": "60"}, {"supplierNumber": "9"}, {"jobId": job}, {"dueOn": "2026-03-01"})
+    for change in others:
         with pytest.raises(Blocked, match=r"is approved, so it stays\. Make it a draft again first\.$") as refusal:
             changed(cast, bill, **change)
         assert refusal.value.reasons[0].unblock == "update_bill"
-    changed(cast, bill, status="paid")
+    # What it says already is no change of it.
+    changed(cast, bill, status="paid", supplierNumber="4711", on="2026-02-02", dueOn=None, jobId=None, notes=None)
     with pytest.raises(Blocked, match="is paid, so it stays"):
         changed(cast, bill, notes="x")
 

@@ -169,7 +169,8 @@ def test_a_supplier_s_page_shows_what_comes_from_them_and_adds_to_it(server: Run
     assert f'href="{add}"' in page.text
     assert value(visiting.get(add).text, "supplierId") == "Pennine Supplies"
     listed = visiting.get("/suppliers").text
-    assert '<a href="/suppliers" aria-current="true">' in listed
+    assert '<a href="/purchasing/orders" aria-current="true">' in listed
+    assert '<a href="/suppliers" aria-current="page">' in listed
     assert "Pennine Supplies orders@pennine.example 01422 555010" in words(main(listed))
 
 

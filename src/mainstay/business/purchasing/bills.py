@@ -103,7 +103,7 @@ class UpdateBill(Input):
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
     status: BillMove = omittable(description="`approved` to be paid, `paid`, or a `draft` again.")
-    paid_on: Day = omittable(title="Paid on", description="With status paid; today where nothing is said.")
+    paid_on: Day | None = Field(None, title="Paid on", description="With status paid; today where nothing is said.")
 
 
 class VoidBill(Irrevocable):
@@ -195,22 +195,24 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     done="Your changes are saved.",
 )
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
-    """Change a supplier's bill, approve it, or say that it is paid.
+    """Change a supplier's bill.
 
-    Only what is sent changes; what it says only in a draft, lines by edits that name them.
+    Also to approve it, or to say that it is paid. What it says changes only in a draft; lines by edits that name them.
     """
-    changes = given.sent("bill_id", "edits", "total", "on", "job_id", "allow_overbilling", "paid_on")
-    says = given.model_fields_set & {"supplier_number", "on", "due_on", "job_id", "edits", "total", "notes"}
-    if says and given.status != "draft":
+    said = _said(ctx, given, bill)
+    if (said or given.edits or given.total is not None) and given.status != "draft":
         refuse(bill.not_editable())
-    if given.supplier_number:
-        check_number(ctx, bill.supplier_id, given.supplier_number, but=bill.id)
-    if given.status or given.paid_on:
-        changes |= _moved(ctx, given, bill)
-    bought = given.model_fields_set & {"on", "job_id", "edits"}
-    if bought or given.total is not None:
-        changes |= _rewritten(ctx, given, bill, bought)
-    after = BILLS.save(ctx, bill, changes)
+    if "supplier_number" in said:
+        check_number(ctx, bill.supplier_id, said["supplier_number"], but=bill.id)
+    # What of it is a cost of a job.
+    bought = bool(given.edits or said.keys() & {"on", "job_id"})
+    if bought:
+        refuse([*_closed(ctx, bill.on), *_closed(ctx, said.get("on", bill.on))])
+        materials.check_free(ctx, bill.id, bill.called)
+    if "on" in said:
+        said["on_date"] = said.pop("on")
+    lines = _rewritten(ctx, given, bill) if given.edits or given.total is not None else {}
+    after = BILLS.save(ctx, bill, {**said, **lines, **_moved(ctx, given, bill)})
     if bought:
         settle(ctx, after)
     return after
@@ -273,6 +275,18 @@ def _closed(ctx: Context, on: str) -> list[Reason]:
     return if_closed(on, store.house(ctx).closed_until, "bills")
 
 
+def _said(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
+    """What a bill is to say otherwise than it does, beside its lines."""
+    said = {name: value for name, value in given.sent().items() if name in _SAID}
+    if "job_id" in said:
+        job = _job(ctx, given.job_id, order_of(ctx, bill.purchase_order_id))
+        said |= {"job_id": job}
+    return {name: value for name, value in said.items() if value != getattr(bill, name)}
+
+
+_SAID = ("supplier_number", "on", "due_on", "job_id", "notes")
+
+
 def _moved(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
     """What changes when a bill is approved, paid, or a draft again."""
     becomes = given.status or bill.status
@@ -283,20 +297,12 @@ def _moved(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
         raise Invalid([Fault("paidOn", "lies ahead; say so when it is paid")])
     if becomes == bill.status and not given.paid_on:
         return {}
-    return {"paid_on": (given.paid_on or today) if becomes == "paid" else None}
+    return {"status": becomes, "paid_on": (given.paid_on or today) if becomes == "paid" else None}
 
 
-def _rewritten(ctx: Context, given: UpdateBill, bill: Bill, bought: set[str]) -> dict[str, Any]:
-    """What changes of what a bill says; what is on an invoice stays."""
-    changes: dict[str, Any] = {}
-    if bought:
-        refuse([*_closed(ctx, bill.on), *(_closed(ctx, given.on) if given.on else [])])
-        materials.check_free(ctx, bill.id, bill.called)
+def _rewritten(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
+    """The columns that follow from the lines of a bill, as they are changed."""
     order = order_of(ctx, bill.purchase_order_id)
-    if given.on:
-        changes["on_date"] = given.on
-    if "job_id" in given.model_fields_set:
-        changes["job_id"] = _job(ctx, given.job_id, order)
     book = BillBook(ctx, order, store.billed_of(ctx, order.id, but=bill.id) if order else {})
     book.bills |= {one.line.id: one.order_line_id for one in bill.bill_lines}
     _check_edits(given.edits or [])
@@ -306,7 +312,7 @@ def _rewritten(ctx: Context, given: UpdateBill, bill: Bill, bought: set[str]) ->
     said = in_parts(bill.total, bill.currency) if given.total is None else given.total
     columns = reckon(ctx, bill_lines, bill.currency, said)
     check_ordered(ctx, bill_lines, book, allowed=given.allow_overbilling)
-    return changes | columns
+    return columns
 
 
 def _check_edits(edits: Sequence[BillLineEdit]) -> None:

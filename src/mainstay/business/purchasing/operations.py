@@ -68,7 +68,7 @@ class DraftPurchaseOrder(Input):
 
     supplier_id: SupplierId
     job_id: JobId = None
-    deliver_to: _DeliverTo = omittable()
+    deliver_to: _DeliverTo | None = Field(None, description="Where nothing is said, to the site if there is one.")
     site_id: _Site = None
     needed_on: _NeededOn = None
     lines: list[NewOrderLine] = Field(default_factory=list, max_length=MOST_LINES, description="What is ordered.")
@@ -171,6 +171,8 @@ def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order
     if sent & {"job_id", "deliver_to", "site_id"}:
         kept_site = order.site_id if "job_id" not in sent else None
         site = given.site_id if "site_id" in sent else kept_site
+        # A form sends the site that it had beside where it goes now.
+        site = None if site == order.site_id and given.deliver_to not in {None, "site"} else site
         # What went to a site goes to the next one that is named; what is fetched or goes to the office, still does.
         stays = None if given.site_id or order.deliver_to == "site" else order.deliver_to
         changes |= _delivery(ctx, job, given.deliver_to or stays, site)

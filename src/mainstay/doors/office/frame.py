@@ -14,6 +14,8 @@ from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.pricelist.suppliers import list_suppliers, save_supplier
 from mainstay.business.pricelist.taxes import list_tax_rates
+from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import list_visits, plan_visit
@@ -42,7 +44,11 @@ class Area(NamedTuple):
 
 
 # What one buys, and from whom.
-PURCHASING: tuple[Area, ...] = (Area("Suppliers", "/suppliers", operation=list_suppliers),)
+PURCHASING: tuple[Area, ...] = (
+    Area("Orders", "/purchasing/orders", operation=list_purchase_orders),
+    Area("Bills", "/purchasing/bills", operation=list_bills),
+    Area("Suppliers", "/suppliers", operation=list_suppliers),
+)
 # Areas in groups, as they stand in the sidebar one below the other; on a phone, the first four are its tabs.
 GROUPS: tuple[tuple[Area, ...], ...] = (
     (
@@ -62,7 +68,7 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
         Area("Invoices", "/invoices", "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6M9 16h3", list_invoices),
         Area(
             "Purchasing",
-            "/suppliers",
+            "/purchasing/orders",
             "M3 6h11v10H3zM14 10h4l3 3v3h-7M7 18.5a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5z"
             "M17 18.5a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5z",
             within=PURCHASING,
@@ -111,6 +117,8 @@ NEW: Sequence[Area] = (
     Area("Quote", "/quotes/new", operation=draft_quote),
     Area("Invoice", "/invoices/new", operation=draft_invoice),
     Area("Payment", "/payments/new", operation=record_payment),
+    Area("Purchase order", "/purchasing/orders/new", operation=draft_purchase_order),
+    Area("Supplier's bill", "/purchasing/bills/new", operation=record_bill),
     Area("Supplier", "/suppliers/new", operation=save_supplier),
     Area("Price list item", "/price-list/new", operation=save_price_item),
     Area("Person", "/people/invite", operation=invite_person),

@@ -22,7 +22,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Action, Arrangement, Record, label_of, verb_of
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
-from mainstay.doors.office.document_lines import DocumentLines
+from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route, View
@@ -149,7 +149,7 @@ class Invoices:
         note = CREDIT_NOTES.path_of("{id}")
         return [
             *Room(self.desk, INVOICES, shows=self._shown).routes(),
-            *DocumentLines(self.desk, INVOICES, update_invoice).routes(),
+            *LinePages(self.desk, INVOICES, update_invoice, sells=True).routes(),
             *Room(self.desk, PAYMENTS).routes(),
             *Room(self.desk, CREDIT_NOTES).routes(),
             Route("GET", f"{one}/pdf", self._file(get_invoice_pdf, "invoiceId")),

@@ -7,6 +7,8 @@ from typing import get_args
 from mainstay.business.invoices.operations import list_invoices
 from mainstay.business.jobs.model import Stage, moves
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
@@ -61,6 +63,24 @@ JOBS = Arrangement(
             "Quotes", list_quotes, "jobId", "/quotes", ("status", "total", "validUntil"), draft_quote, "/quotes/new"
         ),
         Related("Invoices", list_invoices, "jobId", "/invoices", ("status", "total", "due", "dueOn")),
+        Related(
+            "Orders",
+            list_purchase_orders,
+            "jobId",
+            "/purchasing/orders",
+            ("status", "total", "neededOn"),
+            draft_purchase_order,
+            "/purchasing/orders/new",
+        ),
+        Related(
+            "Suppliers' bills",
+            list_bills,
+            "jobId",
+            "/purchasing/bills",
+            ("status", "total", "dueOn"),
+            record_bill,
+            "/purchasing/bills/new",
+        ),
     ),
     notes=True,
 )

@@ -80,14 +80,15 @@ def edits_of(lines: Sequence[Line], typed: Mapping[str, str], item: str | None) 
 def _row(line: Line, typed: Mapping[str, str], faults: Mapping[str, str]) -> Row:
     shown = _shown(line)
     written = {name: typed.get(f"{line['id']} {name}", text) for name, text in shown.items()}
-    optional = f"{line['id']} optional" in typed if typed else line["optional"]
+    optional = f"{line['id']} optional" in typed if typed else bool(line.get("optional"))
     return Row(line["id"], line["kind"], written, optional, line["amount"], faults)
 
 
 def _shown(line: Line) -> dict[str, str]:
     """What stands in the fields of a line."""
     names = _ITEM if line["kind"] == "item" else _TEXT
-    shown = {name: "" if line[name] is None else str(line[name]) for name in names}
+    # What is bought has no cost beside its price.
+    shown = {name: "" if line[name] is None else str(line[name]) for name in names if name in line}
     if "quantity" in shown:
         shown["quantity"] = shown["quantity"].removesuffix(".00")
         shown["discountPercent"] = shown["discountPercent"].removesuffix(".00").removesuffix("0") or ""
@@ -104,7 +105,7 @@ def _changes(line: Line, typed: Mapping[str, str]) -> dict[str, Any]:
         if written != text:
             changes[name] = _read(name, written)
     optional = f"{line['id']} optional" in typed
-    if line["kind"] == "item" and optional != line["optional"]:
+    if line["kind"] == "item" and optional != bool(line.get("optional")):
         changes["optional"] = optional
     return changes
 

@@ -8,6 +8,8 @@ from mainstay.business.organisation.settings import get_settings, update_setting
 from mainstay.business.pricelist.operations import get_price_item, list_price_items, save_price_item
 from mainstay.business.pricelist.suppliers import get_supplier, list_suppliers, save_supplier
 from mainstay.business.pricelist.taxes import get_tax_rate, list_tax_rates, save_tax_rate
+from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
@@ -73,6 +75,24 @@ SUPPLIERS = Arrangement(
     order="name",
     empty="No suppliers yet. Add the first one, or bring them over from a file under Settings, Import.",
     related=(
+        Related(
+            "Orders",
+            list_purchase_orders,
+            "supplierId",
+            "/purchasing/orders",
+            ("status", "total", "neededOn"),
+            draft_purchase_order,
+            "/purchasing/orders/new",
+        ),
+        Related(
+            "Bills",
+            list_bills,
+            "supplierId",
+            "/purchasing/bills",
+            ("status", "total", "dueOn"),
+            record_bill,
+            "/purchasing/bills/new",
+        ),
         Related(
             "Price list",
             list_price_items,

@@ -16,7 +16,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, label_of, verb_of
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
-from mainstay.doors.office.document_lines import DocumentLines
+from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
@@ -78,8 +78,8 @@ class Quotes:
         decision = f"{one}/{verb_of(record_quote_decision)}"
         return [
             *Room(self.desk, QUOTES, shows=self._shown).routes(),
-            *DocumentLines(self.desk, QUOTES, update_quote, options=True).routes(),
             Route("GET", f"{one}/pdf", enter(self.pdf)),
+            *LinePages(self.desk, QUOTES, update_quote, sells=True, options=True).routes(),
             Route("GET", decision, enter(self.ask_decision)),
             Route("POST", decision, enter(self.decide)),
         ]

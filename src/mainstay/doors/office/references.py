@@ -114,4 +114,7 @@ class References:
 def title_of(record: Record) -> str:
     """What people call a record."""
     named = [record.get("number") or record.get("code"), record.get("title") or record.get("name")]
+    if not named[1]:
+        # What is bought is called after whom it is bought from.
+        named = [record.get("supplierName"), record.get("supplierNumber") or named[0]]
     return " ".join(str(part) for part in named if part) or str(record.get("customerName") or record["id"])

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.archive import ArchivePages
 from mainstay.doors.office.billed import BilledPages
+from mainstay.doors.office.bills import Bills
 from mainstay.doors.office.calendar import CalendarPages
 from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
 from mainstay.doors.office.desk import Desk, Guest
@@ -20,6 +21,7 @@ from mainstay.doors.office.invoices import Invoices
 from mainstay.doors.office.jobs import Jobs
 from mainstay.doors.office.mail_texts import MailTextPages
 from mainstay.doors.office.offered import OfferedPages
+from mainstay.doors.office.orders import Orders
 from mainstay.doors.office.paperwork import Paperwork
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.prices import Prices
@@ -61,6 +63,8 @@ def office(
         *Quotes(desk, link_maker).routes(),
         *Statements(desk).routes(),
         *Invoices(desk, link_maker).routes(),
+        *Orders(desk).routes(),
+        *Bills(desk).routes(),
         *Room(desk, CUSTOMERS).routes(),
         *Room(desk, SITES).routes(),
         *Room(desk, CONTACTS).routes(),

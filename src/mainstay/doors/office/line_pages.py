@@ -1,4 +1,4 @@
-"""The pages on which the lines of a document are changed: of a quote, an invoice, an order."""
+"""The editor of the lines of a document: every button saves what was typed, and the total follows while one types."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,13 +41,14 @@ class Amiss(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DocumentLines:
-    """The pages of one kind of document."""
+class LinePages:
+    """The pages of one kind of document, whose lines one operation changes."""
 
     desk: Desk
     of: Arrangement
     updates: Operation
-    # Whether customers may choose lines.
+    # Whether it sells: its lines then have a cost of their own; and whether a customer may choose some.
+    sells: bool
     options: bool = False
 
     def routes(self) -> list[Route]:
@@ -65,19 +66,21 @@ class DocumentLines:
         document = await self._fetch(guest, at)
         if self.updates.name not in document["availableActions"]:
             # It says itself why not.
-            await self.desk.perform(guest, self.updates, self._about(document["id"]))
+            await self.desk.perform(guest, self.updates, self._about(document))
         return await self._editor(guest, document, {}, None)
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Save what was typed, and do what the button says beside it."""
         fields = await self.desk.form(guest)
         guest = guest.sending(fields)
+        admit(self.updates, guest.actor)
         document = await self._fetch(guest, at)
         edits = Edits([], [])
         try:
             edits = edits_of(document["lines"], fields, await self._item(guest, fields))
             if edits.edits:
-                await self.desk.perform(guest, self.updates, self._changed(document, edits), seen_version(fields))
+                changed = self._about(document) | {"edits": edits.edits}
+                await self.desk.perform(guest, self.updates, changed, seen_version(fields))
         except Refusal as refusal:
             again = once_more(fields, refusal, document["version"])
             return await self._editor(guest, document, again, Amiss.of(refusal, edits))
@@ -88,11 +91,12 @@ class DocumentLines:
     async def totals(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What the lines come to as they are typed: reckoned like everything else, and then taken back."""
         fields = await self.desk.form(guest)
+        admit(self.updates, guest.actor)
         document = await self._fetch(guest, at)
         edits = edits_of(document["lines"], fields, await self._item(guest, fields))
         reckoned = document
         if edits.edits:
-            changed = self._changed(document, edits)
+            changed = self._about(document) | {"edits": edits.edits}
             reckoned = await self.desk.visitors.runner.change(partial(self._rehearse, guest, changed))
         return render("sums.html", document=reckoned)
 
@@ -105,11 +109,12 @@ class DocumentLines:
             amiss.status if amiss else 200,
             of=self.of,
             document=document,
+            sells=self.sells,
+            options=self.options,
             path=self.of.path_of(document["id"]),
             rows=rows(document["lines"], typed, faults),
             new_line=new_row(typed, faults),
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
-            options=self.options,
             version=typed.get("version", document["version"]),
             problem=amiss.problem if amiss else None,
             notice=None if amiss else self.desk.notice(guest),
@@ -125,13 +130,6 @@ class DocumentLines:
         except ValueError as unclear:
             raise Invalid([Fault("Item", str(unclear))]) from None
 
-    def _about(self, identity: str) -> dict[str, object]:
-        name = (self.updates.on.id_field if self.updates.on else None) or ""
-        return {self.updates.input.model_fields[name].alias or name: identity}
-
-    def _changed(self, document: Record, edits: Edits) -> dict[str, object]:
-        return self._about(document["id"]) | {"edits": edits.edits}
-
     def _rehearse(self, guest: Guest, changed: dict[str, object]) -> dict[str, Any]:
         stage = self.desk.visitors.stage
         with stage.together(guest.actor.organisation, keep=False) as rehearsal:
@@ -140,4 +138,8 @@ class DocumentLines:
         return reckoned
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
-        return await self.desk.perform(guest, self.of.gets, self._about(at["id"]))
+        return await self.desk.get(guest, at["id"])
+
+    def _about(self, document: Record) -> dict[str, object]:
+        named = self.updates.on.id_field if self.updates.on else None
+        return {self.updates.input.model_fields[named].alias or named: document["id"]} if named else {}

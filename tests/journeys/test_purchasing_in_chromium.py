@@ -1,0 +1,81 @@
+"""Purchasing in a real browser: a purchase from its order to its bill, and every page without faults."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from cast import Cast
+from chromium import LOOKS, Scheme, check_page, open_page, sign_in
+from mainstay.business.purchasing.bills import list_bills
+from mainstay.business.purchasing.operations import list_purchase_orders
+from ordering import PIPE, VALVE, an_order, billed, bought_for, ordered, received
+from quoting import usual_tax
+from running import RunningServer
+from visiting import somebody
+from wares import a_supplier
+
+LONG_NAME = "Weather-compensated condensing combination boiler with a horizontal flue and a ten year guarantee"
+
+
+def test_a_purchase_goes_from_its_order_to_its_bill(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    usual_tax(cast)
+    a_supplier(cast, email="sales@pennine.example")
+    with open_page(browser, server.url) as page:
+        sign_in(page, somebody(cast))
+        page.goto("/purchasing/orders/new")
+        page.get_by_label("Supplier").fill("pennine")
+        page.get_by_role("button", name="Draft purchase order").click()
+        page.get_by_role("link", name="Edit lines").click()
+        page.locator("[name='new description']").fill("Copper pipe")
+        page.locator("[name='new quantity']").fill("10")
+        page.locator("[name='new unitPrice']").fill("6")
+        expect(page.locator("#sums")).to_contain_text("72.00")
+        page.get_by_role("button", name="Save and close").click()
+        page.get_by_text("More", exact=True).first.click()
+        page.get_by_role("link", name="Send").click()
+        page.get_by_role("button", name="Show what would happen").click()
+        expect(page.locator("main")).to_contain_text("It is mailed to sales@pennine.example")
+        page.get_by_role("button", name="Send purchase order").click()
+        page.get_by_role("link", name="Receive goods").click()
+        expect(page.get_by_label("Copper pipe")).to_have_value("10")
+        page.get_by_role("button", name="Receive goods").click()
+        page.get_by_role("link", name="Record a bill").click()
+        page.get_by_label("Their number").fill("4711")
+        page.get_by_label("Dated").fill("2026-02-02")
+        page.get_by_label("Total").fill("72")
+        page.get_by_role("button", name="Record the bill").click()
+        page.get_by_role("button", name="Approve").click()
+        page.get_by_role("button", name="Mark as paid").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Pennine Supplies 4711")
+    [order], [bill] = cast.perform(list_purchase_orders)["data"], cast.perform(list_bills)["data"]
+    assert (order["status"], bill["status"], bill["total"]) == ("billed", "paid", "72.00")
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_every_page_is_without_faults(
+    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
+) -> None:
+    usual_tax(cast)
+    supplier, job = a_supplier(cast, LONG_NAME), bought_for(cast)
+    lines = [
+        {"kind": "heading", "description": "Heating"},
+        {"description": LONG_NAME, "unitPrice": "1234.56"},
+        PIPE,
+        VALVE,
+    ]
+    draft = an_order(cast, supplierId=supplier, jobId=job["id"], lines=lines)
+    order = received(cast, ordered(cast, supplierId=supplier, jobId=job["id"], lines=lines), "", "4", slip="LS 7")
+    bill = billed(cast, order, "", "", "4", total="28.80")
+    with open_page(browser, server.url, size, scheme) as page:
+        sign_in(page, somebody(cast))
+        for path in (
+            "/purchasing/orders",
+            f"/purchasing/orders/{draft['id']}/lines",
+            f"/purchasing/orders/{order['id']}",
+            f"/purchasing/orders/{order['id']}/receive-goods",
+            "/purchasing/bills",
+            f"/purchasing/bills/new?purchaseOrderId={order['id']}",
+            f"/purchasing/bills/{bill['id']}",
+            "/hours/to-bill",
+        ):
+            page.goto(path)
+            check_page(page)
