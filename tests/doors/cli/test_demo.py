@@ -1,9 +1,10 @@
 """`demo`: the same each time, with fresh keys, and only where no stranger can reach it."""
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 from commanding import command
+from mainstay.business.purchasing.model import BillStatus, OrderStatus
 from mainstay.identity.passwords import is_password
 from mainstay.kernel.perform import Stage
 from mainstay.terms.rights import Role
@@ -101,3 +102,17 @@ def test_the_demo_has_a_price_list_with_kits_taxes_and_suppliers(server: Running
         "FEE-PARK"
     ]
     assert [rate["name"] for rate in rates if rate["isDefault"]] == ["VAT 20 %"]
+
+
+def test_the_demo_has_orders_and_bills_in_every_state(server: RunningServer) -> None:
+    key = command(server.settings, "demo", "--json").outcome["keys"]["readOnly"]
+
+    def listed(path: str) -> list[dict[str, Any]]:
+        return list(server.request("GET", f"/api/v1/{path}?limit=100", key).json()["data"])
+
+    orders, bills = listed("purchase-orders"), listed("bills")
+    assert {order["status"] for order in orders} == {*get_args(OrderStatus)}
+    assert {bill["status"] for bill in bills} == {*get_args(BillStatus)}
+    assert (len(orders), orders[-1]["number"]) == (60, "PO-0001")
+    assert orders[-1]["issuedOn"] < orders[5]["issuedOn"]
+    assert any(job["materials"] for job in listed("unbilled"))

@@ -13,7 +13,7 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
-from mainstay.doors.cli import demo_prices
+from mainstay.doors.cli import demo_prices, demo_purchases
 from mainstay.doors.cli.demo_words import crew
 from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
 from mainstay.doors.cli.operator import Operator
@@ -149,6 +149,9 @@ def _made(operator: Operator, firm: Firm) -> actor.Actor:
     with operator.stage.together(acting.organisation) as stage:
         demo_prices.furnish(replace(operator, stage=stage), office[HEAD], office[DESK])
     _live(operator, firm, Year(operator, office, field, local_date(operator.stage.clock(), ZONE), firm.size))
+    with operator.stage.together(acting.organisation) as stage:
+        today = local_date(operator.stage.clock(), ZONE)
+        demo_purchases.furnish(replace(operator, stage=stage), office[DESK], ZONE, today)
     with operator.stage.database.changing(acting.organisation) as rows:
         # A year of documents at once: each is printed when someone first asks for it.
         outbox.forget(rows, PRINT)
