@@ -163,6 +163,8 @@ LISTS = {
     "quote": "list_quotes",
     "po": "list_purchase_orders",
     "bill": "list_bills",
+    "invoice": "list_invoices",
+    "payment": "list_payments",
 }
 
 

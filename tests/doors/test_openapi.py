@@ -156,6 +156,7 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Pricelist",
         "Quotes",
         "Purchasing",
+        "Invoices",
         "Costing",
         "Overview",
         "Records",

@@ -18,7 +18,8 @@ def test_it_is_named_like_the_quote_and_known_by_its_hash_once_it_is_made(cast: 
     usual_tax(cast)
     quote = sent(cast, a_draft(cast, customerId=a_customer(cast, email="a@b.example", language="de")))
     before = cast.perform(get_quote_pdf, Role.OFFICE, quoteId="Q-0001")
-    assert before == {"object": "paper", "recordId": quote["id"], "name": "Angebot Q-0001.pdf", "sha256": None}
+    told = {"object": "paper", "recordId": quote["id"], "form": "pdf", "name": "Angebot Q-0001.pdf", "sha256": None}
+    assert before == told
     content = press(cast, tmp_path).print(cast.organisation, quote["id"])
     assert content.startswith(b"%PDF-")
     after = cast.perform(get_quote_pdf, Role.OFFICE, quoteId="Q-0001")

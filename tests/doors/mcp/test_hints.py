@@ -98,6 +98,9 @@ MAILING = {
     "review_hours",
     "send_quote",
     "send_purchase_order",
+    "send_invoice",
+    "send_reminder",
+    "credit_invoice",
 }
 
 

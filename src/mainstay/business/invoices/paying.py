@@ -92,7 +92,9 @@ class AllocatePayment(Input):
 
     payment_id: _PaymentId
     allocations: list[Allocated] = Field(
-        max_length=_MOST_INVOICES, description="How much is for which invoice; those not named stay."
+        max_length=_MOST_INVOICES,
+        description="How much is for which invoice; those not named stay.",
+        examples=[[{"invoiceId": "INV-0207", "amount": "250.00"}]],
     )
 
 

@@ -15,7 +15,8 @@ from mainstay.business.purchasing.ending import cancel_purchase_order, close_pur
 from mainstay.business.purchasing.operations import draft_purchase_order
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import send_purchase_order
-from mainstay.doors.cli.operator import Operator, Outcome
+from mainstay.doors.cli.operator import Operator
+from mainstay.doors.cli.telling import Outcome
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 
