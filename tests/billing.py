@@ -1,17 +1,25 @@
 """Invoices for tests, drafted, issued, paid and credited as the office does it."""
 
+from decimal import Decimal
 from typing import Any
 
 from cast import Cast
-from mainstay.business.invoices.crediting import credit_invoice
+from labour import logged, price
+from mainstay.business.invoices.crediting import credit_invoice, list_credit_notes
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, update_invoice
 from mainstay.business.invoices.paying import record_payment
 from mainstay.business.invoices.sending import send_invoice, void_invoice
 from mainstay.terms.rights import Role
-from trade import a_customer
+from quoting import a_draft, accepted, sent
+from trade import a_customer, a_job
 
 BOILER: dict[str, Any] = {"description": "Combi boiler", "unitPrice": "1000", "cost": "700"}
 FLUE: dict[str, Any] = {"description": "Flue", "quantity": "2", "unitPrice": "45.55"}
+
+
+def together(*amounts: str) -> str:
+    """What amounts come to together."""
+    return str(sum(map(Decimal, amounts)))
 
 
 def an_invoice(cast: Cast, **given: object) -> dict[str, Any]:
@@ -56,3 +64,27 @@ def credited(cast: Cast, invoice: dict[str, Any], **given: object) -> dict[str, 
 def now(cast: Cast, invoice: dict[str, Any]) -> dict[str, Any]:
     """The invoice as it is now."""
     return cast.perform(get_invoice, Role.OFFICE, invoiceId=invoice["id"])
+
+
+def notes_of(cast: Cast, invoice: dict[str, Any]) -> list[dict[str, Any]]:
+    """The credit notes of an invoice, oldest first."""
+    found: list[dict[str, Any]] = cast.perform(list_credit_notes, Role.OFFICE, invoiceId=invoice["id"])["data"]
+    return found[::-1]
+
+
+def a_sold_quote(cast: Cast, *lines: dict[str, Any], **given: object) -> dict[str, Any]:
+    """A quote that its customer has accepted."""
+    told = {"lines": list(lines) or [BOILER, FLUE], **given}
+    return accepted(cast, sent(cast, a_draft(cast, **told), deliver="none"))
+
+
+def worked_job(cast: Cast, **given: object) -> dict[str, Any]:
+    """A job that is billed by the hour, at 60 an hour of the member, who costs 25."""
+    price(cast, Role.MEMBER, 25, 60)
+    customer = a_customer(cast, email="ann@calder.example")
+    return a_job(cast, customer, Role.MEMBER, billing="timeAndMaterials", **given)
+
+
+def an_hour(cast: Cast, job: dict[str, Any], **given: object) -> str:
+    """An approved hour of the member on a job; its id."""
+    return str(logged(cast, status="approved", jobId=job["id"], **given)["id"])

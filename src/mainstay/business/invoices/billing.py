@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mainstay.business.hours import store as hours
-from mainstay.business.invoices import store
+from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.model import PARTS, Invoice
 from mainstay.business.issuing.house import House
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
@@ -72,13 +72,17 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     return Billed(lines, None, inclusive=True)
 
 
-def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: Reader) -> Billed:
-    """Lines of a quote, all or these, that are on no invoice yet; of all, what was asked for before is taken off."""
-    lines = [line for line in read_lines(quote.lines) if line.counts or line.kind != "item"]
+def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: Reader, *, alone: bool) -> Billed:
+    """Lines of a quote, all or these, that are on no invoice yet; with the last of them, what was asked for before.
+
+    `alone` where nothing else is on the invoice, which the quote's discount is not for.
+    """
+    lines = _that_count(quote)
     billed = _billed_among(ctx, quote)
     if chosen is not None:
         _check_chosen(chosen, lines, billed)
-    wanted = [line for line in lines if line.id not in billed and (chosen is None or line.id in chosen)]
+    waiting = [line for line in lines if line.id not in billed]
+    wanted = [line for line in waiting if chosen is None or line.id in chosen]
     if not any(line.kind == "item" for line in wanted):
         refuse([Reason(f"All of {quote.named} is on invoices already.", "list_invoices")])
     copied = [
@@ -88,9 +92,16 @@ def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: R
         )
         for line in wanted
     ]
-    discount = quote.discount if len(wanted) == len(lines) else _discount_of(ctx, quote, wanted)
-    deducted = [] if chosen is not None else _deductions(ctx, quote, reader)
+    discount = quote.discount if alone and len(wanted) == len(lines) else _discount_of(ctx, quote, wanted)
+    is_last = all(line in wanted for line in waiting if line.kind == "item")
+    deducted = _deductions(ctx, quote, reader) if is_last else []
     return Billed([*copied, *deducted], discount, quote.prices_include_tax)
+
+
+def is_billed(ctx: Context, quote: Quote) -> bool:
+    """Whether every line of a quote is on an invoice."""
+    billed = _billed_among(ctx, quote)
+    return all(line.id in billed for line in _that_count(quote) if line.kind == "item")
 
 
 def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
@@ -101,8 +112,9 @@ def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | Non
     if only is not None:
         known = {one.id for one in entries} | {one.id for one in bought}
         unknown = [one for one in only if one not in known]
+        refuse([reason for one in unknown for reason in sources.if_billed(ctx, one)])
         if unknown:
-            told = "is nothing of this job that is to be billed and on no invoice; list_unbilled tells what is"
+            told = "is nothing of this job that is approved and to be billed; list_unbilled tells what is"
             raise Invalid([Fault("sources", f"{unknown[0]} {told}")])
         entries = [one for one in entries if one.id in only]
         bought = [one for one in bought if one.id in only]
@@ -160,6 +172,10 @@ def _words_of_part(share: dict[str, str | None], kind: str, quote: Quote, reader
         return say(reader.language, "line.depositAmount", number=quote.number)
     key = "line.deposit" if kind == "deposit" else "line.progress"
     return say(reader.language, key, percent=reader.locale.percent(share["percent"]), number=quote.number)
+
+
+def _that_count(quote: Quote) -> list[Line]:
+    return [line for line in read_lines(quote.lines) if line.counts or line.kind != "item"]
 
 
 def _source(line: Line) -> dict[str, str] | None:

@@ -232,6 +232,8 @@ class ListedInvoice(Kept):
             return [Reason(f"{self.named} is void, so there is nothing to credit.")]
         if self.status == "credited":
             return [Reason(f"{self.named} is credited already.")]
+        if not self.total:
+            return [Reason(f"{self.named} comes to nothing. Void it instead.", "void_invoice")]
         return self._if_deducted()
 
     def not_remindable(self, _by: Actor) -> list[Reason]:

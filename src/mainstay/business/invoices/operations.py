@@ -319,7 +319,8 @@ def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Jo
 def _of_quote(ctx: Context, given: DraftInvoice, quote: Quote, reader: Reader) -> Billed:
     if given.part:
         return part_of(ctx, quote, given.part, given.kind, reader)
-    return lines_of(ctx, quote, given.quote_lines, reader)
+    alone = not (given.lines or given.unbilled or given.sources)
+    return lines_of(ctx, quote, given.quote_lines, reader, alone=alone)
 
 
 def _kind_of(given: DraftInvoice, billed: Billed) -> Kind:

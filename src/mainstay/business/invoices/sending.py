@@ -9,8 +9,9 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices import sources, store
+from mainstay.business.invoices.billing import is_billed
 from mainstay.business.invoices.events import InvoiceSent, InvoiceVoided
-from mainstay.business.invoices.model import Invoice, ListedInvoice, standing_of
+from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, standing_of
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.papers import paper_of, snapshot_of
 from mainstay.business.invoices.store import INVOICES
@@ -20,6 +21,7 @@ from mainstay.business.issuing.mailing import Enclosed, addresses, each_once, le
 from mainstay.business.issuing.printed import printing
 from mainstay.business.lines.model import read_lines
 from mainstay.business.organisation import numbering
+from mainstay.business.quotes.store import QUOTES
 from mainstay.identity.links import Kind as LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -88,7 +90,8 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
     to = (each_once(given.to) if given.to else addresses(ctx, customer, "invoices")) if given.deliver == "email" else []
     unreachable = [] if to or given.deliver == "none" else [unreachable_reason(customer)]
-    refuse([*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *unreachable])
+    against = [*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *_if_too_late(ctx, invoice)]
+    refuse([*against, *unreachable])
     due_on = invoice.due_on or (today + timedelta(days=_days_to_pay(ctx, customer, house))).isoformat()
     number = numbering.take(ctx, "invoice")
     snapshot = _frozen(ctx, invoice, house, {"number": number, "issuedOn": today.isoformat(), "dueOn": due_on})
@@ -218,6 +221,17 @@ def mail(
         ctx.warnings.append(
             "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
         )
+
+
+def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
+    """The reason that a part is asked for too late: others bill all of the quote, and none of them takes it off."""
+    if invoice.kind not in PARTS or invoice.quote_id is None:
+        return []
+    quote = QUOTES.fetch(ctx, invoice.quote_id)
+    if not is_billed(ctx, quote):
+        return []
+    told = f"All of {quote.named} is on other invoices, which do not take this one off. Delete it, or those drafts"
+    return [Reason(f"{told}, first.", "delete_draft_invoice")]
 
 
 def _days_to_pay(ctx: Context, customer: Customer, house: House) -> int:

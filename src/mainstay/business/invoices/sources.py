@@ -34,9 +34,6 @@ def sources_of(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
     return {line["source"]["id"]: line["source"]["kind"] for line in lines if line["source"]}
 
 
-_TAKEN = "{} is on {} already. Void or credit that invoice, or take it out of the draft, first."
-
-
 def _take(ctx: Context, invoice: Invoice, source: str, kind: str) -> list[Reason]:
     """Take a source, or the reason that another invoice has it."""
     is_free = ctx.rows.run(
@@ -46,10 +43,11 @@ def _take(ctx: Context, invoice: Invoice, source: str, kind: str) -> list[Reason
         kind=kind,
         invoice=invoice.id,
     )
-    return [] if is_free else [Reason(_TAKEN.format(source, _holder(ctx, source)), "list_invoices")]
+    return [] if is_free else if_billed(ctx, source)
 
 
-def _holder(ctx: Context, source: str) -> str:
+def if_billed(ctx: Context, source: str) -> list[Reason]:
+    """The reason that something is on an invoice already, which it names."""
     row = ctx.rows.one(
         "SELECT coalesce(invoice.number, 'a draft for ' || customer.name) FROM billed_source"
         " JOIN invoice ON invoice.organisation_id = :organisation AND invoice.id = billed_source.invoice_id"
@@ -57,7 +55,10 @@ def _holder(ctx: Context, source: str) -> str:
         " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = :source",
         source=source,
     )
-    return str(row[0]) if row else "another invoice"
+    if row is None:
+        return []
+    told = f"{source} is on {row[0]} already. Void or credit that invoice, or take it out of the draft, first."
+    return [Reason(told, "list_invoices")]
 
 
 def _held(ctx: Context, invoice: Invoice) -> dict[str, str]:
