@@ -85,6 +85,6 @@ def worked_job(cast: Cast, **given: object) -> dict[str, Any]:
     return a_job(cast, customer, Role.MEMBER, billing="timeAndMaterials", **given)
 
 
-def an_hour(cast: Cast, job: dict[str, Any], **given: object) -> str:
+def an_hour(cast: Cast, job: dict[str, Any], **given: Any) -> str:
     """An approved hour of the member on a job; its id."""
     return str(logged(cast, status="approved", jobId=job["id"], **given)["id"])

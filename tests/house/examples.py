@@ -12,6 +12,7 @@ from house.examples_prices import PRICE_EXAMPLES, Prices, furnish_prices
 from house.examples_purchasing import PURCHASE_EXAMPLES, Purchases, furnish_purchases
 from house.examples_quotes import QUOTE_EXAMPLES, Quotes, furnish_quotes
 from house.examples_records import added, document, furnish_documents, listed
+from house.examples_reports import REPORT_EXAMPLES
 from house.examples_schedule import SCHEDULE_EXAMPLES, Schedule, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.backing.database import EVERY
@@ -279,6 +280,7 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "redeliver_event": lambda exhibit, _: {"deliveryId": exhibit.delivery},
     "redeliver_failed": lambda exhibit, role: _webhook(exhibit, role) | {"since": moment_text(system_clock())},
     "send_test_event": _webhook,
+    "get_report": lambda exhibit, _: REPORT_EXAMPLES["get_report"](exhibit.business.customer),
     "list_documents": lambda exhibit, _: listed(exhibit.cast),
     "get_document": lambda exhibit, role: document(exhibit.cast, role),
     "add_document": lambda exhibit, _: added(exhibit.cast),

@@ -10,6 +10,7 @@ from house.examples_prices import PRICE_EXAMPLES, furnish_prices
 from house.examples_purchasing import PURCHASE_EXAMPLES, furnish_purchases
 from house.examples_quotes import QUOTE_EXAMPLES, furnish_quotes
 from house.examples_records import document, furnish_documents, listed
+from house.examples_reports import REPORT_EXAMPLES
 from house.examples_schedule import SCHEDULE_EXAMPLES, furnish_schedule
 from house.examples_work import WORK_EXAMPLES, Work, furnish_work
 from mainstay.kernel.operation import Operation
@@ -36,7 +37,9 @@ def example(cast: Cast, operation: Operation, role: Role = Role.OWNER) -> Given:
         if operation.name in examples:
             return examples[operation.name](furnish())
     furnish_documents(cast, work.job)
-    return {"get_document": document(cast, role), "list_documents": listed(cast)}.get(operation.name, {})
+    made = {name: about(work.customer) for name, about in REPORT_EXAMPLES.items()}
+    made |= {"get_document": document(cast, role), "list_documents": listed(cast)}
+    return made.get(operation.name, {})
 
 
 def _invoices(cast: Cast, work: Work) -> object:

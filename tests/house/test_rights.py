@@ -94,6 +94,7 @@ OFFICE = MEMBER | {
     "update_job",
     "cancel_job",
     "get_job_costing",
+    "get_report",
     "plan_visit",
     "move_visit",
     "cancel_visit",

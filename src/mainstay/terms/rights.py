@@ -98,6 +98,7 @@ class Right(Word):
     QUOTES_CHANGE = "quotes:change"
     INVOICES_READ = "invoices:read"
     INVOICES_CHANGE = "invoices:change"
+    REPORTS_READ = "reports:read"
     # What a customer may who comes by a link; no role has it.
     LINKED_QUOTE_READ = "linkedQuote:read"
     LINKED_QUOTE_ANSWER = "linkedQuote:answer"
@@ -162,6 +163,7 @@ _LOWEST: dict[Right, Role] = {
     Right.QUOTES_CHANGE: Role.OFFICE,
     Right.INVOICES_READ: Role.OFFICE,
     Right.INVOICES_CHANGE: Role.OFFICE,
+    Right.REPORTS_READ: Role.OFFICE,
     # Customers
     Right.SITES_READ: Role.SUBCONTRACTOR,
     Right.CUSTOMERS_READ: Role.MEMBER,

@@ -1,5 +1,7 @@
 """What is billed of a quote: all of it, a part before the work, or some of its lines, each once."""
 
+from collections.abc import Callable
+
 import pytest
 
 from billing import BOILER, FLUE, a_sold_quote, an_invoice, changed, credited, issued, now, together, voided
@@ -186,7 +188,7 @@ def test_what_is_taken_off_elsewhere_stays_until_it_is_not(cast: Cast) -> None:
     quote = a_sold_quote(cast)
     deposit = issued(cast, an_invoice(cast, quoteId=quote["id"], part={"amount": "600"}))
     final = an_invoice(cast, quoteId=quote["id"])
-    refused = [
+    refused: list[Callable[[], object]] = [
         lambda: voided(cast, deposit),
         lambda: credited(cast, deposit),
         lambda: credited(cast, deposit, amount="1"),

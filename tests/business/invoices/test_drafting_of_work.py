@@ -1,14 +1,15 @@
 """Hours on invoices: each is billed once, and stays as it is while it is billed."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from mainstay.business.hours.unbilled import list_unbilled
 
 from billing import BOILER, an_hour, an_invoice, changed, credited, issued, voided, worked_job
 from cast import Cast
 from labour import at, decide, logged, price
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.hours.operations import delete_hours, get_time_entry, update_hours
 from mainstay.business.hours.review import review_hours
@@ -159,7 +160,7 @@ def test_a_billed_hour_stays_as_it_is(busy: Cast) -> None:
     job = worked_job(busy)
     hour = an_hour(busy, job)
     draft = an_invoice(busy, jobId=job["id"], unbilled=True)
-    acts = [
+    acts: list[Callable[[], object]] = [
         lambda: busy.perform(update_hours, Role.OFFICE, timeEntryId=hour, note="x"),
         lambda: busy.perform(delete_hours, Role.OFFICE, timeEntryId=hour, confirmed=True),
         lambda: busy.perform(review_hours, Role.OFFICE, timeEntryIds=[hour], decision="unapprove"),

@@ -46,6 +46,7 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
             "prices:read",
             "purchasing:read",
             "quotes:read",
+            "reports:read",
             "schedule:read",
             "settings:read",
             "sites:read",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from mainstay.backing.database import Row
 from mainstay.business.hours import store as hours
-from mainstay.business.hours.store import AMOUNT, TOLD_OF_JOB, House, Narrowed, minor_unit
+from mainstay.business.hours.store import AMOUNT, COST, TOLD_OF_JOB, House, Narrowed, minor_unit
 from mainstay.kernel.context import Context
 from mainstay.values.moments import Period, parse_moment
 
@@ -32,7 +32,7 @@ _OPEN = "AND status = 'approved' AND billed = 0"
 _BILLABLE = f"CASE WHEN billable = 1 {{}} THEN {AMOUNT} END"
 _HOURS = (
     "SELECT status, count(*), CAST(sum(minutes) AS bigint),"
-    " CAST(coalesce(sum((cost_rate * minutes + 30 * :unit) / (60 * :unit) * :unit), 0) AS bigint),"
+    f" CAST(coalesce(sum({COST}), 0) AS bigint),"
     f" CAST(coalesce(sum({_BILLABLE.format('')}), 0) AS bigint),"
     f" CAST(coalesce(sum({_BILLABLE.format(_OPEN)}), 0) AS bigint),"
     " count(*) - count(cost_rate)"

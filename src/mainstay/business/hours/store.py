@@ -210,6 +210,8 @@ ROUNDED = f"CASE WHEN :rounding = 0 THEN {_TO_BILL} ELSE ({_TO_BILL} + :rounding
 # minor unit of the currency, as there.
 _HOURS = f"(({ROUNDED}) * 10000 + 30) / 60"
 AMOUNT = f"(bill_rate * ({_HOURS}) + 5000 * :unit) / (10000 * :unit) * :unit"
+# What an entry costs whoever employs the person, likewise.
+COST = "(cost_rate * minutes + 30 * :unit) / (60 * :unit) * :unit"
 _JOB_S = "(SELECT worked.{} FROM job AS worked WHERE worked.organisation_id = :organisation AND worked.id = {{by}})"
 _CUSTOMER_S_NAME = (
     "(SELECT customer.name FROM job AS worked JOIN customer ON customer.organisation_id = :organisation"

@@ -213,7 +213,9 @@ def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Pa
         for one in payment.allocations
     )
     after = allocate(ctx, payment, {})
-    return PAYMENTS.save(ctx, after, {"status": "reversed", "reverse_reason": given.reason, "reversed_at": ctx.at})
+    on = today_of(ctx, house_of(ctx)).isoformat()
+    gone = {"status": "reversed", "reverse_reason": given.reason, "reversed_at": ctx.at, "reversed_on": on}
+    return PAYMENTS.save(ctx, after, gone)
 
 
 OPERATIONS = (list_payments, get_payment, record_payment, allocate_payment, reverse_payment)

@@ -143,7 +143,14 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     after = INVOICES.save(
         ctx,
         invoice,
-        {"status": "void", "standing": "void", "owing": False, "voided_at": ctx.at, "void_reason": given.reason},
+        {
+            "status": "void",
+            "standing": "void",
+            "owing": False,
+            "voided_at": ctx.at,
+            "voided_on": today_of(ctx, house_of(ctx)).isoformat(),
+            "void_reason": given.reason,
+        },
     )
     ctx.summary = f"{after.called} becomes void: {after.customer_name} owes nothing of {after.total_text}."
     if sources.free(ctx, after):

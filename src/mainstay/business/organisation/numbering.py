@@ -1,5 +1,6 @@
 """The numbers by which people know records: each kind has a series of its own."""
 
+import re
 from typing import NamedTuple
 
 from mainstay.backing.database import Row
@@ -78,6 +79,16 @@ def save(ctx: Context, kind: str, series: Series) -> None:
         padding=series.padding,
         next=series.next,
     )
+
+
+def place_of(number: str) -> int | None:
+    """The place of a number in its series, whatever its prefix is or was; None where it has none."""
+    found = _NUMBER.fullmatch(number)
+    return int(found[1]) if found else None
+
+
+# A prefix has no digit at its end.
+_NUMBER = re.compile(r"(?:.*\D)?(\d+)", re.DOTALL)
 
 
 def _read(row: Row) -> Series:

@@ -1,6 +1,5 @@
 """That numbers were given one after another, each once, and none is lost."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
@@ -8,10 +7,7 @@ import orjson
 from pydantic.alias_generators import to_camel
 
 from mainstay.backing.proof import Books, Flaw, Proof
-from mainstay.business.organisation.numbering import USUAL
-
-# A prefix has no digit at its end.
-_NUMBER = re.compile(r"(?:.*\D)?(\d+)", re.DOTALL)
+from mainstay.business.organisation.numbering import USUAL, place_of
 
 
 def numbers_of(kind: str, of: str) -> Proof:
@@ -20,10 +16,11 @@ def numbers_of(kind: str, of: str) -> Proof:
     def flaws(books: Books) -> Iterator[Flaw]:
         given: list[int] = []
         for (number,) in books.rows.each(of):
-            if found := _NUMBER.fullmatch(str(number)):
-                given.append(int(found[1]))
-            else:
+            place = place_of(str(number))
+            if place is None:
                 yield Flaw(f"{kind} {number}", "has a number without digits at its end")
+            else:
+                given.append(place)
         yield from _gaps(kind, sorted(given), _next(books, kind), set(_raised(books, kind)))
 
     return Proof(f"numbers_of_{kind}", f"The numbers of each {kind.replace('_', ' ')} run on without a gap", flaws)

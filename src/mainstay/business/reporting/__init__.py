@@ -1,0 +1,1 @@
+"""Reports: what the business comes to, and the journal for the accountant."""

@@ -1,0 +1,102 @@
+import pytest
+
+from billing import an_invoice, credited, issued, voided
+from cast import Cast
+from labour import at, logged, new_job, price
+from mainstay.business.costing.operations import get_job_costing
+from mainstay.business.hours.timers import start_timer
+from mainstay.terms.rights import Role
+from reporting import report, rows, totals
+from trade import a_customer
+
+
+@pytest.fixture
+def busy(cast: Cast) -> Cast:
+    cast = at(cast)
+    price(cast, Role.MEMBER, 24, 60)
+    return cast
+
+
+def test_a_job_is_told_with_what_it_brought_and_cost(busy: Cast) -> None:
+    job = new_job(busy)
+    invoice = issued(busy, an_invoice(busy, jobId=job["id"]))
+    credited(busy, invoice, amount="250")
+    voided(busy, issued(busy, an_invoice(busy, jobId=job["id"])))
+    # A third of an hour at 24.00 is 8.00, and 25 minutes are 10.00.
+    for minutes, status in ((20, "draft"), (25, "approved"), (60, "rejected")):
+        logged(busy, jobId=job["id"], minutes=minutes, on="2026-11-16", status=status)
+    busy.perform(start_timer, Role.MEMBER, jobId=job["id"])
+    told = report(busy, "jobProfit")
+    assert rows(told) == [
+        {
+            "jobId": job["id"],
+            "job": f"{job['number']} Replace the boiler",
+            "customer": "Ashdown School",
+            "invoiced": "1000.00",
+            "credited": "250.00",
+            "worked": 45,
+            "hoursCost": "18.00",
+            "margin": "732.00",
+            "marginPercent": "97.6",
+        }
+    ]
+    assert totals(told, "margin", "marginPercent", "worked") == {
+        "margin": "732.00",
+        "marginPercent": "97.6",
+        "worked": 45,
+    }
+    assert busy.perform(get_job_costing, jobId=job["id"])["cost"] == "18.00"
+
+
+def test_what_brought_most_comes_first_and_what_is_for_no_job_last(busy: Cast) -> None:
+    small, large, idle = (new_job(busy, title=title) for title in ("Small", "Large", "Idle"))
+    issued(busy, an_invoice(busy, jobId=small["id"], lines=[{"description": "Tap", "unitPrice": "100"}]))
+    issued(busy, an_invoice(busy, jobId=large["id"]))
+    issued(busy)
+    logged(busy, minutes=30, on="2026-11-16")
+    logged(busy, minutes=60, on="2026-11-16", jobId=idle["id"])
+    told = report(busy, "jobProfit")
+    assert rows(told, "jobId", "customer", "margin", "marginPercent") == [
+        {"jobId": large["id"], "customer": "Ashdown School", "margin": "1000.00", "marginPercent": "100.0"},
+        {"jobId": small["id"], "customer": "Ashdown School", "margin": "100.00", "marginPercent": "100.0"},
+        {"jobId": idle["id"], "customer": "Ashdown School", "margin": "-24.00", "marginPercent": None},
+        {"jobId": None, "customer": None, "margin": "988.00", "marginPercent": "98.8"},
+    ]
+    assert rows(told)[-1]["job"] == "Without a job"
+    # So that it comes to what the revenue does.
+    assert totals(told)["invoiced"] == totals(report(busy, "revenue"))["revenue"] == "2100.00"
+
+
+def test_what_was_not_done_between_the_dates_is_left_out(busy: Cast) -> None:
+    job = new_job(busy)
+    for day in ("09", "10", "11", "12"):
+        logged(busy, jobId=job["id"], minutes=10, on=f"2026-11-{day}")
+    told = report(busy, "jobProfit", **{"from": "2026-11-10", "until": "2026-11-11"})
+    assert rows(told, "worked", "hoursCost") == [{"worked": 20, "hoursCost": "8.00"}]
+
+
+def test_hours_without_a_cost_are_told(busy: Cast) -> None:
+    job = new_job(busy)
+    price(busy, Role.MEMBER, None, 60)
+    for _ in range(2):
+        logged(busy, jobId=job["id"], minutes=10, on="2026-11-16")
+    assert [note for note in report(busy, "jobProfit")["notes"] if note.startswith("2 entries of hours are of people")]
+
+
+def test_one_customer_s_jobs_can_be_asked_for(busy: Cast) -> None:
+    customer = a_customer(busy)
+    own, other = new_job(busy, customerId=customer), new_job(busy)
+    for job in (own, other):
+        issued(busy, an_invoice(busy, jobId=job["id"]))
+        logged(busy, jobId=job["id"], minutes=10, on="2026-11-16")
+    assert rows(report(busy, "jobProfit", customerId=customer), "jobId", "worked") == [
+        {"jobId": own["id"], "worked": 10}
+    ]
+
+
+def test_more_jobs_than_are_asked_for_at_once_have_names(busy: Cast) -> None:
+    jobs = [new_job(busy, title=f"Job {number}") for number in range(101)]
+    for job in jobs:
+        logged(busy, jobId=job["id"], minutes=10, on="2026-11-16")
+    told = {row["jobId"]: row["job"] for row in rows(report(busy, "jobProfit"))}
+    assert told == {job["id"]: f"{job['number']} {job['title']}" for job in jobs}
