@@ -27,6 +27,9 @@ from mainstay.business.people.operations import update_person
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.pricelist.taxes import save_tax_rate
+from mainstay.business.purchasing.bills import record_bill
+from mainstay.business.purchasing.operations import draft_purchase_order
+from mainstay.business.purchasing.sending import send_purchase_order
 from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import move_visit, plan_visit
@@ -46,6 +49,8 @@ ITEM_S_PRICES, KIT_S_PRICES = ("615.31", "614.29"), ("1845.93", "1842.87")
 IBAN, BIC = "GB82WEST12345698765432", "WESTGB2L"
 # Of an invoice what it comes to, what was paid of it and what was credited.
 INVOICE_S_PRICES = ("616.41", "107.39", "103.27")
+# What it costs that is bought for their own job.
+BOUGHT_AT = "616.17"
 DAY = "2027-01-11"
 
 
@@ -132,12 +137,13 @@ def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
     _prices(cast, hidden)
     _bank(cast, hidden)
     _invoices(cast, hidden, work.customer, work.job)
+    _purchases(cast, hidden, work)
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         set_columns(cast, "person", cast.people[role], cost_rate=6_184_700, bill_rate=6_195_700)
         set_columns(cast, "time_entry", hours.drafts[role], cost_rate=6_184_700, bill_rate=6_195_700)
         overlap = {"allowOverlap": True, "overlapReason": hidden.word(f"overlap{role}")}
         cast.perform(move_visit, visitId=schedule.visits[role], **overlap)
-    prices = [*PRICES.values(), STRANGER_S_BUDGET, *ITEM_S_PRICES, *KIT_S_PRICES, *INVOICE_S_PRICES]
+    prices = [*PRICES.values(), STRANGER_S_BUDGET, *ITEM_S_PRICES, *KIT_S_PRICES, *INVOICE_S_PRICES, BOUGHT_AT]
     hidden.words |= dict.fromkeys(prices, _NOBODY)
     return hidden
 
@@ -369,6 +375,29 @@ def _invoices(cast: Cast, hidden: Hidden, customer: str, job: str) -> None:
     (note,) = cast.perform(list_credit_notes, invoiceId=invoice["id"])["data"]
     hidden.words[note["number"]] = _NOBODY
     hidden.keep(note)
+
+
+def _purchases(cast: Cast, hidden: Hidden, work: Work) -> None:
+    """Members know what comes for their own job, but no price, no draft and no bill; and nothing of another's."""
+    supplier = cast.perform(save_supplier, name="Seen Supplies")["id"]
+
+    def order(job: str, what: str, seen_by: Viewers = _NOBODY) -> dict[str, Any]:
+        goods = {
+            "description": hidden.word(what, seen_by),
+            "unitPrice": BOUGHT_AT,
+            "taxRateId": None,
+        }
+        told = {"supplierId": supplier, "jobId": job, "lines": [goods], "notes": hidden.word(f"noteson{what}")}
+        made = cast.perform(draft_purchase_order, **told)
+        hidden.keep(made, seen_by)
+        return made
+
+    own, another_s = order(work.job, "goods", _MEMBERS), order(hidden.number, "theirgoods")
+    order(work.job, "draftgoods")
+    for one in (own, another_s):
+        cast.perform(send_purchase_order, purchaseOrderId=one["id"], deliver="none", confirmed=True)
+    bill = {"supplierNumber": hidden.word("billnumber"), "on": "2026-02-02", "total": BOUGHT_AT}
+    hidden.keep(cast.perform(record_bill, purchaseOrderId=own["id"], notes=hidden.word("onbill"), **bill))
 
 
 def _of_colleagues(cast: Cast, hidden: Hidden, schedule: Schedule, hours: Hours) -> None:
