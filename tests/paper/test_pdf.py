@@ -235,6 +235,10 @@ def test_a_void_copy_is_stamped_and_says_the_same() -> None:
             issued(Item(), kind="purchaseOrder", seller=BUYER, buyer=SELLER),
             ["Purchase order", "Supplier", "state PO-0031"],
         ),
+        (
+            issued(Item(), kind="purchaseOrder", seller=BUYER, buyer=SELLER, collected=True),
+            ["We collect it from you."],
+        ),
         (issued(Item(), type="deposit"), ["Deposit invoice"]),
         (issued(Item(), type="final"), ["Final invoice"]),
         (issued(Item(), type="final", kind="creditNote"), ["Credit note"]),
