@@ -1,9 +1,14 @@
 """`move`: the same rows, files and answers on the other engine, and back again."""
 
+import io
+import os
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -11,15 +16,18 @@ from answers import answers
 from commanding import command
 from installations import Installations
 from keepsakes import Keepsake
+from mainstay.__main__ import HOUSE
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.schema import read_tables
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.cli.line import run
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.kernel.context import Envelope
-from mainstay.settings import Settings
+from mainstay.settings import Settings, environment_of
 from mainstay.staging import connect, open_stage
 from mainstay.terms.actor import Door
 from mainstay.values.moments import system_clock
+from trade import a_job
 
 pytestmark = pytest.mark.only_on("sqlite")
 
@@ -77,6 +85,31 @@ def test_nothing_is_moved_to_where_something_is(keepsake: Keepsake, tmp_path: Pa
     told = command(keepsake.settings, "move", "--to", str(other.settings.data), "--json").refusal
     assert told.startswith("There is data here already")
     assert list((keepsake.settings.data / "run").glob("tmp*")) == []
+    told = command(keepsake.settings, "move", "--to", "mysql://host/name", "--json").refusal
+    assert told == "--to must begin with postgresql://, or name a folder."
+
+
+class Interrupting(io.StringIO):
+    """Where progress is told; someone does something else when it is told first of the jobs."""
+
+    def __init__(self, deed: Callable[[], object]) -> None:
+        super().__init__()
+        self._deed: list[Callable[[], object]] = [deed]
+
+    def write(self, text: str) -> int:
+        if text.startswith("table job:") and self._deed:
+            self._deed.pop()()
+        return super().write(text)
+
+
+def test_what_was_done_meanwhile_is_not_lost_silently(keepsake: Keepsake, tmp_path: Path) -> None:
+    with keepsake.opened() as exhibit:
+        told = Interrupting(lambda: a_job(exhibit.cast, exhibit.business.customer))
+        around = patch.dict(os.environ, environment_of(keepsake.settings))
+        with around, redirect_stderr(told), redirect_stdout(io.StringIO()):
+            code = run(HOUSE, ["move", "--to", str(tmp_path / "elsewhere")])
+    assert code == 1
+    assert told.getvalue().splitlines()[-1].startswith("Something was changed meanwhile and is not there.")
 
 
 @pytest.mark.long

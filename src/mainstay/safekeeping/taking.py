@@ -62,6 +62,12 @@ def take(source: Installation, path: Path, now: datetime, named_in: Sequence[str
     return Taken(manifest, missing)
 
 
+def is_the_latest(manifest: Manifest, source: Installation) -> bool:
+    """Whether nothing was done since a backup was taken: whatever is done is in the trail."""
+    with source.database.surveying() as rows:
+        return rows.one("SELECT count(*) FROM audit") == (manifest.tables["audit"].rows,)
+
+
 def _names(rows: Survey, tables: Sequence[Table], named_in: Sequence[str]) -> Iterator[str]:
     """The names of all files that rows name; an older schema has fewer columns that do."""
     there = {f"{table.name}.{column}" for table in tables for column in table.columns}

@@ -61,9 +61,13 @@ def move(settings: Settings, words: Namespace) -> Outcome:
             raise Conflict(_MISSING)
         with reading(path) as archive, _opened(_elsewhere(settings, words.to)) as target:
             manifest = restoring.restore(archive, target, tell)
-            return _proved(_counted(manifest), target)
+            outcome = _proved(_counted(manifest), target)
+        if not taking.is_the_latest(manifest, source):
+            raise Unsound(outcome, _LEFT_BEHIND)
+        return outcome
 
 
+_LEFT_BEHIND = "Something was changed meanwhile and is not there. Stop the server, and move to another empty place."
 _MISSING = "Some files are not there, or not what they were: `mainstay check` says which."
 
 
@@ -86,6 +90,8 @@ def _elsewhere(settings: Settings, to: str) -> Settings:
     """The settings of where everything goes: a database beside the same folder, or a folder with one in it."""
     if to.startswith(("postgresql://", "postgres://")):
         return replace(settings, database=to)
+    if "://" in to:
+        raise WrongSetting("--to must begin with postgresql://, or name a folder.")
     return replace(settings, database=None, data=Path(to))
 
 
