@@ -6,4 +6,5 @@ Given = dict[str, object]
 
 REPORT_EXAMPLES: dict[str, Callable[[str], Given]] = {
     "get_report": lambda customer: {"name": "jobProfit", "customerId": customer},
+    "list_postings": lambda _: {},
 }

@@ -74,6 +74,7 @@ LAST: dict[str, Callable[[Exhibit, Role], str]] = {
     "list_invoices": lambda exhibit, _: exhibit.invoices.sent,
     "list_credit_notes": lambda exhibit, _: exhibit.invoices.credit_note,
     "list_payments": lambda exhibit, _: exhibit.invoices.payment,
+    "list_postings": lambda *_: f"2026-11-15.3.{new_id('credit')}.1",
     "list_documents": lambda *_: new_id("document"),
     "get_history": lambda *_: "7",
     "list_events": lambda *_: new_id("evt"),

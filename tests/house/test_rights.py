@@ -95,6 +95,7 @@ OFFICE = MEMBER | {
     "cancel_job",
     "get_job_costing",
     "get_report",
+    "list_postings",
     "plan_visit",
     "move_visit",
     "cancel_visit",

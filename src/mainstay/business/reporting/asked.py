@@ -37,10 +37,25 @@ class Asked(NamedTuple):
         return [self.first + timedelta(days=number) for number in range((self.last - self.first).days + 1)]
 
     @property
+    def stretch(self) -> "Stretch":
+        """What is read of the books."""
+        return Stretch(self.first.isoformat(), "", self.last.isoformat())
+
+    @property
     def bound(self) -> dict[str, str]:
         """What statements are given."""
         narrowed = {"customer": self.customer} if self.customer else {}
         return {"first": self.first.isoformat(), "last": self.last.isoformat(), **narrowed}
+
+
+class Stretch(NamedTuple):
+    """What is read of the books, one by one: from a date and id on, until a date."""
+
+    on: str
+    id: str
+    last: str
+    # So many are in memory.
+    at_once: int = 1000
 
 
 def days_of(first: str | None, last: str | None, today: date) -> tuple[date, date]:

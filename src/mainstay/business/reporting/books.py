@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mainstay.backing.database import Row
-from mainstay.business.reporting.asked import Asked
+from mainstay.business.reporting.asked import Asked, Stretch
 from mainstay.kernel.context import Context
 
 
@@ -41,22 +41,21 @@ def month_of(entries: Entries) -> str:
     return f"substr({entries.on}, 1, 7)"
 
 
-def each(ctx: Context, entries: Entries, asked: Asked, *columns: str) -> Iterator[Row]:
-    """The date, the id and these columns of each entry, the earliest first, with few of them in memory."""
+def each(ctx: Context, entries: Entries, stretch: Stretch, *columns: str) -> Iterator[Row]:
+    """The date, the id and these columns of each entry, the earliest first."""
     # No other bound below: an engine that took that one would walk over all that was read before.
-    sql = f"SELECT {entries.on}, id, {', '.join(columns)} {_FROM}{_BEHIND}".format(**entries._asdict())
-    on, identity = asked.bound["first"], ""
+    sql = f"SELECT {entries.on}, id, {', '.join(columns)} {_FROM}{_BEGINNING}".format(**entries._asdict())
+    on, identity = stretch.on, stretch.id
     while True:
-        found = ctx.rows.all(sql, on=on, id=identity, last=asked.bound["last"])
-        yield from found
-        if len(found) < _AT_ONCE:
+        found = ctx.rows.all(sql, on=on, id=identity, last=stretch.last, limit=stretch.at_once + 1)
+        yield from found[: stretch.at_once]
+        if len(found) <= stretch.at_once:
             return
         on, identity = str(found[-1][0]), str(found[-1][1])
 
 
-_AT_ONCE = 1000
 _FROM = "FROM {table} WHERE organisation_id = :organisation AND {on} <= :last"
-_BEHIND = f" AND ({{on}}, id) > (:on, :id) ORDER BY {{on}}, id LIMIT {_AT_ONCE}"
+_BEGINNING = " AND ({on}, id) >= (:on, :id) ORDER BY {on}, id LIMIT :limit"
 
 
 def _of(asked: Asked) -> str:

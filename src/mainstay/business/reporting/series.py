@@ -39,7 +39,7 @@ _NOTES = (
 def _series(ctx: Context, asked: Asked, name: str, entries: Entries, status: str) -> Iterator[list[Cell]]:
     given: list[tuple[int, str]] = []
     voids: list[tuple[int, str]] = []
-    for _, _, number, known in each(ctx, entries, asked, "number", status):
+    for _, _, number, known in each(ctx, entries, asked.stretch, "number", status):
         one = (place_of(str(number)) or 0, str(number))
         given.append(one)
         if known == "void":

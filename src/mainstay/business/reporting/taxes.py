@@ -1,14 +1,13 @@
 """What was taxed at each rate: for the tax return."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from mainstay.business.reporting.asked import Asked
 from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS, each
 from mainstay.business.reporting.model import Cell, Table, column, table
+from mainstay.business.reporting.taxed import Taxed, taxed
 from mainstay.kernel.context import Context
 from mainstay.values.words import words_of
 
@@ -25,32 +24,6 @@ _COLUMNS = (
     column("net", "Net", "money"),
     column("tax", "Tax", "money"),
 )
-_UNTAXED = "Not taxed"
-
-
-class Taxed(NamedTuple):
-    """What a document has of one part of a rate of tax: what is taxed, and the tax."""
-
-    rate_id: str | None
-    rate: str
-    category: str | None
-    part: str | None
-    percent: str
-    # Which part of the rate it is, from 1 on. All have the same net, so that it counts with the first.
-    place: int
-    net: int
-    tax: int
-
-
-def taxed(taxes: object) -> Iterator[Taxed]:
-    """What a document has of each part of each rate, out of what is kept of it; what is not taxed is one, too."""
-    for one in orjson.loads(str(taxes)):
-        known = one["taxRateId"], one["name"] or _UNTAXED, one["category"]
-        net = _minor(one["net"])
-        if not one["components"]:
-            yield Taxed(*known, None, one["percent"], 1, net, 0)
-        for place, part in enumerate(one["components"], 1):
-            yield Taxed(*known, part["name"], part["percent"], place, net, _minor(part["amount"]))
 
 
 @dataclass(slots=True)
@@ -69,7 +42,7 @@ def tax_summary(ctx: Context, asked: Asked) -> Table:
     by_month = asked.by == "month"
     found: dict[tuple[Any, ...], _Sum] = {}
     for entries in (INVOICES, VOIDS, CREDIT_NOTES):
-        for on, _, taxes in each(ctx, entries, asked, "taxes"):
+        for on, _, taxes in each(ctx, entries, asked.stretch, "taxes"):
             month = str(on)[:7] if by_month else ""
             for one in taxed(taxes):
                 row = found.setdefault((month, one.rate_id or "", one.part or "", one.percent), _Sum(one))
@@ -106,8 +79,3 @@ def _row(one: _Sum) -> list[Cell]:
 def _net_totals(once: Sequence[_Sum]) -> dict[str, Cell]:
     invoiced, credited = sum(one.invoiced_net for one in once), sum(one.credited_net for one in once)
     return {"invoicedNet": invoiced, "creditedNet": credited, "net": invoiced - credited}
-
-
-def _minor(text: str) -> int:
-    # Kept with all decimals of its currency: its digits are what it is in the minor unit.
-    return int(text.replace(".", ""))

@@ -1,0 +1,252 @@
+from collections import Counter, defaultdict
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from billing import an_invoice, credited, issued, paid, voided
+from cast import Cast
+from labour import at
+from mainstay.business.invoices.paying import allocate_payment, record_payment, reverse_payment
+from mainstay.business.reporting.journal import list_postings
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Forbidden, Invalid
+from mainstay.terms.rights import Role
+from quoting import usual_tax
+from reporting import a_rate, report, rows, totals
+from trade import a_customer
+
+ACCOUNT = ("account", "detail", "debit", "credit")
+
+
+def journal(cast: Cast, **given: object) -> list[dict[str, Any]]:
+    """All of it, page by page."""
+    found: list[dict[str, Any]] = []
+    while True:
+        behind = {"startingAfter": found[-1]["id"]} if found else {}
+        page = cast.perform(list_postings, Role.OFFICE, **given, **behind)
+        found += page["data"]
+        if not page["hasMore"]:
+            return found
+
+
+def moved(postings: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(one[name] for name in ACCOUNT) for one in postings]
+
+
+def test_an_invoice_is_owed_and_brings_revenue_and_tax(cast: Cast) -> None:
+    cast = at(cast)
+    both = a_rate(cast, "Quebec", GST="5", QST="9.975")
+    lines = [{"description": "Work", "unitPrice": "140", "taxRateId": both}, {"description": "Fee", "unitPrice": "3"}]
+    invoice = issued(cast, an_invoice(cast, lines=lines))
+    owed, *others = journal(cast)
+    assert owed == {
+        "object": "posting",
+        "id": f"2026-11-16.1.{invoice['id']}.1",
+        "on": "2026-11-16",
+        "document": "invoice",
+        "documentId": invoice["id"],
+        "number": "INV-0001",
+        "customerId": invoice["customerId"],
+        "customerName": "Calder Property",
+        "account": "receivable",
+        "detail": None,
+        "taxRateId": None,
+        "taxCategory": None,
+        "taxPercent": None,
+        "currency": "GBP",
+        "debit": "163.97",
+        "credit": None,
+        "invoices": None,
+        "text": "New heating",
+    }
+    assert moved(others) == [
+        ("revenue", "Quebec", None, "140.00"),
+        ("revenue", "Not taxed", None, "3.00"),
+        ("tax", "GST", None, "7.00"),
+        ("tax", "QST", None, "13.97"),
+    ]
+    assert [(one["taxRateId"], one["taxPercent"]) for one in others] == [
+        (both, "5.00"),
+        (None, "0.00"),
+        (both, "5.00"),
+        (both, "9.975"),
+    ]
+
+
+def test_what_takes_off_a_deposit_stands_on_the_other_side(cast: Cast) -> None:
+    cast = at(cast)
+    tax = a_rate(cast, "Full", VAT="20")
+    lines = [{"description": "Less", "unitPrice": "-10", "taxRateId": tax}, {"description": "Fee", "unitPrice": "30"}]
+    issued(cast, an_invoice(cast, lines=lines))
+    assert moved(journal(cast)) == [
+        ("receivable", None, "18.00", None),
+        ("revenue", "Full", "10.00", None),
+        ("revenue", "Not taxed", None, "30.00"),
+        ("tax", "VAT", "2.00", None),
+    ]
+
+
+def test_a_void_invoice_is_taken_back_on_its_day(cast: Cast) -> None:
+    usual_tax(cast)
+    invoice = issued(at(cast, "2026-10-31T12:00:00Z"))
+    voided(at(cast, "2026-11-02T12:00:00Z"), invoice)
+    issue, void = journal(cast)[:3], journal(cast)[3:]
+    assert [(one["on"], one["document"], one["number"]) for one in void] == [("2026-11-02", "void", "INV-0001")] * 3
+    assert moved(void) == [(*one[:2], one[3], one[2]) for one in moved(issue)]
+    assert void[0]["text"] == "A mistake"
+    assert journal(cast, until="2026-11-01") == issue
+
+
+def test_a_credit_note_takes_back_what_it_credits(cast: Cast) -> None:
+    cast = at(cast)
+    usual_tax(cast)
+    credited(cast, issued(cast), amount="120")
+    note = journal(cast)[3:]
+    assert [(one["document"], one["number"], one["invoices"], one["text"]) for one in note] == [
+        ("creditNote", "CN-0001", "INV-0001", "Returned")
+    ] * 3
+    assert moved(note) == [
+        ("receivable", None, None, "120.00"),
+        ("revenue", "VAT 20 %", "100.00", None),
+        ("tax", "VAT", "20.00", None),
+    ]
+
+
+def test_a_payment_comes_to_the_bank_whatever_it_is_for(cast: Cast) -> None:
+    cast = at(cast)
+    invoice = issued(cast)
+    payment = paid(cast, invoice, "1200", method="card", reference="=1+1", on="2026-11-10")
+    before = journal(cast, until="2026-11-15")
+    assert moved(before) == [("bank", "card", "1200.00", None), ("receivable", None, None, "1200.00")]
+    assert {(one["number"], one["invoices"], one["text"]) for one in before} == {(None, "INV-0001", "=1+1")}
+    # What is on account is in it, and where it is put changes nothing.
+    cast.perform(allocate_payment, paymentId=payment["id"], allocations=[{"invoiceId": invoice["id"], "amount": "0"}])
+    assert moved(journal(cast, until="2026-11-15")) == moved(before)
+    reverse(at(cast, "2026-11-20T12:00:00Z"), payment)
+    after = journal(cast, **{"from": "2026-11-17"})
+    assert moved(after) == [("bank", "card", None, "1200.00"), ("receivable", None, "1200.00", None)]
+    assert {(one["on"], one["document"], one["text"]) for one in after} == {("2026-11-20", "reversal", "Bounced")}
+
+
+def test_an_invoice_over_nothing_moves_nothing(cast: Cast) -> None:
+    cast = at(cast)
+    issued(cast, an_invoice(cast, lines=[{"description": "Gift", "unitPrice": "0"}]))
+    an_invoice(cast)
+    assert journal(cast) == []
+
+
+@pytest.fixture
+def traded(cast: Cast) -> Cast:
+    """Months of documents of every kind, as chance wants it."""
+    chance = Random(12)
+    rates = [
+        a_rate(cast, "Full", VAT="19"),
+        a_rate(cast, "Low", VAT="7"),
+        a_rate(cast, "Both", GST="5", QST="9.975"),
+        a_rate(cast, "Turned", "reverseCharge", VAT="0"),
+    ]
+    customers = [a_customer(cast, f"Customer {number}") for number in range(3)]
+    open_: list[dict[str, Any]] = []
+    payments: list[dict[str, Any]] = []
+    for number in range(24):
+        day = at(cast, f"2026-{8 + number // 8:02d}-{1 + number % 8 * 3:02d}T12:00:00Z")
+        with cast.stage.database.changing(cast.organisation) as handle:
+            handle.run(
+                "UPDATE organisation SET prices_include_tax = :told WHERE id = :organisation", told=chance.randint(0, 1)
+            )
+        lines = [
+            {
+                "description": "Work",
+                "quantity": str(chance.randint(1, 9)),
+                "unitPrice": f"{chance.randint(1, 99999) / 100:.2f}",
+                "taxRateId": chance.choice([*rates, None]),
+            }
+            for _ in range(chance.randint(1, 5))
+        ]
+        discount = {"discount": {"percent": "3"}} if chance.random() < 0.3 else {}
+        open_.append(issued(day, an_invoice(day, customerId=chance.choice(customers), lines=lines, **discount)))
+        happened = chance.choice(["paid", "part", "over", "void", "credit", "partly", "account", "reversed", ""])
+        change(day, open_[-1], happened, payments)
+    return at(cast)
+
+
+def change(day: Cast, invoice: dict[str, Any], happened: str, payments: list[dict[str, Any]]) -> None:
+    third = f"{Decimal(invoice['total']) / 3:.2f}"
+    if happened == "void":
+        voided(day, invoice)
+    elif happened in {"credit", "partly"}:
+        paid(day, invoice, third)
+        credited(day, invoice, **({} if happened == "credit" else {"amount": third}))
+    elif happened == "account":
+        payments.append(day.perform(record_payment, customerId=invoice["customerId"], amount="77.7", allocations=[]))
+    elif happened:
+        amount = {"paid": invoice["due"], "part": third, "over": f"{Decimal(invoice['due']) + 9}", "reversed": third}
+        payments.append(paid(day, invoice, amount[happened]))
+        if happened == "reversed":
+            reverse(day, payments[-1])
+
+
+def reverse(cast: Cast, payment: dict[str, Any]) -> None:
+    cast.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="Bounced", confirmed=True)
+
+
+def balance(postings: list[dict[str, Any]]) -> Decimal:
+    return sum((Decimal(one["debit"] or 0) - Decimal(one["credit"] or 0) for one in postings), Decimal(0))
+
+
+def test_debits_equal_credits_in_each_document_and_it_comes_to_what_the_reports_tell(traded: Cast) -> None:
+    postings = journal(traded)
+    documents, accounts, customers = defaultdict(list), defaultdict(list), defaultdict(list)
+    for one in postings:
+        documents[one["document"], one["documentId"]].append(one)
+        accounts[one["account"]].append(one)
+        if one["account"] == "receivable":
+            customers[one["customerId"]].append(one)
+        assert (one["debit"] is None) != (one["credit"] is None)
+    assert {kind for kind, _ in documents} == {"invoice", "void", "creditNote", "payment", "reversal"}
+    assert {balance(of) for of in documents.values()} == {0}
+    revenue, taxes = totals(report(traded, "revenue")), totals(report(traded, "taxSummary"))
+    assert -balance(accounts["revenue"]) == Decimal(revenue["revenue"]) == Decimal(taxes["net"])
+    assert -balance(accounts["tax"]) == Decimal(revenue["tax"]) == Decimal(taxes["tax"])
+    assert balance(accounts["bank"]) == Decimal(revenue["paid"])
+    owed = {row["customerId"]: Decimal(row["balance"]) for row in rows(report(traded, "receivables"))}
+    assert owed == {customer: balance(of) for customer, of in customers.items() if customer in owed}
+    assert {balance(of) for customer, of in customers.items() if customer not in owed} <= {0}
+
+
+def test_pages_of_any_length_tell_the_same_in_the_order_of_days(traded: Cast) -> None:
+    whole = journal(traded)
+    assert [one["on"] for one in whole] == sorted(one["on"] for one in whole)
+    assert max(Counter(one["id"] for one in whole).values()) == 1
+    for limit in (1, 2, 7):
+        assert journal(traded, limit=limit) == whole
+    between = {"from": "2026-08-10", "until": "2026-09-20"}
+    assert journal(traded, limit=3, **between) == [one for one in whole if "2026-08-10" <= one["on"] <= "2026-09-20"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["invoice_01KA3R2D4F6H8J0K2N4P6R8T0V", "2026-11-16", "2026-13-16.1.invoice_1.1", "2026-11-16.6.invoice_1.1", ""],
+)
+def test_what_is_no_place_is_refused(cast: Cast, place: str) -> None:
+    with pytest.raises(Invalid, match="startingAfter: is not the id of a posting"):
+        cast.perform(list_postings, startingAfter=place)
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(cast: Cast) -> None:
+    with pytest.raises(Invalid, match="until: is before the first date"):
+        cast.perform(list_postings, **{"from": "2026-11-16", "until": "2026-11-15"})
+
+
+def test_it_is_for_the_office_and_for_no_agent(cast: Cast) -> None:
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        with pytest.raises(Forbidden):
+            cast.perform(list_postings, role)
+    assert Door.AGENT not in list_postings.offered
+
+
+def test_nobody_sees_another_organisation_s(cast: Cast, stranger: Cast) -> None:
+    issued(at(stranger))
+    assert journal(at(cast)) == []
