@@ -51,10 +51,10 @@ def draft(page: Page) -> None:
     page.get_by_role("button", name="Add line").click()
     # The total follows while one types, and is there when it is saved.
     page.get_by_label("Quantity").first.fill("2")
-    expect(page.locator("#sums")).to_contain_text("2400.00")
+    expect(page.locator("#sums")).to_contain_text("2,400.00")
     check_page(page)
     page.get_by_role("button", name="Save and close").click()
-    expect(page.locator("#sums")).to_contain_text("2400.00")
+    expect(page.locator("#sums")).to_contain_text("2,400.00")
 
 
 def send(page: Page) -> None:

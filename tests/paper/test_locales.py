@@ -2,8 +2,9 @@
 
 import pytest
 
-from mainstay.paper.locales import Locale
+from mainstay.paper.locales import Locale, written
 from mainstay.paper.snapshot import Place
+from mainstay.values.places import COUNTRIES
 
 NBSP, NARROW = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"
 
@@ -85,3 +86,39 @@ def test_an_address_is_written_as_its_country_does_and_names_another_country(
     place: Place | None, lines: list[str]
 ) -> None:
     assert Locale("de", "DE").address(place) == lines
+
+
+@pytest.mark.parametrize(
+    ("country", "expected"),
+    [
+        ("GB", "1,234,567.50"),
+        ("US", "1,234,567.50"),
+        ("DE", "1.234.567,50"),
+        ("FR", f"1{NARROW}234{NARROW}567,50"),
+        ("SE", f"1{NBSP}234{NBSP}567,50"),
+        ("CH", "1\N{RIGHT SINGLE QUOTATION MARK}234\N{RIGHT SINGLE QUOTATION MARK}567.50"),
+        ("IN", "12,34,567.50"),
+        # No digits but those that everyone in an office reads.
+        ("EG", "1,234,567.50"),
+        ("AQ", "1,234,567.50"),
+    ],
+)
+def test_a_decimal_is_written_as_its_country_does(country: str, expected: str) -> None:
+    assert written("1234567.50", country) == expected
+
+
+def test_a_decimal_keeps_its_decimals() -> None:
+    given = ("0.5", "85.5005", "1000", "-1234.50", "-0.01", "99999999999999.99")
+    assert [written(text, "DE") for text in given] == [
+        "0,5",
+        "85,5005",
+        "1.000",
+        "\N{MINUS SIGN}1.234,50",
+        "\N{MINUS SIGN}0,01",
+        "99.999.999.999.999,99",
+    ]
+
+
+def test_every_country_writes_numbers_somehow() -> None:
+    for country in COUNTRIES:
+        assert "".join(letter for letter in written("1234.50", country) if letter.isdigit()) == "123450", country

@@ -50,6 +50,7 @@ class Membership:
     role: Role
     subscribed: bool
     time_zone: str
+    country: str
     # The name of the file, where there is one.
     logo: str
 
@@ -96,7 +97,7 @@ def of_account(rows: Handle, account: str, now: datetime) -> list[Session]:
 def memberships(rows: Handle, account: str, chosen: str | None = None) -> list[Membership]:
     """Where the account is an active person, by the organisations' names; the chosen one among however many."""
     found = rows.all(
-        "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, coalesce(o.logo, '')"
+        "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, o.country, coalesce(o.logo, '')"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.account_id = :account AND p.status = 'active'"
         " ORDER BY CASE WHEN o.id = :chosen THEN 0 ELSE 1 END, o.name, o.id LIMIT 1000",
@@ -105,8 +106,8 @@ def memberships(rows: Handle, account: str, chosen: str | None = None) -> list[M
     )
     found = sorted(found, key=lambda row: (str(row[1]), str(row[0])))
     return [
-        Membership(organisation, name, person, person_name, Role(role), subscription == "active", zone, logo)
-        for organisation, name, person, person_name, role, subscription, zone, logo in (map(str, row) for row in found)
+        Membership(organisation, name, person, person_name, Role(role), subscription == "active", *others)
+        for organisation, name, person, person_name, role, subscription, *others in (map(str, row) for row in found)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from mainstay.late import late
@@ -72,6 +72,26 @@ class Locale:
     def _number(self, number: Decimal, pattern: str) -> str:
         numbers = late("babel.numbers")
         return _with_minus(numbers.format_decimal(number, pattern, self._locale))
+
+
+# Few amounts are in use, and each stands on many pages.
+@lru_cache(4096)
+def written(text: str, country: str) -> str:
+    """A decimal as it is written in a country, with as many decimals as it has."""
+    locale = _of_country(country)
+    whole = locale.decimal_formats[None].pattern.partition(".")[0]
+    decimals = len(text.partition(".")[2])
+    pattern = f"{whole}.{'0' * decimals}" if decimals else whole
+    return _with_minus(late("babel.numbers").format_decimal(Decimal(text), pattern, locale))
+
+
+@cache
+def _of_country(country: str) -> Any:
+    """As a country writes numbers: its own English where it has one, else its first language that is known."""
+    data = late("babel.localedata")
+    spoken = late("babel.languages").get_official_languages(country, de_facto=True)
+    names = [f"{language}_{country}" for language in ("en", *spoken)]
+    return late("babel").Locale.parse(next(filter(data.exists, names), f"en_{_USUAL['en']}"))
 
 
 @cache

@@ -63,7 +63,7 @@ def test_a_quote_is_drafted_and_then_its_lines_are_typed(visiting: Visit, cast: 
     assert (line["description"], line["unitPrice"], line["quantity"]) == ("Boiler", "1000.50", "1.00")
     assert line["taxRateId"]
     shown = words(visiting.follow(answer).text)
-    assert "Total GBP 1200.60" in shown
+    assert "Total GBP 1,200.60" in shown
 
 
 def test_one_line_is_changed_and_the_others_are_not_touched(visiting: Visit, cast: Cast) -> None:
@@ -130,7 +130,7 @@ def test_totals_are_reckoned_while_one_types_and_nothing_is_saved(visiting: Visi
     typed = fields_of(page) | {f"{boiler} quantity": "3"}
     answer = visiting.post(f"{path}/totals", typed)
     assert answer.status_code == 200
-    assert "Total GBP 3600.00" in words(answer.text)
+    assert "Total GBP 3,600.00" in words(answer.text)
     assert now(cast, quote) == quote
 
 
@@ -168,7 +168,7 @@ def test_a_record_page_shows_lines_totals_margin_and_the_answer(visiting: Visit,
     quote = sent(cast, deliver="none")
     agreed = accepted(cast, quote, chosen=[quote["lines"][1]["id"]], note="On the phone.")
     page = words(visiting.get(f"/quotes/{quote['id']}").text)
-    for shown in ("Combi boiler", "Option, chosen", "Total GBP 1440.00", "Margin 500.00", "By Ann Boyle, by phone"):
+    for shown in ("Combi boiler", "Option, chosen", "Total GBP 1,440.00", "Margin 500.00", "By Ann Boyle, by phone"):
         assert shown in page
     assert agreed["jobNumber"] in page
     pdf = visiting.get(f"/quotes/{quote['id']}/pdf")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk
 from mainstay.doors.pages.asking import Choices
-from mainstay.doors.pages.showing import Cell, cells
+from mainstay.doors.pages.showing import Cell, Here, cells
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.shapes import Shown
@@ -87,11 +87,11 @@ class Arrangement:
         single = self.gets.on is not None and self.gets.on.id_field is None
         return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
 
-    def cells(self, model: type[Shown], names: Sequence[str], record: Record, zone: str) -> list[Cell]:
+    def cells(self, model: type[Shown], names: Sequence[str], record: Record, here: Here) -> list[Cell]:
         """These fields of a record, in words."""
-        told = cells(model, names, record, zone, self.choices)
+        told = cells(model, names, record, here, self.choices)
         return [
-            cell._replace(text=self.words[cell.name](record, zone)) if cell.name in self.words else cell
+            cell._replace(text=self.words[cell.name](record, here.zone)) if cell.name in self.words else cell
             for cell in told
         ]
 

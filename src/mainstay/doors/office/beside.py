@@ -81,7 +81,7 @@ class Beside:
                 {
                     "called": title_of(row),
                     "path": (one.lists.output.place or "").format(id=row["id"]),
-                    "cells": cells(one.lists.output, one.columns, row, guest.time_zone),
+                    "cells": cells(one.lists.output, one.columns, row, guest.here),
                 }
                 for row in page["data"]
             ],

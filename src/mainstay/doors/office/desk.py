@@ -19,6 +19,7 @@ from mainstay.doors.pages.door import View
 from mainstay.doors.pages.forms import query_words, take_once
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import TYPED, Visitor, Visitors
+from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.shown_once import ShownOnce
 from mainstay.doors.pages.speech import Speech
 from mainstay.doors.pages.uploads import Limit, Received
@@ -91,6 +92,11 @@ class Guest:
     def time_zone(self) -> str:
         """Where their clocks are."""
         return self.visitor.membership.time_zone if self.visitor.membership else "UTC"
+
+    @property
+    def here(self) -> Here:
+        """Where they are."""
+        return Here(self.time_zone, self.visitor.membership.country if self.visitor.membership else None)
 
     def may(self, operation: Operation) -> bool:
         """Whether this operation is theirs to perform now."""
@@ -233,6 +239,7 @@ class Desk:
             may=guest.may,
             csrf=guest.visitor.csrf,
             zone=guest.time_zone,
+            here=guest.here,
             groups=[group for group in groups if group],
             settings_areas=guest.of_use(frame.SETTINGS),
             developer_areas=guest.of_use(frame.DEVELOPER),

@@ -14,14 +14,14 @@ from mainstay.backing.deadline import WAIT_SECONDS, under
 from mainstay.backing.files import PassingFiles
 from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
-from mainstay.doors.pages.showing import MOMENTS, cells, told
+from mainstay.doors.pages.showing import MOMENTS, Here, cells, told
 from mainstay.doors.pages.words import who
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.terms.actor import Actor, Stamp
 from mainstay.terms.shapes import Record, Shown
-from mainstay.terms.wire import PriceText
+from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.moments import parse_moment
 
 MOST_ROWS = 100_000
@@ -109,7 +109,7 @@ def _cell(model: type[Shown], name: str, record: dict[str, Any], zone: str) -> s
     elif name.endswith(MOMENTS):
         text = f"{parse_moment(value).astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
     else:
-        [cell] = cells(model, [name], record, zone)
+        [cell] = cells(model, [name], record, Here(zone))
         text = cell.text
     # A number of ours is one, also below zero.
-    return f"'{text}" if text.startswith(_FORMULA) and kind not in {PriceText, int} else text
+    return f"'{text}" if text.startswith(_FORMULA) and kind not in {PriceText, MoneyText, int} else text

@@ -98,7 +98,7 @@ class LinePages:
         if edits.edits:
             changed = self._about(document) | {"edits": edits.edits}
             reckoned = await self.desk.visitors.runner.change(partial(self._rehearse, guest, changed))
-        return render("sums.html", document=reckoned)
+        return render("sums.html", document=reckoned, here=guest.here)
 
     async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})

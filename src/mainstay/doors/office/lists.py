@@ -78,7 +78,7 @@ class RecordList:
             "called": of.called(record),
             "below": of.below(record),
             "path": self.of.path_of(record["id"]),
-            "cells": of.cells(self.lists.output, self._columns(guest), record, guest.time_zone),
+            "cells": of.cells(self.lists.output, self._columns(guest), record, guest.here),
             "actions": self.of.actions(self.desk, record),
         }
 

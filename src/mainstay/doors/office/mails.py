@@ -18,6 +18,6 @@ async def mails_about(desk: Desk, guest: Guest, record: str, unsent: str) -> dic
     found = (await desk.perform(guest, list_messages, {"about": record, "limit": _MOST}))["data"]
     failed = bool(found) and found[0]["status"] == "failed"
     return {
-        "mails": [cells(list_messages.output, _COLUMNS, mail, guest.time_zone) for mail in found],
+        "mails": [cells(list_messages.output, _COLUMNS, mail, guest.here) for mail in found],
         "unsent": unsent.format(problem=found[0]["problem"]) if failed else None,
     }

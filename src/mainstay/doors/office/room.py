@@ -181,7 +181,7 @@ class Room:
             "state": state_of(model, record["status"]) if model.states else None,
             "facts": [
                 fact._replace(to=self.desk.way_to(guest, record, fact.name))
-                for fact in known(of.cells(model, of.facts, record, guest.time_zone))
+                for fact in known(of.cells(model, of.facts, record, guest.here))
             ],
             "actions": of.actions(self.desk, record),
             "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,

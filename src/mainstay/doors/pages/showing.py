@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from mainstay.doors.pages.words import date_words, moment
+from mainstay.paper.locales import written
 from mainstay.terms.rights import Needs, Rights
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import MoneyText, PriceText
@@ -15,6 +16,17 @@ from mainstay.values.words import Word, words_of
 
 # What stands where there is nothing to tell: a dash as wide as an n.
 NOTHING = "\N{EN DASH}"
+
+
+class Here(NamedTuple):
+    """Where whoever looks is: what their clocks show, and in which country; none, where amounts stay plain."""
+
+    zone: str
+    country: str | None = None
+
+    def amount(self, text: str) -> str:
+        """An amount as it is written here."""
+        return written(text, self.country) if self.country else text
 
 
 class Cell(NamedTuple):
@@ -34,14 +46,14 @@ def cells(
     model: type[Shown],
     names: Sequence[str],
     record: Mapping[str, Any],
-    zone: str,
+    here: Here,
     choices: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
 ) -> list[Cell]:
     """These fields of a record, by the names they have in JSON; what is one of some choices by the words for it."""
     return [
         _chosen(model, name, record[name], dict(choices[name]))
         if name in choices
-        else _cell(model, name, record[name], zone)
+        else _cell(model, name, record[name], here)
         for name in names
     ]
 
@@ -78,16 +90,16 @@ def _chosen(model: type[Shown], name: str, value: Sequence[str] | None, words: M
     return Cell(name, told(model)[name][0], text)
 
 
-def _cell(model: type[Shown], name: str, value: Any, zone: str) -> Cell:
+def _cell(model: type[Shown], name: str, value: Any, here: Here) -> Cell:
     label, kind = told(model)[name]
     if kind in _AMOUNTS:
-        return Cell(name, label, value or NOTHING, "amount")
+        return Cell(name, label, here.amount(value) if value else NOTHING, "amount")
     if value is None or value in ([], ""):
         return Cell(name, label, NOTHING)
     if name == "status" and model.states:
         state = state_of(model, value)
         return Cell(name, label, state.word, "state", state.tone)
-    if number := _number(name, value, zone):
+    if number := _number(name, value, here.zone):
         return Cell(name, label, number, "number")
     return Cell(name, label, _words(kind, name, value), name if name == "colour" else "text")
 

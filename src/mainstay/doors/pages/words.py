@@ -8,6 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
+
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.names import currency_names, zone_names
@@ -133,6 +136,12 @@ def answer(status: int) -> str:
 _KNOWN_ANSWERS = frozenset(HTTPStatus)
 
 
+@pass_context
+def money(context: Context, amount: str | None) -> str:
+    """An amount as it is written where whoever looks is."""
+    return str(context["here"].amount(amount)) if amount else ""
+
+
 def initials(name: str) -> str:
     """The first letters of the first and the last word of a name."""
     words = name.split()
@@ -167,6 +176,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "initials": initials,
     "browser": browser,
     "who": who,
+    "money": money,
     "currency_name": lambda code: currency_names().get(code, code),
     "zone_name": lambda zone: zone_names().get(zone, zone),
     "flat": lambda groups: [place for group in groups for place in group],

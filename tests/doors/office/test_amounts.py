@@ -1,0 +1,64 @@
+"""Amounts are written as the organisation's country does; what is typed, and what spreadsheets get, is plain."""
+
+import re
+
+import pytest
+
+from billing import an_invoice, issued, paid
+from cast import Cast
+from labour import decide
+from mainstay.business.pricelist.operations import save_price_item
+from mainstay.terms.rights import Role
+from quoting import usual_tax
+from running import RunningServer
+from visiting import visit
+
+LINE = {"description": "Boiler", "quantity": "2", "unitPrice": "1234.5678", "cost": "1000"}
+COUNTRY = pytest.mark.parametrize(
+    ("country", "net", "price"), [("GB", "2,469.14", "1,234.5678"), ("DE", "2.469,14", "1.234,5678")]
+)
+
+
+@COUNTRY
+def test_pages_write_amounts_as_the_country_does(
+    server: RunningServer, cast: Cast, country: str, net: str, price: str
+) -> None:
+    decide(cast, country=country)
+    invoice = issued(cast, an_invoice(cast, lines=[LINE]))
+    payment = paid(cast, invoice)
+    cast.perform(save_price_item, Role.OFFICE, name="Boiler", kind="material", sellPrice="1234.5678")
+    visiting = visit(server, cast, Role.OFFICE)
+    pages = {
+        "/invoices": net,
+        f"/invoices/{invoice['id']}": net,
+        f"/payments/{payment['id']}": net,
+        "/price-list": price,
+    }
+    for path, written in pages.items():
+        page = visiting.get(path)
+        assert page.status_code == 200
+        assert written in page.text, path
+    assert price in visiting.get(f"/invoices/{invoice['id']}").text
+
+
+@COUNTRY
+def test_an_editor_writes_what_is_typed_plain_and_what_it_comes_to_as_the_country_does(
+    server: RunningServer, cast: Cast, country: str, net: str, price: str
+) -> None:
+    decide(cast, country=country)
+    usual_tax(cast)
+    draft = an_invoice(cast, lines=[LINE])
+    visiting = visit(server, cast, Role.OFFICE)
+    page = visiting.get(f"/invoices/{draft['id']}/lines").text
+    assert re.search(r'unitPrice"[^>]*value="1234.5678"', page)
+    assert price not in page
+    assert page.count(net) == 3
+    totals = visiting.submit(f"/invoices/{draft['id']}/lines", f"/invoices/{draft['id']}/lines/totals")
+    assert net in totals.text
+
+
+def test_spreadsheets_get_plain_decimals(server: RunningServer, cast: Cast) -> None:
+    decide(cast, country="DE")
+    issued(cast, an_invoice(cast, lines=[LINE]))
+    written = visit(server, cast, Role.OFFICE).get("/invoices/export.csv").text
+    assert ",2469.14," in written
