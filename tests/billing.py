@@ -87,4 +87,4 @@ def worked_job(cast: Cast, **given: object) -> dict[str, Any]:
 
 def an_hour(cast: Cast, job: dict[str, Any], **given: Any) -> str:
     """An approved hour of the member on a job; its id."""
-    return str(logged(cast, status="approved", jobId=job["id"], **given)["id"])
+    return str(logged(cast, Role.MEMBER, "approved", jobId=job["id"], **given)["id"])

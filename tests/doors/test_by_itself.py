@@ -292,7 +292,7 @@ def names(acts: tuple[Any, ...]) -> list[str]:
 
 def test_the_house_does_these_by_itself() -> None:
     assert names(CATALOGUE.reactions) == ["mail_invitation", "unassign_visits", "draft_deposit", "close_paid_job"]
-    assert names(CATALOGUE.timers) == ["forget_old_events", "expire_quotes", "tell_overdue"]
+    assert names(CATALOGUE.timers) == ["forget_old_events", "expire_quotes", "became_overdue"]
     assert names(CATALOGUE.chores) == [
         "reword_records_of_customer",
         "reword_records_of_supplier",

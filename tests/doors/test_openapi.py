@@ -158,6 +158,7 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Purchasing",
         "Invoices",
         "Costing",
+        "Reporting",
         "Overview",
         "Records",
         "Webhooks",

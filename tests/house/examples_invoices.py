@@ -102,7 +102,7 @@ INVOICE_EXAMPLES: dict[str, Callable[[Invoices], Given]] = {
     "list_credit_notes": lambda _: {},
     "get_credit_note": lambda invoices: {"creditNoteId": invoices.credit_note},
     "list_payments": lambda _: {},
-    "match_statement": lambda _: {"entries": [{"on": "2026-11-03", "amount": "10", "text": "INV-0001"}]},
+    "find_paid_invoices": lambda _: {"entries": [{"on": "2026-11-03", "amount": "10", "text": "INV-0001"}]},
     "get_payment": lambda invoices: {"paymentId": invoices.payment},
     "record_payment": lambda invoices: {"invoiceId": invoices.sent, "amount": "900"},
     "allocate_payment": lambda invoices: {

@@ -4,8 +4,6 @@ Beside the work that is theirs there is a stranger's: a customer with sites, a j
 their own work there is what only the office knows. Wherever such a word comes up, someone was shown too much.
 """
 
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from cast import Cast, open_accounts
@@ -13,6 +11,7 @@ from filing import add
 from house.examples_hours import Hours
 from house.examples_schedule import Schedule
 from house.examples_work import Work
+from house.hidden_words import MEMBERS, NOBODY, TEAM, Hidden, Viewer, Viewers
 from mainstay.business.customers.operations import create_customer, update_customer
 from mainstay.business.customers.places import save_contact, save_site
 from mainstay.business.hours.operations import log_hours
@@ -34,13 +33,12 @@ from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import move_visit, plan_visit
 from mainstay.kernel.operation import Operation
-from mainstay.terms.actor import Actor, Door, operator
-from mainstay.terms.rights import Right, Role
+from mainstay.terms.actor import operator
+from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from telling import set_columns
 
 # Words that stand in no page, no document and no other record.
-BEGINNING = "Zqx"
 # Of a price, digits that none has by chance; shown without a separator of thousands.
 PRICES = {"budget": "617.83", "cost": "618.47", "bill": "619.57"}
 STRANGER_S_BUDGET = "613.19"
@@ -52,78 +50,6 @@ INVOICE_S_PRICES = ("616.41", "107.39", "103.27")
 # What it costs that is bought for their own job.
 BOUGHT_AT = "616.17"
 DAY = "2027-01-11"
-
-
-class Viewer(Enum):
-    """Someone who sees no more than their own: a role, and whether the team's schedule is open to them."""
-
-    MEMBER = (Role.MEMBER, True)
-    APART = (Role.MEMBER, False)
-    SUBCONTRACTOR = (Role.SUBCONTRACTOR, False)
-
-    @property
-    def role(self) -> Role:
-        """Their role."""
-        return self.value[0]
-
-    def actor(self, cast: Cast, door: Door = Door.OFFICE) -> Actor:
-        """Such a person of the cast."""
-        actor = cast.actor(self.role, door=door)
-        return actor._replace(rights=actor.rights - {Right.ALL_SCHEDULE_READ}) if self is Viewer.APART else actor
-
-
-Viewers = frozenset[Viewer]
-_NOBODY: Viewers = frozenset()
-_MEMBERS: Viewers = frozenset({Viewer.MEMBER, Viewer.APART})
-_TEAM: Viewers = frozenset({Viewer.MEMBER})
-
-
-@dataclass
-class Hidden:
-    """The words, and the ids of the records in which they stand; each with those who may be told nevertheless."""
-
-    words: dict[str, Viewers] = field(default_factory=dict)
-    records: dict[str, Viewers] = field(default_factory=dict)
-    # Those of which someone who may not see them is told the id: whose the job is.
-    named: set[str] = field(default_factory=set)
-    number: str = ""
-
-    def word(self, what: str, seen_by: Viewers = _NOBODY) -> str:
-        """A new word for something."""
-        made = f"{BEGINNING}{what}"
-        assert made not in self.words
-        self.words[made] = seen_by
-        return made
-
-    def phone(self, number: int, seen_by: Viewers = _NOBODY) -> str:
-        """A new phone number, likewise."""
-        made = f"+44 1632 9609{number}"
-        self.words[made] = seen_by
-        return made
-
-    def keep(self, record: dict[str, Any], seen_by: Viewers = _NOBODY) -> str:
-        """Note a record as one of them; its id."""
-        self.records[record["id"]] = seen_by
-        return str(record["id"])
-
-    def ids(self, viewer: Viewer, kind: str = "") -> list[str]:
-        """The ids of the records, perhaps of one kind, that someone does not see."""
-        return [one for one, seen_by in self.records.items() if viewer not in seen_by and one.startswith(kind)]
-
-    def from_(self, viewer: Viewer) -> list[str]:
-        """All that someone must not be told."""
-        everything = {**self.words, **self.records}
-        return [one for one, seen_by in everything.items() if viewer not in seen_by and one not in self.named]
-
-    def told(self, viewer: Viewer, answer: str, sent: str = "") -> list[str]:
-        """What an answer tells that someone must not be told, and has not said themselves."""
-        told, said = _plain(answer), _plain(sent)
-        return [one for one in self.from_(viewer) if _plain(one) in told and _plain(one) not in said]
-
-
-def _plain(text: str) -> str:
-    """Without what a door may add to a number or a name on its way: case, and the spaces in a phone number."""
-    return text.lower().replace(" ", "")
 
 
 def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
@@ -144,7 +70,7 @@ def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
         overlap = {"allowOverlap": True, "overlapReason": hidden.word(f"overlap{role}")}
         cast.perform(move_visit, visitId=schedule.visits[role], **overlap)
     prices = [*PRICES.values(), STRANGER_S_BUDGET, *ITEM_S_PRICES, *KIT_S_PRICES, *INVOICE_S_PRICES, BOUGHT_AT]
-    hidden.words |= dict.fromkeys(prices, _NOBODY)
+    hidden.words |= dict.fromkeys(prices, NOBODY)
     return hidden
 
 
@@ -157,12 +83,12 @@ def everything(cast: Cast, operation: Operation, **given: object) -> dict[str, A
 
 def _colleague(cast: Cast, hidden: Hidden) -> str:
     """Someone who works for the stranger alone; members know their colleagues, but not what they earn."""
-    email = f"{hidden.word('mail', _MEMBERS)}{new_id('x')}@colleague.example".lower()
+    email = f"{hidden.word('mail', MEMBERS)}{new_id('x')}@colleague.example".lower()
     open_accounts(cast.stage, email)
     person = cast.perform(
         add_person,
         operator(cast.organisation),
-        name=f"Cara {hidden.word('colleague', _MEMBERS)}",
+        name=f"Cara {hidden.word('colleague', MEMBERS)}",
         email=email,
         role="member",
         password="a password for the cast",
@@ -170,15 +96,15 @@ def _colleague(cast: Cast, hidden: Hidden) -> str:
     cast.perform(
         update_person,
         personId=person["id"],
-        phone=hidden.phone(11, _MEMBERS),
-        companyName=hidden.word("company", _MEMBERS),
+        phone=hidden.phone(11, MEMBERS),
+        companyName=hidden.word("company", MEMBERS),
         costRate=PRICES["cost"],
         billRate=PRICES["bill"],
     )
-    return hidden.keep(person, _MEMBERS)
+    return hidden.keep(person, MEMBERS)
 
 
-def _place(hidden: Hidden, what: str, seen_by: Viewers = _NOBODY) -> dict[str, str]:
+def _place(hidden: Hidden, what: str, seen_by: Viewers = NOBODY) -> dict[str, str]:
     code = hidden.word(f"{what}code", seen_by)
     return {"postalCode": code} | {
         name: hidden.word(f"{what}{name}", seen_by) for name in ("line1", "line2", "city", "region")
@@ -247,14 +173,14 @@ def _work(cast: Cast, hidden: Hidden, customer: str, colleague: str) -> None:
     identity = hidden.keep(job)
     # Whoever sees the team's schedule reads there to which number a colleague goes.
     hidden.number = job["number"]
-    hidden.words[hidden.number] = _TEAM
+    hidden.words[hidden.number] = TEAM
     times = {"startsAt": f"{DAY}T10:00", "durationMinutes": 60}
     notes = hidden.word("visit")
-    hidden.keep(cast.perform(plan_visit, jobId=identity, personIds=[colleague], notes=notes, **times), _TEAM)
+    hidden.keep(cast.perform(plan_visit, jobId=identity, personIds=[colleague], notes=notes, **times), TEAM)
     talk = cast.perform(plan_visit, title=hidden.word("talk"), personIds=[colleague], on=DAY)
-    hidden.keep(talk, _TEAM)
+    hidden.keep(talk, TEAM)
     # Nobody goes yet, so it is in nobody's day; the team is told that it is there.
-    hidden.keep(cast.perform(plan_visit, jobId=identity, on=DAY, notes=hidden.word("unassigned")), _TEAM)
+    hidden.keep(cast.perform(plan_visit, jobId=identity, on=DAY, notes=hidden.word("unassigned")), TEAM)
     off = {"personId": colleague, "from": "2027-02-02", "note": hidden.word("leave")}
     hidden.keep(cast.perform(request_time_off, **off))
     logged = {"jobId": identity, "on": "2026-11-02", "minutes": 77, "personId": colleague}
@@ -270,9 +196,9 @@ def _on_what_they_see(cast: Cast, hidden: Hidden, work: Work) -> None:
     cast.perform(
         update_customer,
         customerId=work.customer,
-        email=f"{hidden.word('ownmail', _MEMBERS).lower()}@calder.example",
-        phone=hidden.phone(41, _MEMBERS),
-        billingAddress=_place(hidden, "own", _MEMBERS),
+        email=f"{hidden.word('ownmail', MEMBERS).lower()}@calder.example",
+        phone=hidden.phone(41, MEMBERS),
+        billingAddress=_place(hidden, "own", MEMBERS),
         taxNumber=hidden.word("owntax"),
         registrationNumber=hidden.word("ownregister"),
         eInvoiceAddress={"scheme": "0088", "id": hidden.word("ownpeppol")},
@@ -285,13 +211,11 @@ def _on_what_they_see(cast: Cast, hidden: Hidden, work: Work) -> None:
     cast.perform(add_note, recordId=work.job, text=hidden.word("officenote"), visibility="office")
     hidden.keep(add(cast, work.job, name=f"{hidden.word('officefile')}.pdf", visibility="office"))
     about = {"customerId": work.customer}
-    other = cast.perform(
-        save_contact, **about, name=hidden.word("accounts", _MEMBERS), phone=hidden.phone(51, _MEMBERS)
-    )
-    hidden.keep(other, _MEMBERS)
-    elsewhere = cast.perform(save_site, **about, address=_place(hidden, "else", _MEMBERS))
-    hidden.keep(elsewhere, _MEMBERS)
-    hidden.records |= {work.other: _NOBODY, work.archived: _NOBODY, work.customer: _MEMBERS}
+    other = cast.perform(save_contact, **about, name=hidden.word("accounts", MEMBERS), phone=hidden.phone(51, MEMBERS))
+    hidden.keep(other, MEMBERS)
+    elsewhere = cast.perform(save_site, **about, address=_place(hidden, "else", MEMBERS))
+    hidden.keep(elsewhere, MEMBERS)
+    hidden.records |= {work.other: NOBODY, work.archived: NOBODY, work.customer: MEMBERS}
     hidden.named.add(work.customer)
 
 
@@ -316,7 +240,7 @@ def _prices(cast: Cast, hidden: Hidden) -> None:
         cast,
         save_tax_rate,
         taxRateId=None,
-        name=hidden.word("rate", _MEMBERS),
+        name=hidden.word("rate", MEMBERS),
         category="standard",
         components=[{"name": hidden.word("taxpart"), "percent": "7"}],
         note=hidden.word("taxnote"),
@@ -326,26 +250,26 @@ def _prices(cast: Cast, hidden: Hidden) -> None:
         cast,
         save_price_item,
         itemId=None,
-        code=hidden.word("code", _MEMBERS).upper(),
-        name=hidden.word("item", _MEMBERS),
-        description=hidden.word("itemtext", _MEMBERS),
+        code=hidden.word("code", MEMBERS).upper(),
+        name=hidden.word("item", MEMBERS),
+        description=hidden.word("itemtext", MEMBERS),
         kind="fee",
-        unit=hidden.word("unit", _MEMBERS),
+        unit=hidden.word("unit", MEMBERS),
         sellPrice=ITEM_S_PRICES[0],
         costPrice=ITEM_S_PRICES[1],
-        taxRateId=hidden.keep(rate, _MEMBERS),
+        taxRateId=hidden.keep(rate, MEMBERS),
         supplierId=hidden.keep(supplier),
         components=[],
         externalRef=hidden.word("itemelsewhere"),
     )
-    parts = [{"itemId": hidden.keep(item, _MEMBERS), "quantity": "3"}]
-    hidden.keep(cast.perform(save_price_item, name=hidden.word("kit", _MEMBERS), components=parts), _MEMBERS)
+    parts = [{"itemId": hidden.keep(item, MEMBERS), "quantity": "3"}]
+    hidden.keep(cast.perform(save_price_item, name=hidden.word("kit", MEMBERS), components=parts), MEMBERS)
 
 
 def _bank(cast: Cast, hidden: Hidden) -> None:
     """Everyone knows the organisation, and the office alone where it is paid."""
     words = {name: hidden.word(f"bank{name}") for name in ("name", "account", "sortCode")}
-    hidden.words |= dict.fromkeys((IBAN, BIC), _NOBODY)
+    hidden.words |= dict.fromkeys((IBAN, BIC), NOBODY)
     cast.perform(update_organisation, bank=words | {"iban": IBAN, "bic": BIC})
 
 
@@ -357,7 +281,7 @@ def _invoices(cast: Cast, hidden: Hidden, customer: str, job: str) -> None:
         draft_invoice, customerId=customer, jobId=job, title=hidden.word("invoice"), lines=[line], dueOn="2099-01-01"
     )
     known = {"invoiceId": hidden.keep(invoice), "deliver": "none", "confirmed": True}
-    hidden.words[cast.perform(send_invoice, **known)["number"]] = _NOBODY
+    hidden.words[cast.perform(send_invoice, **known)["number"]] = NOBODY
     payment = everything(
         cast,
         record_payment,
@@ -373,7 +297,7 @@ def _invoices(cast: Cast, hidden: Hidden, customer: str, job: str) -> None:
     hidden.keep(payment)
     cast.perform(credit_invoice, **known, amount=credited, reason=hidden.word("credited"))
     (note,) = cast.perform(list_credit_notes, invoiceId=invoice["id"])["data"]
-    hidden.words[note["number"]] = _NOBODY
+    hidden.words[note["number"]] = NOBODY
     hidden.keep(note)
 
 
@@ -381,7 +305,7 @@ def _purchases(cast: Cast, hidden: Hidden, work: Work) -> None:
     """Members know what comes for their own job, but no price, no draft and no bill; and nothing of another's."""
     supplier = cast.perform(save_supplier, name="Seen Supplies")["id"]
 
-    def order(job: str, what: str, seen_by: Viewers = _NOBODY) -> dict[str, Any]:
+    def order(job: str, what: str, seen_by: Viewers = NOBODY) -> dict[str, Any]:
         goods = {
             "description": hidden.word(what, seen_by),
             "unitPrice": BOUGHT_AT,
@@ -392,7 +316,7 @@ def _purchases(cast: Cast, hidden: Hidden, work: Work) -> None:
         hidden.keep(made, seen_by)
         return made
 
-    own, another_s = order(work.job, "goods", _MEMBERS), order(hidden.number, "theirgoods")
+    own, another_s = order(work.job, "goods", MEMBERS), order(hidden.number, "theirgoods")
     order(work.job, "draftgoods")
     for one in (own, another_s):
         cast.perform(send_purchase_order, purchaseOrderId=one["id"], deliver="none", confirmed=True)
@@ -404,8 +328,8 @@ def _of_colleagues(cast: Cast, hidden: Hidden, schedule: Schedule, hours: Hours)
     """Their colleagues' part in the same job: members see when they are there, and nothing of leave and hours."""
     for role in Role:
         mine: Viewers = frozenset(viewer for viewer in Viewer if viewer.role is role)
-        hidden.records[schedule.visits[role]] = mine | _TEAM
+        hidden.records[schedule.visits[role]] = mine | TEAM
         hidden.records[schedule.leave[role]] = mine
         hidden.records[hours.drafts[role]] = mine
-    hidden.records[hours.submitted] = _MEMBERS
-    set_columns(cast, "time_entry", hours.submitted, note=hidden.word("submitted", _MEMBERS))
+    hidden.records[hours.submitted] = MEMBERS
+    set_columns(cast, "time_entry", hours.submitted, note=hidden.word("submitted", MEMBERS))

@@ -25,7 +25,7 @@ VERBS = {
     "log", "review", "start", "stop", "submit",
     "cancel", "decide", "find", "move", "plan", "request",
     "decline", "draft", "record", "revise", "see", "withdraw",
-    "allocate", "close", "credit", "receive", "reverse", "void", "match",
+    "allocate", "close", "credit", "receive", "reverse", "void",
 }  # fmt: skip
 # By their names, these two would be something else: one finds records of any kind, the other tells a list.
 ABOUT_EVERYTHING = "search"

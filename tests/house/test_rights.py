@@ -142,7 +142,7 @@ OFFICE = MEMBER | {
     "list_credit_notes",
     "get_credit_note",
     "list_payments",
-    "match_statement",
+    "find_paid_invoices",
     "get_payment",
     "record_payment",
     "allocate_payment",

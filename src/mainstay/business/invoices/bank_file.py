@@ -23,7 +23,9 @@ _DAY = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{2,4})")
 _ISO = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
 # Where the month comes first.
 _MONTH_FIRST = {"US"}
-_CENTURY, _LONGEST = 2000, 500
+# A year of two digits is one of this century.
+_CENTURY, _SHORT_YEAR = 2000, 100
+_LONGEST = 500
 
 
 class Entry(NamedTuple):
@@ -89,7 +91,7 @@ def _day(cell: str, *, month_first: bool) -> str | None:
     elif found := _DAY.match(cell.strip()):
         first, second, year = map(int, found.groups())
         day, month = (second, first) if month_first else (first, second)
-        year += _CENTURY if year < 100 else 0  # noqa: PLR2004
+        year += _CENTURY if year < _SHORT_YEAR else 0
     else:
         return None
     try:

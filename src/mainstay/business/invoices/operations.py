@@ -59,7 +59,8 @@ class ListInvoices(ListInput):
     until: Day | None = Field(None, description="Only those issued on this date or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "due"] = Field(
-        "newest", description="`newest` first, last `issued` first, or first `due` first."
+        "newest",
+        description="`newest` first, last `issued` first, or first `due` first, without those that have no date.",
     )
 
 

@@ -31,12 +31,12 @@ class StatementEntry(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    on: Day
-    amount: Price
+    on: Annotated[Day, Field(description="When it came in.")]
+    amount: Annotated[Price, Field(description="How much.")]
     text: Annotated[str, Field(max_length=500)] = Field(description="What was written with it.")
 
 
-class MatchStatement(Input):
+class FindPaidInvoices(Input):
     """What came in."""
 
     entries: list[StatementEntry] = Field(max_length=MOST_ENTRIES, description="The lines of the statement.")
@@ -73,7 +73,7 @@ class StatementOut(Shown):
     offered=frozenset({Door.OFFICE}),
     takes_long=True,
 )
-def match_statement(ctx: Context, given: MatchStatement) -> StatementOut:
+def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
     """Suggest which invoices the entries of a bank statement pay.
 
     By the number in their text, or by amount and name. Nothing is recorded.
@@ -93,7 +93,7 @@ def match_statement(ctx: Context, given: MatchStatement) -> StatementOut:
     return StatementOut(object=StatementOut.noun, currency=currency, suggestions=suggestions)
 
 
-OPERATIONS = (match_statement,)
+OPERATIONS = (find_paid_invoices,)
 
 
 def _reference(on: str, amount: int, text: str, number: int) -> str:

@@ -142,7 +142,7 @@ def _brief(part: Any, *, nulls: bool) -> Any:
         return [_brief(inner, nulls=nulls) for inner in part]
     if not isinstance(part, dict):
         return part
-    if _NULL in part.get("anyOf", ()):
+    if _NULL in part.get("anyOf", ()) and len(part["anyOf"]) == len(("meant", "null")):
         (meant,) = [option for option in part["anyOf"] if option != _NULL]
         words = {name: inner for name, inner in part.items() if name != "anyOf"}
         whole = _brief({**meant, **words}, nulls=False)

@@ -114,7 +114,7 @@ class Paperwork:
         told = record or {}
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": 2})
         return {
-            "printed": known(DOCUMENTS.cells(SettingsOut, _PRINTED, told, guest.time_zone)),
+            "printed": known(DOCUMENTS.cells(SettingsOut, _PRINTED, told, guest.here)),
             "rates": rates["data"],
             "address": place(told["address"]),
             "own_words": _own_words(told["mailTexts"]),

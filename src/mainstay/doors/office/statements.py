@@ -10,7 +10,7 @@ from mainstay.backing.tables import MOST_BYTES, NotATable, read_table
 from mainstay.business.invoices.bank_file import Entry, Unreadable, came_in
 from mainstay.business.invoices.operations import get_invoice
 from mainstay.business.invoices.paying import record_payment
-from mainstay.business.invoices.statement import MOST_ENTRIES, match_statement
+from mainstay.business.invoices.statement import MOST_ENTRIES, find_paid_invoices
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, wrong
@@ -62,7 +62,7 @@ class Statements:
             return self._page(guest, 422, problem="Nothing came in, by this file.")
         given = {"entries": [entry._asdict() for entry in entries[:MOST_ENTRIES]]}
         try:
-            matched = await self.desk.perform(guest, match_statement, given)
+            matched = await self.desk.perform(guest, find_paid_invoices, given)
         except Refusal as refusal:
             return self._page(guest, 422, **wrong(refusal))
         return self._page(

@@ -5,7 +5,7 @@ import pytest
 from billing import an_invoice, issued, now, paid
 from cast import Cast
 from mainstay.business.invoices.paying import record_payment
-from mainstay.business.invoices.statement import match_statement
+from mainstay.business.invoices.statement import find_paid_invoices
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
@@ -14,7 +14,9 @@ from trade import a_customer
 
 def matched(cast: Cast, *entries: tuple[str, str]) -> list[dict[str, Any]]:
     told = [{"on": "2026-11-03", "amount": amount, "text": text} for amount, text in entries]
-    return list(cast.perform(match_statement, cast.actor(Role.OFFICE, door=Door.OFFICE), entries=told)["suggestions"])
+    return list(
+        cast.perform(find_paid_invoices, cast.actor(Role.OFFICE, door=Door.OFFICE), entries=told)["suggestions"]
+    )
 
 
 def shares(suggestion: dict[str, Any]) -> list[tuple[str, str]]:
@@ -83,4 +85,4 @@ def test_what_is_paid_or_void_is_not_suggested_and_the_field_asks_nothing(cast: 
     [found] = matched(cast, ("1000.00", "INV-0001"))
     assert found["allocations"] == []
     with pytest.raises(Forbidden):
-        cast.perform(match_statement, cast.actor(Role.MEMBER, door=Door.OFFICE), entries=[])
+        cast.perform(find_paid_invoices, cast.actor(Role.MEMBER, door=Door.OFFICE), entries=[])

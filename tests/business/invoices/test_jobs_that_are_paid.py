@@ -1,0 +1,96 @@
+"""What follows for a job when it is invoiced and paid: it moves on, and work that is done is closed."""
+
+from typing import Any
+
+import pytest
+
+from billing import BOILER, a_sold_quote, an_hour, an_invoice, credited, issued, paid, voided, worked_job
+from cast import Cast
+from evidence import events
+from labour import at as at_noon
+from mainstay.business.invoices.paying import record_payment
+from mainstay.business.jobs.operations import change_job_status, get_job
+from quoting import later
+from trade import a_customer, a_job, work_off
+
+
+def stage_of(cast: Cast, job: str) -> str:
+    return str(cast.perform(get_job, jobId=job)["stage"])
+
+
+def done(cast: Cast, job: dict[str, Any]) -> str:
+    """The job, when its work is done; its id."""
+    if cast.perform(get_job, jobId=job["id"])["status"] != "inProgress":
+        cast.perform(change_job_status, jobId=job["id"], status="inProgress")
+    return str(cast.perform(change_job_status, jobId=job["id"], status="done")["id"])
+
+
+@pytest.fixture
+def noon(cast: Cast) -> Cast:
+    return at_noon(cast)
+
+
+def test_work_that_is_done_is_to_be_invoiced_then_invoiced_then_paid_and_closed(noon: Cast) -> None:
+    job = done(noon, a_job(noon, a_customer(noon)))
+    assert stage_of(noon, job) == "toInvoice"
+    sent = issued(noon, an_invoice(noon, jobId=job))
+    assert stage_of(noon, job) == "invoiced"
+    paid(noon, sent, "999")
+    assert stage_of(noon, job) == "invoiced"
+    paid(noon, sent)
+    after = noon.perform(get_job, jobId=job)
+    assert (after["status"], after["stage"]) == ("closed", "paid")
+    job_told, invoice_told = events(noon)[-2:]
+    assert (job_told["type"], job_told["data"]["previous"]["status"]) == ("job.updated", "done")
+    assert invoice_told["type"] == "invoice.paid"
+
+
+def test_work_that_goes_on_stays_open_until_it_is_done(noon: Cast) -> None:
+    job = a_job(noon, a_customer(noon))
+    noon.perform(change_job_status, jobId=job["id"], status="inProgress")
+    paid(noon, issued(noon, an_invoice(noon, jobId=job["id"])))
+    assert noon.perform(get_job, jobId=job["id"])["status"] == "inProgress"
+    noon.perform(change_job_status, jobId=job["id"], status="done")
+    work_off(later(noon, days=1))
+    assert noon.perform(get_job, jobId=job["id"])["status"] == "closed"
+
+
+def test_a_deposit_that_is_paid_closes_nothing(noon: Cast) -> None:
+    quote = a_sold_quote(noon, BOILER)
+    job = done(noon, {"id": quote["jobId"]})
+    paid(noon, issued(noon, an_invoice(noon, quoteId=quote["id"], part={"percent": "50"})))
+    assert (noon.perform(get_job, jobId=job)["status"], stage_of(noon, job)) == ("done", "toInvoice")
+    paid(noon, issued(noon, an_invoice(noon, quoteId=quote["id"])))
+    assert noon.perform(get_job, jobId=job)["status"] == "closed"
+
+
+def test_what_is_not_billed_yet_keeps_it_open(noon: Cast) -> None:
+    job = worked_job(noon)
+    an_hour(noon, job, on="2026-11-15")
+    first = an_invoice(noon, jobId=job["id"], unbilled=True)
+    an_hour(noon, job, on="2026-11-16")
+    done(noon, job)
+    paid(noon, issued(noon, first))
+    assert stage_of(noon, job["id"]) == "toInvoice"
+    paid(noon, issued(noon, an_invoice(noon, jobId=job["id"], unbilled=True)))
+    assert noon.perform(get_job, jobId=job["id"])["status"] == "closed"
+
+
+def test_void_or_credited_it_is_to_be_invoiced_again(noon: Cast) -> None:
+    job = done(noon, a_job(noon, a_customer(noon)))
+    for undone in (voided, credited):
+        sent = issued(noon, an_invoice(noon, jobId=job))
+        assert stage_of(noon, job) == "invoiced"
+        undone(noon, sent)
+        assert stage_of(noon, job) == "toInvoice"
+    assert noon.perform(get_job, jobId=job)["status"] == "done"
+
+
+def test_one_payment_closes_each_job_that_it_settles(noon: Cast) -> None:
+    customer = a_customer(noon)
+    jobs = [done(noon, a_job(noon, customer)) for _ in range(2)]
+    for job in jobs:
+        issued(noon, an_invoice(noon, jobId=job))
+    noon.perform(record_payment, customerId=customer, amount="2000")
+    assert [noon.perform(get_job, jobId=job)["status"] for job in jobs] == ["closed", "closed"]
+    assert [event["type"] for event in events(noon)].count("invoice.paid") == 2

@@ -1,0 +1,197 @@
+from typing import Any
+
+import pytest
+
+from billing import BOILER, a_sold_quote, an_invoice, credited, issued, paid, voided
+from cast import Cast
+from labour import at as at_noon
+from mainstay.business.customers.merging import merge_customers
+from mainstay.business.customers.operations import update_customer
+from mainstay.business.invoices.crediting import list_credit_notes
+from mainstay.business.invoices.operations import get_invoice, list_invoices
+from mainstay.business.invoices.paying import list_payments, record_payment, reverse_payment
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.terms.refusal import Forbidden, Invalid, NotFound
+from mainstay.terms.rights import Role
+from quoting import later
+from trade import a_customer, a_job, work_off
+
+LISTS = (list_invoices, list_payments, list_credit_notes)
+
+
+def numbers(cast: Cast, **given: object) -> list[str | None]:
+    return [invoice["number"] for invoice in cast.perform(list_invoices, Role.OFFICE, **given)["data"]]
+
+
+@pytest.fixture
+def each(cast: Cast) -> Cast:
+    """One of each state, at noon: a draft, and INV-0001 to INV-0005."""
+    noon = at_noon(cast)
+    an_invoice(noon)
+    issued(noon)
+    paid(noon, issued(noon), "250")
+    paid(noon, issued(noon))
+    credited(noon, issued(noon))
+    voided(noon, issued(noon))
+    return noon
+
+
+def test_the_newest_come_first_and_without_their_lines(each: Cast) -> None:
+    page = each.perform(list_invoices, Role.OFFICE)
+    assert numbers(each) == ["INV-0005", "INV-0004", "INV-0003", "INV-0002", "INV-0001", None]
+    whole = each.perform(get_invoice, Role.OFFICE, invoiceId="INV-0003")
+    row = page["data"][2]
+    assert row == {name: whole[name] for name in row}
+    assert not {"lines", "taxes", "cost", "margin", "notes"} & row.keys()
+
+
+def test_by_each_state(each: Cast) -> None:
+    states = ("draft", "sent", "partPaid", "paid", "credited", "void", "overdue", "unpaid")
+    assert {state: numbers(each, status=state) for state in states} == {
+        "draft": [None],
+        "sent": ["INV-0001"],
+        "partPaid": ["INV-0002"],
+        "paid": ["INV-0003"],
+        "credited": ["INV-0004"],
+        "void": ["INV-0005"],
+        "overdue": [],
+        "unpaid": ["INV-0002", "INV-0001"],
+    }
+
+
+def test_time_alone_makes_them_overdue(each: Cast) -> None:
+    after = later(each, days=15)
+    assert numbers(after, status="overdue") == numbers(after, status="unpaid") == ["INV-0002", "INV-0001"]
+    assert numbers(after, status="sent") == numbers(after, status="partPaid") == []
+    rows: list[dict[str, Any]] = after.perform(list_invoices, Role.OFFICE)["data"]
+    assert [row["status"] for row in rows] == ["void", "credited", "paid", "overdue", "overdue", "draft"]
+
+
+def test_each_row_of_a_page_says_what_can_be_done_with_it(each: Cast) -> None:
+    answer = each.stage.perform(list_invoices, each.actor(Role.OFFICE), b"{}", Envelope("r", actions=True))
+    assert b'"availableActions":["update_invoice","delete_draft_invoice","send_invoice"]' in answer.body
+    assert b'"availableActions":["void_invoice","send_reminder","credit_invoice"]' in answer.body
+    assert b'"availableActions":["send_reminder","credit_invoice"]' in answer.body
+
+
+def test_by_customer_job_quote_kind_dates_and_text(cast: Cast) -> None:
+    noon, customer = at_noon(cast), a_customer(cast, "Ryburn Mills")
+    job = a_job(cast, customer)
+    issued(noon, an_invoice(noon, jobId=job["id"], title="New boiler"))
+    quote = a_sold_quote(cast, BOILER)
+    issued(later(noon, days=1), an_invoice(noon, quoteId=quote["id"], part={"amount": "77.50"}))
+    assert numbers(cast, customerId=customer) == numbers(cast, jobId=job["number"]) == ["INV-0001"]
+    assert numbers(cast, quoteId="q-0001") == numbers(cast, kind="deposit") == ["INV-0002"]
+    assert numbers(cast, jobId=job["id"], status="paid") == numbers(cast, kind="final") == []
+    assert numbers(cast, **{"from": "2026-11-16", "until": "2026-11-16"}) == ["INV-0001"]
+    assert numbers(cast, **{"from": "2026-11-17"}) == ["INV-0002"]
+    texts = {"ryburn boil": ["INV-0001"], "inv-0002": ["INV-0002"], "nothing": []}
+    assert {text: numbers(cast, text=text) for text in texts} == texts
+    assert numbers(cast, text="77.50") == numbers(cast, text="7750") == ["INV-0002"]
+
+
+def test_in_the_order_of_issue_and_of_what_is_due(cast: Cast) -> None:
+    noon = at_noon(cast)
+    drafts = [an_invoice(noon, dueOn=day) for day in ("2031-03-01", "2031-01-01", "2031-02-01")]
+    for days, draft in zip((2, 0, 1), drafts, strict=True):
+        issued(later(noon, days=days), draft)
+    # It has no date to stand by.
+    an_invoice(noon)
+    assert numbers(cast, order="due") == ["INV-0002", "INV-0003", "INV-0001"]
+    assert numbers(cast, order="issued") == ["INV-0001", "INV-0003", "INV-0002"]
+    first = cast.perform(list_invoices, order="due", limit=1)
+    assert first["hasMore"]
+    behind = first["data"][-1]["id"]
+    assert numbers(cast, order="due", startingAfter=behind) == ["INV-0003", "INV-0001"]
+
+
+def test_one_is_found_by_its_id_or_number_however_it_is_written(cast: Cast) -> None:
+    sent = issued(cast)
+    for name in (sent["id"], "INV-0001", "inv-0001", " inv-0001 ", "INV-1"):
+        assert cast.perform(get_invoice, Role.OFFICE, invoiceId=name)["id"] == sent["id"]
+    with pytest.raises(NotFound):
+        cast.perform(get_invoice, invoiceId="INV-0002")
+
+
+def test_all_of_a_customer_s_follow_their_name_and_go_over_with_them(cast: Cast) -> None:
+    sent = issued(cast)
+    credited(cast, sent, amount="1")
+    payment = paid(cast, sent, "1")
+    cast.perform(update_customer, customerId=sent["customerId"], name="Zirconium")
+    work_off(cast)
+    for operation in LISTS:
+        (row,) = cast.perform(operation, text="zirconium")["data"]
+        assert row["customerName"] == "Zirconium"
+        assert cast.perform(operation, text="calder")["data"] == []
+    other = a_customer(cast)
+    cast.perform(merge_customers, customerId=sent["customerId"], intoCustomerId=other, confirmed=True)
+    for operation in LISTS:
+        (row,) = cast.perform(operation, customerId=other)["data"]
+        assert row["customerName"] == "Calder Property"
+    assert payment["customerId"] != other
+
+
+def test_payments_by_state_customer_invoice_method_dates_and_text(cast: Cast) -> None:
+    noon = at_noon(cast)
+    sent, other = issued(noon), issued(noon)
+    first = paid(noon, sent, "11", on="2026-11-01", method="cash", reference="Boiler")
+    second = cast.perform(
+        record_payment, customerId=other["customerId"], amount="22.50", allocations=[], on="2026-11-10"
+    )
+    third = paid(noon, other, "33")
+    cast.perform(reverse_payment, paymentId=third["id"], reason="x", confirmed=True)
+
+    def found(**given: object) -> list[str]:
+        return [one["id"] for one in cast.perform(list_payments, Role.OFFICE, **given)["data"]]
+
+    assert found() == [third["id"], second["id"], first["id"]]
+    assert (found(status="recorded"), found(status="reversed")) == ([second["id"], first["id"]], [third["id"]])
+    assert found(status="onAccount") == [second["id"]]
+    assert found(customerId=sent["customerId"]) == found(invoiceId="INV-0001") == found(method="cash") == [first["id"]]
+    assert found(invoiceId=other["id"]) == []
+    assert found(**{"from": "2026-11-02", "until": "2026-11-10"}) == [second["id"]]
+    assert found(order="date") == [third["id"], second["id"], first["id"]]
+    assert found(text="boil") == [first["id"]]
+    assert found(text="22.50") == [second["id"]]
+
+
+def test_credit_notes_by_customer_invoice_dates_and_text(cast: Cast) -> None:
+    noon = at_noon(cast)
+    sent, other = issued(noon), issued(noon)
+    credited(noon, sent, amount="12.34")
+    credited(later(noon, days=1), other)
+
+    def found(**given: object) -> list[str]:
+        return [one["number"] for one in cast.perform(list_credit_notes, Role.OFFICE, **given)["data"]]
+
+    assert found() == found(order="issued") == ["CN-0002", "CN-0001"]
+    assert found(customerId=sent["customerId"]) == found(invoiceId="INV-0001") == ["CN-0001"]
+    assert found(**{"from": "2026-11-17"}) == ["CN-0002"]
+    assert found(text="12.34") == found(text="cn-0001") == ["CN-0001"]
+
+
+@pytest.mark.parametrize("operation", LISTS, ids=lambda operation: operation.name)
+def test_a_stranger_s_are_not_there_and_what_is_unknown_is_said(
+    cast: Cast, stranger: Cast, operation: Operation
+) -> None:
+    credited(stranger, issued(stranger), amount="1")
+    assert cast.perform(operation)["data"] == []
+    if operation is not list_invoices:
+        with pytest.raises(NotFound):
+            cast.perform(operation, invoiceId="INV-0001")
+    with pytest.raises(Invalid, match=r"^colour: is not known here$"):
+        cast.perform(operation, colour="red")
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_others_see_none(cast: Cast, role: Role) -> None:
+    for operation in LISTS:
+        with pytest.raises(Forbidden):
+            cast.perform(operation, role)
+
+
+def test_they_are_read_while_lapsed(cast: Cast) -> None:
+    sent = issued(cast)
+    cast.lapse()
+    assert numbers(cast) == [sent["number"]]

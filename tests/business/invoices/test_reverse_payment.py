@@ -1,0 +1,92 @@
+import pytest
+
+from billing import an_invoice, issued, now, paid
+from cast import Cast
+from evidence import as_told, events, history
+from labour import at as at_noon
+from labour import decide
+from mainstay.business.invoices.paying import get_payment, record_payment, reverse_payment
+from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
+from mainstay.terms.rights import Role
+from trade import a_customer, a_job
+
+
+def reversed_(cast: Cast, payment: dict[str, object], role: Role = Role.OFFICE) -> dict[str, object]:
+    return cast.perform(reverse_payment, role, paymentId=payment["id"], reason="Bounced", confirmed=True)
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
+def test_what_it_was_for_is_to_be_paid_again(cast: Cast, role: Role) -> None:
+    customer = a_customer(cast)
+    one, two = (issued(cast, an_invoice(cast, customerId=customer)) for _ in range(2))
+    payment = cast.perform(record_payment, Role.OFFICE, customerId=customer, amount="1400")
+    after = reversed_(cast, payment, role)
+    assert (after["status"], after["reverseReason"], after["allocations"]) == ("reversed", "Bounced", [])
+    assert after["reversedAt"] is not None
+    assert after["availableActions"] == []
+    assert [now(cast, invoice)["due"] for invoice in (one, two)] == ["1000.00", "1000.00"]
+    assert [event["type"] for event in events(cast)][-2:] == ["invoice.updated", "invoice.updated"]
+    assert history(cast, one["id"])[-1] == "reverse_payment"
+
+
+def test_a_preview_reverses_nothing_and_says_what_would_happen(cast: Cast) -> None:
+    noon = at_noon(cast)
+    payment = paid(noon, issued(noon), "250")
+    preview = noon.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="x")
+    assert preview["summary"] == "The payment 250.00 GBP of 2026-11-16 by Calder Property is reversed."
+    assert preview["effects"][0] == "INV-0001 is to be paid again: 250.00 GBP."
+    assert as_told(cast.perform(get_payment, paymentId=payment["id"])) == as_told(payment)
+
+
+def test_it_is_reversed_once(cast: Cast) -> None:
+    payment = paid(cast, issued(cast), "1")
+    reversed_(cast, payment)
+    with pytest.raises(Blocked, match=r"^The payment 1\.00 GBP of .* is reversed already\.$"):
+        reversed_(cast, payment)
+
+
+def test_not_out_of_closed_books(cast: Cast) -> None:
+    noon = at_noon(cast)
+    payment = paid(noon, issued(noon), "1", on="2026-11-10")
+    decide(cast, books_closed_until="2026-11-10")
+    with pytest.raises(
+        Blocked, match=r"^The books are closed until 2026-11-10, so the payment of 2026-11-10 stays"
+    ) as it:
+        reversed_(noon, payment)
+    assert [reason.unblock for reason in it.value.reasons] == ["update_settings"]
+
+
+def test_a_job_that_was_closed_when_all_was_paid_is_owed_again(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))
+    cast.perform(change_job_status, jobId=job["id"], status="inProgress")
+    cast.perform(change_job_status, jobId=job["id"], status="done")
+    sent = issued(cast, an_invoice(cast, jobId=job["id"]))
+    payment = paid(cast, sent)
+    assert cast.perform(get_job, jobId=job["id"])["status"] == "closed"
+    reversed_(cast, payment)
+    with cast.stage.database.reading(cast.organisation) as rows:
+        row = rows.one("SELECT owed FROM job WHERE organisation_id = :organisation AND id = :id", id=job["id"])
+    assert row == (100_000,)
+
+
+def test_why_is_required(cast: Cast) -> None:
+    payment = paid(cast, issued(cast), "1")
+    with pytest.raises(Invalid, match=r"^reason"):
+        cast.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], confirmed=True)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_others_reverse_none(cast: Cast, role: Role) -> None:
+    payment = paid(cast, issued(cast), "1")
+    with pytest.raises(Forbidden):
+        reversed_(cast, payment, role)
+
+
+def test_not_while_lapsed_nor_another_organisation_s(cast: Cast, stranger: Cast) -> None:
+    payment = paid(cast, issued(cast), "1")
+    with pytest.raises(NotFound):
+        reversed_(stranger, payment)
+    cast.lapse()
+    with pytest.raises(Lapsed):
+        reversed_(cast, payment)
