@@ -79,5 +79,5 @@ class Hidden:
 
 
 def _plain(text: str) -> str:
-    """Without what a door may add to a number or a name on its way: case, and the spaces in a phone number."""
-    return text.lower().replace(" ", "")
+    """Without what a door may add on its way: case, the spaces in a phone number, the commas in an amount."""
+    return text.lower().replace(" ", "").replace(",", "")
