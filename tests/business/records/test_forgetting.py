@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from cast import Cast
 from filing import PDF, add, work_of
 from mainstay.backing.files import KEPT_FOR, Files
-from mainstay.business.issuing.printed import TABLES
+from mainstay.business.issuing.printed import COLUMNS, TABLES
 from mainstay.business.organisation.logo import set_logo
 from mainstay.business.records.documents import remove_document
 from mainstay.business.records.forgetting import FORGET, NAMED_IN, forgetting
@@ -22,6 +22,14 @@ from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from mainstay.values.fields import KeptName
 from mainstay.values.moments import moment_text, parse_moment
+
+# In which forms each kind of document is had.
+FORMS = {
+    "quote": ["pdf"],
+    "invoice": ["pdf", "void", "ubl"],
+    "credit_note": ["pdf", "ubl"],
+    "purchase_order": ["pdf"],
+}
 
 
 @dataclass
@@ -140,5 +148,7 @@ def test_every_field_that_takes_the_name_of_a_kept_file_is_asked_before_one_goes
     }
     # Whoever adds one adds where it is kept to NAMED_IN.
     assert taking == {"add_document.content", "add_document.thumbnail", "set_logo.logo"}
-    # What the house prints is named by no field.
-    assert len(NAMED_IN) == len(taking) + len(TABLES)
+    # What the house prints is named by no field, but by a column for each form in which it is had.
+    printed = {name for name in NAMED_IN if name.partition(".")[0] in TABLES.values()}
+    assert len(NAMED_IN) == len(taking) + len(printed)
+    assert printed == {f"{table}.{COLUMNS[form]}" for table, forms in FORMS.items() for form in forms}

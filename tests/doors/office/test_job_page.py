@@ -39,7 +39,7 @@ def test_what_is_next_is_one_press_away(server: RunningServer, cast: Cast) -> No
     visiting = visit(server, cast, Role.OFFICE)
     page = visiting.get(f"/jobs/{job}").text
     assert first(page) == ("Plan a visit", f"/schedule/visits/plan?jobId={job}")
-    assert others(page) == {"Log hours", "Start timer", "Edit", "Change status", "Cancel"}
+    assert others(page) == {"Log hours", "Draft an invoice", "Start timer", "Edit", "Change status", "Cancel"}
     assert 'value="J-0001 Replace the boiler"' in visiting.get(first(page)[1]).text
 
     planned = new_visit(cast, job, cast.people[Role.MEMBER])
@@ -95,7 +95,7 @@ def test_visits_hours_and_costs_are_there_for_the_office(server: RunningServer, 
         assert f'<dd><a href="{path}">' in page
     assert 'href="tel:+447700900777">Call Ann Boyle' in page
     assert 'href="tel:+4414225550142">Call Calder Property' in page
-    assert first(page) == ("See what is to bill", f"/hours/to-bill?jobId={job}")
+    assert first(page) == ("Draft the invoice", f"/invoices/new?jobId={job}&unbilled=on")
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])

@@ -16,6 +16,8 @@ OFFICE = [
     "/",
     "/people",
     "/people/invite",
+    "/reports",
+    "/reports/revenue",
     "/settings",
     "/settings/edit",
     "/settings/documents",
@@ -118,7 +120,7 @@ def test_only_areas_that_exist_are_in_the_navigation(server: RunningServer, cast
     links = re.findall(r'href="([^"]+)"', navigation[1])
     work, trade = (
         ["/", "/schedule", "/jobs", "/hours/week"],
-        ["/customers", "/quotes", "/invoices", "/purchasing/orders", "/price-list"],
+        ["/customers", "/quotes", "/invoices", "/purchasing/orders", "/price-list", "/reports"],
     )
     assert links == [*work, *trade, "/people", "/settings"]
     assert {visiting.get(link).status_code for link in links} == {200}

@@ -1,7 +1,7 @@
 """A list as a file for spreadsheets: all of its pages, as the person who asks would see them."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from time import monotonic
@@ -46,14 +46,7 @@ class Export:
 
     def answer(self, passing: PassingFiles, called: str) -> Response:
         """Write it, and answer from what was written. It takes long, and so is nothing for the event loop."""
-        path, file = passing.new()
-        try:
-            with file:
-                self.write(file)
-            return download(path, f"{called}.csv", "text/csv; charset=utf-8")
-        except BaseException:
-            path.unlink()
-            raise
+        return as_file(passing, called, self.write)
 
     def write(self, file: BinaryIO) -> None:
         """Write it: a line of labels, and one for each record."""
@@ -71,6 +64,18 @@ class Export:
             if not page["hasMore"]:
                 return
             behind = {"startingAfter": page["data"][-1]["id"]}
+
+
+def as_file(passing: PassingFiles, called: str, write: Callable[[BinaryIO], None]) -> Response:
+    """What is written into a file that passes, as an answer for spreadsheets."""
+    path, file = passing.new()
+    try:
+        with file:
+            write(file)
+        return download(path, f"{called}.csv", "text/csv; charset=utf-8")
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def write_lines(
@@ -112,4 +117,9 @@ def _cell(model: type[Shown], name: str, record: dict[str, Any], zone: str) -> s
         [cell] = cells(model, [name], record, Here(zone))
         text = cell.text
     # A number of ours is one, also below zero.
-    return f"'{text}" if text.startswith(_FORMULA) and kind not in {PriceText, MoneyText, int} else text
+    return text if kind in {PriceText, MoneyText, int} else harmless(text)
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text

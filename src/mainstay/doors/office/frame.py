@@ -17,6 +17,7 @@ from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.business.quotes.operations import draft_quote, list_quotes
+from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.identity.connections import list_connections
@@ -74,6 +75,7 @@ GROUPS: tuple[tuple[Area, ...], ...] = (
             within=PURCHASING,
         ),
         Area("Price list", "/price-list", "M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01", list_price_items),
+        Area("Reports", "/reports", "M5 4v16h15M9 16v-4M13 16V8M17 16v-6", get_report),
     ),
     (
         Area(

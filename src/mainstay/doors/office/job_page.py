@@ -65,7 +65,9 @@ class JobPage:
             return Action("Plan a visit", _planning(job))
         if stage == "scheduled" and coming:
             return Action("See the next visit", coming[0]["path"])
-        if stage == "toInvoice" and guest.may(draft_invoice):
+        # Where nothing was agreed and nothing worked or bought, there is nothing to bill.
+        billable = job["billing"] == "fixed" or (costing and Decimal(costing["unbilled"]))
+        if stage == "toInvoice" and billable and guest.may(draft_invoice):
             return Action("Draft the invoice", _billing(job, costing))
         step = next_step(stage) if job["nextAction"] or stage == "cancelled" else None
         possible = change_job_status.name in job["availableActions"]

@@ -26,6 +26,7 @@ from mainstay.doors.office.paperwork import Paperwork
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.prices import Prices
 from mainstay.doors.office.quotes import Quotes
+from mainstay.doors.office.reports import ReportPages
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.schedule import SchedulePages
 from mainstay.doors.office.settings import SettingsPages
@@ -69,6 +70,7 @@ def office(
         *Room(desk, SITES).routes(),
         *Room(desk, CONTACTS).routes(),
         *Prices(desk).routes(),
+        *ReportPages(desk).routes(),
         *Room(desk, PEOPLE).routes(),
         *SettingsPages(desk, threshold).routes(),
         *Paperwork(desk).routes(),

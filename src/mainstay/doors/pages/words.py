@@ -54,6 +54,11 @@ def days_words(first: str, last: str) -> str:
     return f"{opening}\N{EN DASH}{date_words(last)}"
 
 
+def month_words(text: str) -> str:
+    """A month as people write it: `Nov 2026`."""
+    return f"{date.fromisoformat(f'{text}-01'):%b %Y}"
+
+
 def long_day(day: date) -> str:
     """A day as people say it: `Monday 16 November`."""
     return f"{day:%A} {day.day} {day:%B}"

@@ -1,0 +1,235 @@
+"""Reports: the choice of them, each with its bars and its table, as files, and the journal for the accountant."""
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import partial
+from io import TextIOWrapper
+from itertools import chain
+from typing import Any, BinaryIO, NamedTuple
+from urllib.parse import urlencode
+
+from mainstay.business.reporting.journal import list_postings
+from mainstay.business.reporting.operations import REPORTS, get_report
+from mainstay.doors.http import Response
+from mainstay.doors.office.charts import chart_of
+from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.export import Export, as_file, harmless
+from mainstay.doors.office.references import References
+from mainstay.doors.pages.asking import Asked, asked_of
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.showing import NOTHING, Here
+from mainstay.doors.pages.words import days_words, month_words
+from mainstay.kernel.catalogue import admit
+from mainstay.terms.refusal import Invalid, NotFound
+from mainstay.values.durations import hours_text
+
+_PATH = "/reports"
+_JOURNAL = f"{_PATH}/journal.csv"
+# The columns of the journal's file, as docs/journal.md tells them, and the fields of a posting that they hold.
+JOURNAL_COLUMNS = {
+    "date": "on",
+    "document": "document",
+    "number": "number",
+    "customer": "customerName",
+    "account": "account",
+    "detail": "detail",
+    "taxCategory": "taxCategory",
+    "taxPercent": "taxPercent",
+    "debit": "debit",
+    "credit": "credit",
+    "currency": "currency",
+    "invoices": "invoices",
+    "text": "text",
+}
+
+Report = Mapping[str, Any]
+
+
+class _Cell(NamedTuple):
+    """A cell of a report, in words."""
+
+    label: str
+    text: str
+    is_number: bool
+    to: str = ""
+
+
+@dataclass(frozen=True)
+class ReportPages:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter = self.desk.signed_in
+        return [
+            Route("GET", _PATH, enter(self.choose)),
+            Route("GET", _JOURNAL, enter(self.journal)),
+            Route("GET", f"{_PATH}/{{name}}", enter(self.show)),
+            Route("GET", f"{_PATH}/{{name}}/export.csv", enter(self.export)),
+        ]
+
+    async def choose(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Which reports there are."""
+        admit(get_report, guest.actor)
+        year = self.desk.today(guest).replace(month=1, day=1)
+        return self.desk.page(
+            "reports.html",
+            guest,
+            area="Reports",
+            reports=[
+                {"path": f"{_PATH}/{name}", "title": one.title, "lead": one.lead} for name, one in REPORTS.items()
+            ],
+            journal={"path": _JOURNAL, "from": year.isoformat(), "until": self.desk.today(guest).isoformat()},
+        )
+
+    async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """A report, of the time and narrowed to what its address says."""
+        admit(get_report, guest.actor)
+        words, refusal, report = self._words(guest, at), None, None
+        references = References(self.desk)
+        asked, fields = await references.offered(guest, self._asked(guest, at), words, None)
+        try:
+            report = await self._report(guest, at, asked, words)
+            fields |= {name: report[name] for name in ("from", "until") if report[name]}
+        except Invalid as invalid:
+            refusal = invalid
+        return self.desk.page(
+            "report.html",
+            guest,
+            status_of(refusal),
+            area="Reports",
+            title=REPORTS[_known(at)].title,
+            lead=REPORTS[_known(at)].lead,
+            path=f"{_PATH}/{at['name']}",
+            asked=asked,
+            fields=defaultdict(str, fields),
+            ranges=self._ranges(guest, at, words),
+            export=f"{_PATH}/{at['name']}/export.csv?{urlencode(words)}",
+            **self._table(guest, report),
+            **wrong(refusal),
+        )
+
+    async def export(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """The same as a file for spreadsheets."""
+        admit(get_report, guest.actor)
+        words = self._words(guest, at)
+        report = await self._report(guest, at, self._asked(guest, at), words)
+        shown = [(place, column) for place, column in enumerate(report["columns"]) if column["kind"] != "id"]
+        heads = [f"{one['label']}{', minutes' * (one['kind'] == 'minutes')}" for _, one in shown]
+        rows = [[_plain(column["kind"], row[place]) for place, column in shown] for row in report["rows"]]
+        more = [[f"Only the first {len(rows):,} are here. Ask for less time to get the others."]] * report["hasMore"]
+        return as_file(self.desk.visitors.passing, report["title"], partial(_write, rows=[heads, *rows, *more]))
+
+    async def journal(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """Every posting between two dates, for the accountant."""
+        admit(list_postings, guest.actor)
+        words = query_words(guest.request)
+        asked = {name: words[name] for name in ("from", "until") if words.get(name)}
+        visitors = self.desk.visitors
+        # What is wrong with the dates is told before a file is begun.
+        await self.desk.perform(guest, list_postings, {**asked, "limit": 1})
+        listed = Export(visitors.stage, guest.actor, list_postings, asked, guest.time_zone, guest.request.id)
+        lines = ([_plain("text", posting[name]) for name in JOURNAL_COLUMNS.values()] for posting in listed.records())
+        rows = chain([list(JOURNAL_COLUMNS)], lines)
+        return await visitors.runner.take_long(as_file, visitors.passing, "Journal", partial(_write, rows=rows))
+
+    async def _report(
+        self, guest: Guest, at: Mapping[str, str], asked: Sequence[Asked], words: Mapping[str, str]
+    ) -> Report:
+        resolved = await References(self.desk).resolved(guest, asked, words)
+        return await self.desk.perform(guest, get_report, {"name": _known(at), **resolved})
+
+    def _asked(self, guest: Guest, at: Mapping[str, str]) -> list[Asked]:
+        takes = REPORTS[_known(at)].takes
+        return [one for one in asked_of(get_report, guest.actor.rights) if one.name in takes]
+
+    def _words(self, guest: Guest, at: Mapping[str, str]) -> dict[str, str]:
+        """What its address says."""
+        takes = REPORTS[_known(at)].takes
+        return {name: text for name, text in query_words(guest.request).items() if name in takes and text}
+
+    def _ranges(self, guest: Guest, at: Mapping[str, str], words: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The times that people ask for most, each with its address."""
+        if "from" not in REPORTS[_known(at)].takes:
+            return []
+        found = []
+        for label, first, last in _usual(self.desk.today(guest)):
+            dates = {"from": first.isoformat(), "until": last.isoformat()}
+            here = dates.items() <= words.items()
+            found.append({"words": label, "to": f"{_PATH}/{at['name']}?{urlencode({**words, **dates})}", "here": here})
+        return found
+
+    def _table(self, guest: Guest, report: Report | None) -> dict[str, Any]:
+        """A report as its page shows it."""
+        if report is None:
+            return {"report": None, "chart": None}
+        totals = self._row(guest, report, report["totals"])
+        return {
+            "report": report,
+            "when": days_words(report["from"] or report["until"], report["until"]),
+            "rows": [self._row(guest, report, row) for row in report["rows"]],
+            # Where nothing is summed up, nothing stands.
+            "totals": [cell._replace(text="") if cell.text == NOTHING else cell for cell in totals],
+            "chart": chart_of(report, guest.here),
+        }
+
+    def _row(self, guest: Guest, report: Report, row: Sequence[Any]) -> list[_Cell]:
+        """The cells of a row; the first leads to the record that the row is about."""
+        cells = []
+        to = ""
+        for column, value in zip(report["columns"], row, strict=True):
+            if column["kind"] == "id":
+                to = self.desk.place_of(value) if value else ""
+                continue
+            kind = column["kind"]
+            cells.append(_Cell(column["label"], _words(kind, value, guest.here), kind not in {"text", "month"}, to))
+            to = ""
+        return cells
+
+
+def _known(at: Mapping[str, str]) -> Any:
+    if at["name"] not in REPORTS:
+        raise NotFound("report")
+    return at["name"]
+
+
+def _usual(today: date) -> list[tuple[str, date, date]]:
+    month, year = today.replace(day=1), today.replace(month=1, day=1)
+    last_month, last_year = month - timedelta(days=1), year - timedelta(days=1)
+    return [
+        ("This month", month, today),
+        ("Last month", last_month.replace(day=1), last_month),
+        ("This year", year, today),
+        ("Last year", last_year.replace(month=1, day=1), last_year),
+    ]
+
+
+def _words(kind: str, value: Any, here: Here) -> str:
+    """What stands in a cell, as people read it."""
+    if value is None:
+        return NOTHING
+    if kind == "money":
+        return here.amount(value)
+    if kind == "percent":
+        return f"{here.amount(value)}\N{NO-BREAK SPACE}%"
+    if kind == "minutes":
+        return hours_text(value)
+    return month_words(value) if kind == "month" else str(value)
+
+
+def _plain(kind: str, value: Any) -> str:
+    """What stands in a cell, as spreadsheets read it."""
+    text = "" if value is None else str(value)
+    return harmless(text) if kind == "text" else text
+
+
+def _write(file: BinaryIO, rows: Iterable[Sequence[str]]) -> None:
+    # Spreadsheets know UTF-8 by a mark at its beginning.
+    with TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        csv.writer(text).writerows(rows)
