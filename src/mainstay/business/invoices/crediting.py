@@ -187,16 +187,13 @@ def _credited(ctx: Context, given: CreditInvoice, invoice: Invoice) -> _Credited
         return _of_amount(ctx, given.amount, invoice)
     if given.lines is not None:
         return _of_lines(ctx, given.lines, invoice)
-    return _rest(ctx, invoice) if invoice.credited else _mirror(invoice)
+    return _all_that_is_left(ctx, invoice)
 
 
-def _mirror(invoice: Invoice) -> _Credited:
-    """All of it, as it is."""
-    return _Credited(read_lines(invoice.lines), invoice.reckoned, invoice.discount)
-
-
-def _rest(ctx: Context, invoice: Invoice) -> _Credited:
-    """What is left of it, to the cent."""
+def _all_that_is_left(ctx: Context, invoice: Invoice) -> _Credited:
+    """All of it as it is, or what is left of it to the cent."""
+    if not invoice.credited:
+        return _Credited(read_lines(invoice.lines), invoice.reckoned, invoice.discount)
     terms = Terms(invoice.currency, invoice.prices_include_tax, Discount())
     lines = []
     for rate, settled in remaining(ctx, invoice).items():
@@ -218,7 +215,7 @@ def _of_amount(ctx: Context, price: int, invoice: Invoice) -> _Credited:
         told = f"is not between nothing and the {amount_text(left, invoice.currency)} that is left of {invoice.named}"
         raise Invalid([Fault("amount", told)])
     if amount == left:
-        return _rest(ctx, invoice) if invoice.credited else _mirror(invoice)
+        return _all_that_is_left(ctx, invoice)
     parts = remaining(ctx, invoice)
     shares = spread(amount, [settled.net + sum(settled.taxes) for settled in parts.values()])
     scale = UNIT // int(10 ** CURRENCIES[invoice.currency])
@@ -250,10 +247,10 @@ def _of_lines(ctx: Context, asked: Sequence[CreditedLine], invoice: Invoice) -> 
     found = _Credited(credited, Terms(invoice.currency, invoice.prices_include_tax, Discount(amount=less)), discount)
     total = draw_up(credited, rates_of(ctx, credited), found.terms).totals.total
     left = invoice.total - invoice.credited
-    after = {line.id: before.get(line.id, 0) + line.quantity for line in credited}
-    if all(after.get(name, before.get(name, 0)) == line.quantity for name, line in lines.items()):
-        # Nothing is left of any line, so nothing is left of what they came to either.
-        return found if not invoice.credited and total == left else _rest(ctx, invoice)
+    after = before | {line.id: before.get(line.id, 0) + line.quantity for line in credited}
+    if total == left or all(after.get(name, 0) == line.quantity for name, line in lines.items()):
+        # Where nothing is left of the whole, nothing may be left of any tax; and the other way round.
+        return _all_that_is_left(ctx, invoice)
     if not 0 < total <= left:
         told = f"come to {amount_text(total, invoice.currency)}, and {amount_text(left, invoice.currency)}"
         raise Invalid([Fault("lines", f"{told} is left of {invoice.named}")])
