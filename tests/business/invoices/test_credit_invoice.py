@@ -130,6 +130,18 @@ def test_all_lines_one_after_the_other_are_the_whole(cast: Cast) -> None:
     assert (after["status"], after["credited"]) == ("credited", sent["total"])
 
 
+def test_lines_that_come_to_all_that_is_left_are_all_of_it(cast: Cast) -> None:
+    usual_tax(cast)
+    low = cast.perform(save_tax_rate, name="Low", components=[{"name": "VAT", "percent": "5"}])["id"]
+    # The second and the third come to nothing together, though not at each rate.
+    lines = [BOILER, {"description": "x", "unitPrice": "10.50", "taxRateId": None}]
+    lines.append({"description": "y", "unitPrice": "-10", "taxRateId": low})
+    sent = issued(cast, an_invoice(cast, lines=lines))
+    after = credited(cast, sent, lines=[{"lineId": sent["lines"][0]["id"]}])
+    assert (after["status"], after["credited"]) == ("credited", sent["total"])
+    assert whole_note(cast, notes_of(cast, sent)[0])["taxes"] == sent["taxes"]
+
+
 def test_all_of_an_amount_is_all_of_it(cast: Cast) -> None:
     sent = taxed(cast)
     credited(cast, sent, amount=sent["total"])

@@ -1,0 +1,43 @@
+"""Making an invoice void through an agent: shown first, then done, and a repeat is answered sensibly."""
+
+import pytest
+
+from agents import call_tool
+from billing import issued, now, paid
+from cast import Cast
+from running import RunningServer
+
+
+def test_it_is_shown_first_then_done_and_then_it_was(server: RunningServer, cast: Cast) -> None:
+    key, sent = cast.key(), issued(cast)
+    given = {"invoiceId": "INV-0001", "reason": "Twice"}
+    shown = call_tool(server, key, "void_invoice", **given)
+    assert shown["structuredContent"]["status"] == "preview"
+    assert "Nothing has happened yet." in shown["content"][0]["text"]
+    assert now(cast, sent)["status"] == "sent"
+    done = call_tool(server, key, "void_invoice", **given, confirmed=True)["structuredContent"]
+    assert (done["status"], done["result"]["status"], done["result"]["number"]) == ("done", "void", "INV-0001")
+    again = call_tool(server, key, "void_invoice", **given, confirmed=True)
+    assert again["isError"]
+    assert again["content"][0]["text"] == "INV-0001 is void already. get_invoice shows it as it is now."
+
+
+@pytest.mark.parametrize("confirmed", ["true", "yes", 1])
+def test_a_word_does_not_confirm_and_that_is_said(server: RunningServer, cast: Cast, confirmed: object) -> None:
+    key, sent = cast.key(), issued(cast)
+    told = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=confirmed)
+    assert told["isError"]
+    assert told["content"][0]["text"].startswith("confirmed: ")
+    assert now(cast, sent)["status"] == "sent"
+
+
+def test_with_a_payment_the_preview_says_what_to_do_instead(server: RunningServer, cast: Cast) -> None:
+    key, sent = cast.key(), issued(cast)
+    paid(cast, sent, "250")
+    shown = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x")
+    told = "250.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first."
+    assert shown["structuredContent"]["preview"]["blockers"] == [told]
+    refused = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=True)
+    assert refused["isError"]
+    assert refused["content"][0]["text"].startswith(told)
+    assert "credit_invoice" in refused["content"][0]["text"]
