@@ -58,7 +58,9 @@ class Report(NamedTuple):
 _RANGE = ("from", "until")
 REPORTS: dict[Name, Report] = {
     "receivables": Report("Receivables", "What customers owe, by how late it is.", receivables, ("customerId",)),
-    "revenue": Report("Revenue", "What each month was invoiced, credited and paid.", revenue, (*_RANGE, "customerId")),
+    "revenue": Report(
+        "Revenue", "What was invoiced, credited and paid in each month.", revenue, (*_RANGE, "customerId")
+    ),
     "jobProfit": Report(
         "Job profit", "What each job brought, what it cost and what is left.", job_profit, (*_RANGE, "customerId")
     ),
@@ -69,7 +71,7 @@ REPORTS: dict[Name, Report] = {
         "Tax summary", "What was taxed at each rate, for the tax return.", tax_summary, (*_RANGE, "by")
     ),
     "numberSeries": Report(
-        "Number series", "That the numbers of invoices and credit notes have no gap.", number_series, _RANGE
+        "Number series", "Whether the numbers of invoices and credit notes have a gap.", number_series, _RANGE
     ),
 }
 

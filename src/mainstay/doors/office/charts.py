@@ -1,10 +1,13 @@
 """Bars beside a report: what the eye takes in at once, while its table has the figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.words import month_words
+
+# How a figure is written.
+Write = Callable[[Here, str], str]
 
 _MOST_BARS = 24
 # How long the longest bar is; the others are a share of it.
@@ -41,27 +44,37 @@ _AGES = {"receivables": ("notDue", "late1To30", "late31To60", "late61To90", "lat
 
 def chart_of(report: Mapping[str, Any], here: Here) -> Chart | None:
     """The bars of a report; none, where there is nothing to compare."""
-    places = {column["name"]: place for place, column in enumerate(report["columns"])}
+    columns = {column["name"]: column for column in report["columns"]}
+    places = {name: place for place, name in enumerate(columns)}
     if ages := _AGES.get(report["name"]):
-        labels = {column["name"]: column["label"] for column in report["columns"]}
-        figures = [(labels[name], report["totals"][places[name]]) for name in ages]
-    elif report["name"] in _DRAWN:
-        value, label = (places[name] for name in _DRAWN[report["name"]])
-        figures = [(row[label], row[value]) for row in report["rows"] if row[value] is not None]
-        if _DRAWN[report["name"]][1] == "month":
-            figures = [(month_words(month), figure) for month, figure in figures[-_MOST_BARS:]]
-    else:
+        figures = [(columns[name]["label"], report["totals"][places[name]]) for name in ages]
+        return _chart(report["title"], figures, Here.amount, here)
+    if report["name"] not in _DRAWN:
         return None
-    return _chart(report["title"], figures[:_MOST_BARS], here)
+    value, label = _DRAWN[report["name"]]
+    rows = [row for row in report["rows"] if row[places[value]] is not None]
+    # The last months, and of anything else what comes first.
+    drawn = rows[-_MOST_BARS:] if label == "month" else rows[:_MOST_BARS]
+    figures = [(_called(label, row[places[label]]), row[places[value]]) for row in drawn]
+    return _chart(report["title"], figures, percent if columns[value]["kind"] == "percent" else Here.amount, here)
 
 
-def _chart(title: str, figures: Sequence[tuple[str, str]], here: Here) -> Chart | None:
+def percent(here: Here, figure: str) -> str:
+    """A percentage, as it is written where whoever looks is."""
+    return f"{here.amount(figure)}\N{NO-BREAK SPACE}%"
+
+
+def _called(label: str, told: str) -> str:
+    return month_words(told) if label == "month" else told
+
+
+def _chart(title: str, figures: Sequence[tuple[str, str]], write: Write, here: Here) -> Chart | None:
     sizes = [int(figure.replace(".", "")) for _, figure in figures]
     longest = max(map(abs, sizes), default=0)
     if not longest or len(figures) == 1:
         return None
     bars = [
-        Bar(label, here.amount(figure), abs(size) * _WHOLE // longest, size < 0)
+        Bar(label, write(here, figure), abs(size) * _WHOLE // longest, size < 0)
         for (label, figure), size in zip(figures, sizes, strict=True)
     ]
     highest, lowest = bars[sizes.index(max(sizes))], bars[sizes.index(min(sizes))]

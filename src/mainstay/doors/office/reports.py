@@ -3,7 +3,7 @@
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from io import TextIOWrapper
@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from mainstay.business.reporting.journal import list_postings
 from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.http import Response
-from mainstay.doors.office.charts import chart_of
+from mainstay.doors.office.charts import chart_of, percent
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.export import Export, as_file, harmless
 from mainstay.doors.office.references import References
@@ -147,7 +147,7 @@ class ReportPages:
 
     def _asked(self, guest: Guest, at: Mapping[str, str]) -> list[Asked]:
         takes = REPORTS[_known(at)].takes
-        return [one for one in asked_of(get_report, guest.actor.rights) if one.name in takes]
+        return [replace(one, help=None) for one in asked_of(get_report, guest.actor.rights) if one.name in takes]
 
     def _words(self, guest: Guest, at: Mapping[str, str]) -> dict[str, str]:
         """What its address says."""
@@ -172,6 +172,7 @@ class ReportPages:
         totals = self._row(guest, report, report["totals"])
         return {
             "report": report,
+            "told_in": report["currency"] if any(one["kind"] == "money" for one in report["columns"]) else None,
             "when": days_words(report["from"] or report["until"], report["until"]),
             "rows": [self._row(guest, report, row) for row in report["rows"]],
             # Where nothing is summed up, nothing stands.
@@ -217,7 +218,7 @@ def _words(kind: str, value: Any, here: Here) -> str:
     if kind == "money":
         return here.amount(value)
     if kind == "percent":
-        return f"{here.amount(value)}\N{NO-BREAK SPACE}%"
+        return percent(here, value)
     if kind == "minutes":
         return hours_text(value)
     return month_words(value) if kind == "month" else str(value)
