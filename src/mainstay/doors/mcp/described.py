@@ -38,7 +38,7 @@ def _input(operation: Operation) -> Schema:
     taken: Schema = _brief(input_schema(operation), nulls=operation.on is not None)
     fields: Schema = taken.get("properties", {})
     if operation.lists:
-        fields = {name: _unsaid(field) for name, field in fields.items()}
+        fields = {name: field if _tells_values(field) else _unsaid(field) for name, field in fields.items()}
     else:
         shown = _shown_by(operation.on.shown if operation.on else operation.output)
         fields = _Teller(_said_of(operation)).tell(fields, shown)
@@ -86,9 +86,8 @@ class _Teller:
         if name in self._said:
             # None of these can be cleared.
             return _unsaid(_meant(field))
-        words, meant = field.get("description", ""), _meant(field)
-        tells_values = any(f"`{value}`" in words for value in meant.get("enum", ()))
-        if (name, words) in self._heard or (_kind(meant) == _kind(known) and not tells_values):
+        words = field.get("description", "")
+        if (name, words) in self._heard or (_kind(_meant(field)) == _kind(known) and not _tells_values(field)):
             return _unsaid(field)
         self._heard.add((name, words))
         return field
@@ -102,6 +101,12 @@ class _Teller:
         if "properties" in part:
             told["properties"] = self.tell(part["properties"], shown)
         return told
+
+
+def _tells_values(field: Schema) -> bool:
+    """Whether the words of a field tell what some of the values mean that it takes."""
+    words = field.get("description", "")
+    return any(f"`{value}`" in words for value in _meant(field).get("enum", ()))
 
 
 def _parts(shown: Schema) -> Schema:

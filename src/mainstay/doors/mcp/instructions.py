@@ -4,8 +4,9 @@ INSTRUCTIONS = (
     "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "
     "person's rights; get_me tells them. "
     "In every tool, a field means what records show by the same name. "
-    "A field that ends in Id takes the id of such a record; of a job or a quote its number does as well, of an item of "
-    "the price list its code. Hours logged and time off asked for without personId are your own. "
+    "A field that ends in Id takes the id of such a record; of a job, a quote, an invoice, a credit note or a purchase "
+    "order its number does as well, of an item of the price list its code. Hours logged and time off asked for without "
+    "personId are your own. "
     'Amounts, prices, percentages and quantities are decimal text with up to four decimals, such as "85.50"; a number '
     "is taken by its digits. A date is written as 2026-11-15; a time, such as startsAt, as it is there, "
     "2026-11-15T10:30, or with an offset, 2026-11-15T10:30Z; a date-time as 2026-11-15T10:30:50Z; a country as GB, a "
