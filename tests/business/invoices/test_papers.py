@@ -21,6 +21,7 @@ from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Conflict, Forbidden, NotFound
 from mainstay.terms.rights import Role
+from papers import NASTY
 from quoting import press, usual_tax
 from trade import ADDRESS, a_customer
 
@@ -94,6 +95,18 @@ def test_of_one_that_is_void_there_is_a_stamped_copy_beside_it(known: Cast, tmp_
     assert [found[copy]["sha256"] for copy in (None, "void")] == [
         hashlib.sha256(content).hexdigest() for content in (before, stamped)
     ]
+
+
+def test_whatever_is_written_in_it_is_printed_as_words(known: Cast, tmp_path: Path) -> None:
+    texts = [text for text in NASTY if text.isprintable()]
+    assert texts
+    lines = [BOILER | {"description": text} for text in texts]
+    sent = an_e_invoice(known, lines=lines, title=texts[0], notes=texts[1])
+    credited(known, sent, amount="1", reason=texts[0])
+    (note,) = notes_of(known, sent)
+    for record in (sent, note):
+        assert press(known, tmp_path).print(known.organisation, record["id"]).startswith(b"%PDF-")
+        assert b"<script>" not in press(known, tmp_path).print(known.organisation, record["id"], "ubl")
 
 
 def test_a_credit_note_has_its_own(known: Cast, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from html import unescape
 from io import StringIO
 from pathlib import Path
 
@@ -155,6 +156,19 @@ def test_the_journal_is_whole_however_long_it_is(server: RunningServer, cast: Ca
     for _ in range(60):
         issued(cast)
     assert len(lines(visit(server, cast, Role.OFFICE).get("/reports/journal.csv"))) == 1 + 120
+
+
+def test_home_tells_what_is_owed_and_what_the_month_brought(server: RunningServer, traded: Cast) -> None:
+    an_invoice(traded)
+    visiting = visit(server, traded, Role.OFFICE)
+    home = visiting.get("/").text
+    shown = words(home)
+    assert "1 Invoices to send 1,200.00 GBP" in shown
+    assert "2 Unpaid invoices 2,180.00 GBP" in shown
+    assert "1,900.00 This month, GBP before tax Last month 0.00" in shown
+    for link in re.findall(r'href="(/(?:invoices|reports)[^"]*\?[^"]*)"', home):
+        assert visiting.get(unescape(link)).status_code == 200
+    assert "This month" not in visit(server, traded, Role.MEMBER).get("/").text
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.invoices.operations import list_invoices
+from mainstay.business.invoices.paying import list_payments
+from mainstay.business.issuing.house import House, house_of, today_of
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.organisation.working_hours import time_zone
-from mainstay.business.overview.model import Need, OverviewOut
+from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
+from mainstay.business.overview.store import DRAFTS, ON_ACCOUNT, OVERDUE, UNPAID, Summed, revenue, sum_up
 from mainstay.business.quotes.operations import list_quotes
+from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
 from mainstay.kernel.context import Context
@@ -18,7 +22,9 @@ from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
-from mainstay.values.moments import local_date, moment_text
+from mainstay.terms.wire import MoneyText
+from mainstay.values.moments import moment_text
+from mainstay.values.money import amount_text
 
 # So far back the trail is looked through for what apps did, and so many acts of it at most.
 _A_DAY = timedelta(days=1)
@@ -37,6 +43,8 @@ class _Waiting(NamedTuple):
     lists: Operation
     path: str
     given: Callable[[Context, str], dict[str, object]]
+    # What they come to, where that is money.
+    comes_to: Summed | None = None
 
 
 def _always(**given: object) -> Callable[[Context, str], dict[str, object]]:
@@ -60,6 +68,7 @@ _WAITING = (
         "Visits without a person", Right.SCHEDULE_CHANGE, list_visits, "/schedule/visits", _always(unassigned=True)
     ),
     _Waiting("Jobs past their date", Right.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}),
+    _Waiting("Overdue invoices", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="overdue"), OVERDUE),
     _Waiting("Hours to approve", Right.HOURS_REVIEW, list_hours, "/hours/approve", _always(status="submitted")),
     _Waiting("Time off to decide", Right.LEAVE_DECIDE, list_time_off, "/time-off", _always(status="requested")),
     _Waiting("Enquiries to answer", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="enquiry")),
@@ -67,6 +76,16 @@ _WAITING = (
     _Waiting("Quotes waiting for an answer", Right.QUOTES_CHANGE, list_quotes, "/quotes", _always(status="sent")),
     _Waiting("Jobs to schedule", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toSchedule")),
     _Waiting("Jobs to invoice", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toInvoice")),
+    _Waiting("Invoices to send", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="draft"), DRAFTS),
+    _Waiting(
+        "Payments on account",
+        Right.INVOICES_CHANGE,
+        list_payments,
+        "/payments",
+        _always(status="onAccount"),
+        ON_ACCOUNT,
+    ),
+    _Waiting("Unpaid invoices", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="unpaid"), UNPAID),
     _Waiting("Hours that were rejected", Right.HOURS_LOG, list_hours, "/hours", _own("rejected")),
     _Waiting("Hours to submit", Right.HOURS_LOG, list_hours, "/hours", _own("draft")),
 )
@@ -78,14 +97,17 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
 
     Each with how many there are and what lists exactly those. The place to begin a day; members see what is their own.
     """
-    today = local_date(ctx.now, time_zone(ctx)).isoformat()
+    house = house_of(ctx)
+    today = today_of(ctx, house)
     # As for a page, where a list is counted as well; of each, one record is enough.
     counting = replace(ctx, envelope=ctx.envelope._replace(actions=True))
-    needs = [_need(counting, one, today) for one in _WAITING if ctx.actor.may(one.right)]
+    needs = [_need(counting, one, today.isoformat(), house.currency) for one in _WAITING if ctx.actor.may(one.right)]
     return OverviewOut(
         object=OverviewOut.noun,
-        on=today,
+        on=today.isoformat(),
         needs=[need for need in needs if need.count],
+        currency=house.currency,
+        revenue=_revenue(ctx, house, today) if ctx.actor.may(get_report.right) else None,
         changed_by_apps=_changed_by_apps(ctx) if ctx.actor.may(Right.HISTORY_READ) else 0,
     )
 
@@ -93,16 +115,34 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
 OPERATIONS = (get_overview,)
 
 
-def _need(ctx: Context, one: _Waiting, today: str) -> Need:
+def _need(ctx: Context, one: _Waiting, today: str, currency: str) -> Need:
     given = one.given(ctx, today)
-    page: Any = one.lists.function(ctx, one.lists.input.model_validate({**given, "limit": 1}))
+    count, amount = sum_up(ctx, one.comes_to) if one.comes_to else (_count(ctx, one.lists, given), None)
     asked = urlencode({name: "yes" if value is True else value for name, value in given.items()})
     return Need(
         what=one.what,
-        count=page.count or 0,
+        count=min(count, COUNTED),
+        amount=None if amount is None else MoneyText(amount_text(amount, currency)),
         url=f"{ctx.base_url}{one.path}?{asked}",
         operation=one.lists.name,
         given=given,
+    )
+
+
+def _count(ctx: Context, lists: Operation, given: dict[str, object]) -> int:
+    page: Any = lists.function(ctx, lists.input.model_validate({**given, "limit": 1}))
+    return page.count or 0
+
+
+def _revenue(ctx: Context, house: House, today: date) -> RevenueNow:
+    now, before = (MoneyText(amount_text(amount, house.currency)) for amount in revenue(ctx, house, today))
+    asked = {"from": (today.replace(day=1) - _A_DAY).replace(day=1).isoformat(), "until": today.isoformat()}
+    return RevenueNow(
+        this_month=now,
+        last_month=before,
+        url=f"{ctx.base_url}/reports/revenue?{urlencode(asked)}",
+        operation=get_report.name,
+        given={"name": "revenue", **asked},
     )
 
 

@@ -24,7 +24,7 @@ from mainstay.late import late
 from mainstay.terms.refusal import NotFound
 
 _VISITS = 50
-_NOTHING_NEEDED: dict[str, Any] = {"needs": [], "changedByApps": 0}
+_NOTHING_NEEDED: dict[str, Any] = {"needs": [], "currency": "", "revenue": None, "changedByApps": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,7 @@ class Home:
         overview = await self.desk.perform(guest, get_overview) if guest.may(get_overview) else _NOTHING_NEEDED
         undone = await self._count(guest, list_failed_work) if guest.may(list_failed_work) else None
         here = self.desk.visitors.stage.base_url
-        needs = [
-            {**need, "path": need["url"].removeprefix(here), "told": told(need["count"])} for need in overview["needs"]
-        ]
+        needs = [_with_path(need, here) | {"told": told(need["count"])} for need in overview["needs"]]
         visits = await self._today(guest)
         # Where anything waits or is planned, nobody needs to be told how to begin.
         steps = [] if needs or visits else await first_steps(self.desk, guest)
@@ -59,6 +57,8 @@ class Home:
             area="Home",
             today=self.desk.today(guest),
             needs=needs,
+            currency=overview["currency"],
+            revenue=_with_path(overview["revenue"], here) if overview["revenue"] else None,
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
             steps=steps,
@@ -111,6 +111,11 @@ class Home:
     def _choose(self, session: str, organisation: str) -> None:
         with self.desk.visitors.stage.database.changing(EVERY) as rows:
             sessions.choose(rows, session, organisation)
+
+
+def _with_path(told_of: Mapping[str, Any], here: str) -> dict[str, Any]:
+    """What an overview tells, with where it is in this office."""
+    return {**told_of, "path": told_of["url"].removeprefix(here)}
 
 
 @cache
