@@ -5,6 +5,8 @@ from cast import Cast
 from labour import at, logged, new_job, price
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.pricelist.suppliers import save_supplier
+from mainstay.business.purchasing.bills import record_bill
 from mainstay.terms.rights import Role
 from reporting import report, rows, totals
 from trade import a_customer
@@ -36,6 +38,7 @@ def test_a_job_is_told_with_what_it_brought_and_cost(busy: Cast) -> None:
             "credited": "250.00",
             "worked": 45,
             "hoursCost": "18.00",
+            "materialsCost": "0.00",
             "margin": "732.00",
             "marginPercent": "97.6",
         }
@@ -46,6 +49,17 @@ def test_a_job_is_told_with_what_it_brought_and_cost(busy: Cast) -> None:
         "worked": 45,
     }
     assert busy.perform(get_job_costing, jobId=job["id"])["cost"] == "18.00"
+
+
+def test_what_was_bought_for_it_is_a_cost_of_it(busy: Cast) -> None:
+    job = new_job(busy)
+    supplier = busy.perform(save_supplier, name="Pennine Supplies")["id"]
+    pipe = {"description": "Pipe", "quantity": "3", "unitPrice": "10.335", "taxRateId": None}
+    given = {"supplierId": supplier, "supplierNumber": "4711", "jobId": job["id"], "on": "2026-11-16"}
+    busy.perform(record_bill, **given, lines=[pipe], total="31.01")
+    assert rows(report(busy, "jobProfit"), "jobId", "materialsCost", "margin") == [
+        {"jobId": job["id"], "materialsCost": "31.01", "margin": "-31.01"}
+    ]
 
 
 def test_what_brought_most_comes_first_and_what_is_for_no_job_last(busy: Cast) -> None:

@@ -11,3 +11,5 @@ CREATE INDEX invoice_that_is_owed_by_age ON invoice (organisation_id, overdue_at
 CREATE INDEX invoice_sums_by_issued ON invoice (organisation_id, issued_on, net, tax) WHERE issued_on IS NOT NULL;
 DROP INDEX payment_left_over;
 CREATE INDEX payment_left_over ON payment (organisation_id, id, unallocated) WHERE unallocated > 0 AND status = 'recorded';
+-- What was bought in a time, by job.
+CREATE INDEX material_by_date ON material (organisation_id, on_date, job_id, cost);

@@ -9,6 +9,7 @@ from mainstay.business.reporting.asked import Asked
 from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS, sums
 from mainstay.business.reporting.model import MOST_ROWS, Cell, Table, column, share, table
 from mainstay.kernel.context import Context
+from mainstay.values.totals import rounded
 
 _COLUMNS = (
     column("jobId", "Job's id", "id"),
@@ -18,6 +19,7 @@ _COLUMNS = (
     column("credited", "Credited, net", "money"),
     column("worked", "Worked", "minutes"),
     column("hoursCost", "Cost of hours", "money"),
+    column("materialsCost", "Cost of materials", "money"),
     column("margin", "Margin", "money"),
     column("marginPercent", "Margin, %", "percent"),
 )
@@ -32,10 +34,11 @@ class _Job:
     credited: int = 0
     worked: int = 0
     hours_cost: int = 0
+    materials_cost: int = 0
 
     @property
     def margin(self) -> int:
-        return self.invoiced - self.credited - self.hours_cost
+        return self.invoiced - self.credited - self.hours_cost - self.materials_cost
 
 
 def job_profit(ctx: Context, asked: Asked) -> Table:
@@ -49,6 +52,7 @@ def job_profit(ctx: Context, asked: Asked) -> Table:
             else:
                 one.invoiced += entries.sign * int(net or 0)
     without_rate = _work(ctx, asked, jobs)
+    _purchases(ctx, asked, jobs)
     # What is for no job comes last.
     first = sorted(jobs.items(), key=lambda job: (job[0] is None, job[1].credited - job[1].invoiced, job[0] or ""))
     names = _names(ctx, [job for job, _ in first[: MOST_ROWS + 1] if job])
@@ -60,7 +64,7 @@ def job_profit(ctx: Context, asked: Asked) -> Table:
 
 
 _NOTES = (
-    "Invoices and credit notes by their dates, and hours by theirs, but for those that were rejected.",
+    "Invoices and credit notes by their dates, hours and materials by theirs, but for hours that were rejected.",
     "What was worked before the first date and billed behind it brings more than it costs here.",
 )
 _WITHOUT_RATE = "{} entries of hours are of people without a cost per hour: they cost nothing here."
@@ -82,6 +86,19 @@ _HOURS = (
     f"SELECT job_id, CAST(sum(minutes) AS bigint), CAST(coalesce(sum({COST}), 0) AS bigint),"
     " count(*) - count(cost_rate) FROM time_entry WHERE organisation_id = :organisation"
     " AND on_date >= :first AND on_date <= :last AND status <> 'running' AND status <> 'rejected'{} GROUP BY job_id"
+)
+
+
+def _purchases(ctx: Context, asked: Asked, jobs: dict[str | None, _Job]) -> None:
+    """Add what was bought for them."""
+    unit = minor_unit(house_of_hours(ctx))
+    for job, cost in ctx.rows.all(_MATERIALS.format(_of(asked)), **asked.bound):
+        jobs[str(job)].materials_cost += rounded(int(cost or 0), unit)
+
+
+_MATERIALS = (
+    "SELECT job_id, CAST(sum(cost) AS bigint) FROM material WHERE organisation_id = :organisation"
+    " AND on_date >= :first AND on_date <= :last{} GROUP BY job_id"
 )
 
 
@@ -114,4 +131,5 @@ _NAMES = (
 
 def _row(job: str | None, called: tuple[str, str | None], one: _Job) -> list[Cell]:
     percent = share(one.margin, one.invoiced - one.credited)
-    return [job, *called, one.invoiced, one.credited, one.worked, one.hours_cost, one.margin, percent]
+    costs = (one.worked, one.hours_cost, one.materials_cost)
+    return [job, *called, one.invoiced, one.credited, *costs, one.margin, percent]
