@@ -68,6 +68,10 @@ def test_a_job_that_was_closed_when_all_was_paid_is_owed_again(cast: Cast) -> No
     with cast.stage.database.reading(cast.organisation) as rows:
         row = rows.one("SELECT owed FROM job WHERE organisation_id = :organisation AND id = :id", id=job["id"])
     assert row == (100_000,)
+    again = cast.perform(get_job, jobId=job["id"])
+    assert (again["status"], again["stage"]) == ("done", "invoiced")
+    paid(cast, sent)
+    assert cast.perform(get_job, jobId=job["id"])["status"] == "closed"
 
 
 def test_why_is_required(cast: Cast) -> None:

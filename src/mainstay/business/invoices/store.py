@@ -120,7 +120,10 @@ def settle(ctx: Context, invoice: Invoice, *, paid: int = 0, credited: int = 0) 
 
 
 def hand_down(ctx: Context, job: str | None) -> None:
-    """Let a job know whether it is invoiced and what is owed; once all of it is paid, work that is done is closed."""
+    """Let a job know whether it is invoiced and what is owed.
+
+    Once all of it is paid, work that is done is closed; where something is owed again, it is only done again.
+    """
     if job is None:
         return
     known = JOBS.find(ctx, "job.id = :id", id=job)
@@ -128,11 +131,15 @@ def hand_down(ctx: Context, job: str | None) -> None:
         return
     billed, owed = _billed(ctx, job)
     invoiced = billed and not _has_unbilled(ctx, job)
-    changes = {"invoiced": invoiced, "owed": owed}
-    closes = known.status == "done" and billed and invoiced and not owed
-    after = jobs.save(ctx, known, changes | ({"status": "closed"} if closes else {}))
-    if closes:
-        ctx.effects.append(f"{known.called} is closed: all of it is invoiced and paid.")
+    changes: dict[str, Any] = {"invoiced": invoiced, "owed": owed}
+    closes = known.status == "done" and invoiced and not owed
+    opens = known.status == "closed" and billed and bool(owed)
+    if closes or opens:
+        changes["status"] = "closed" if closes else "done"
+    after = jobs.save(ctx, known, changes)
+    if closes or opens:
+        why = "is closed: all of it is invoiced and paid" if closes else "is not closed any more: it is not paid"
+        ctx.effects.append(f"{known.called} {why}.")
         ctx.record(JobUpdated(after, known))
 
 

@@ -151,7 +151,7 @@ class Invoices:
             *Room(self.desk, INVOICES, shows=self._shown).routes(),
             *LinePages(self.desk, INVOICES, update_invoice, sells=True).routes(),
             *Room(self.desk, PAYMENTS).routes(),
-            *Room(self.desk, CREDIT_NOTES).routes(),
+            *Room(self.desk, CREDIT_NOTES, shows=self._credit_note).routes(),
             Route("GET", f"{one}/pdf", self._file(get_invoice_pdf, "invoiceId")),
             Route("GET", f"{one}/ubl", self._file(get_invoice_ubl, "invoiceId")),
             Route("GET", f"{note}/pdf", self._file(get_credit_note_pdf, "creditNoteId")),
@@ -244,9 +244,17 @@ class Invoices:
             "editable": update_invoice.name in invoice["availableActions"],
             "actions": [*([pays] if payable else []), *INVOICES.actions(self.desk, invoice)],
             "is_void": invoice["voidedAt"] is not None,
-            "has_xml": (invoice["eInvoice"] or {}).get("status") == "included",
+            "has_xml": _has_xml(invoice),
             "lacking": [_spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
         }
+
+    async def _credit_note(self, _guest: Guest, note: Record | None) -> dict[str, Any]:
+        return {"has_xml": _has_xml(note)} if note else {}
+
+
+def _has_xml(document: Record) -> bool:
+    """Whether it is an e-invoice as well."""
+    return bool((document["eInvoice"] or {}).get("status") == "included")
 
 
 def _spelled(name: str) -> str:
