@@ -99,8 +99,13 @@ class Sought(NamedTuple):
     others: tuple[str, ...] = ()
 
 
+# What stands between the thousands of an amount.
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
 def looked_for(text: str) -> Sought | None:
     """What is looked for by a text; None where it has no word."""
+    text = _GROUPED.sub("", text)
     if digits := _dialled(text):
         if _is_international(text, digits) and len(digits) >= _LAST:
             return Sought((f"-{digits[: -_LAST - 1 : -1]}",))

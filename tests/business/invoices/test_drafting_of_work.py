@@ -93,7 +93,9 @@ def test_hours_without_a_rate_come_to_nothing_and_that_is_said(busy: Cast) -> No
 def test_where_there_is_nothing_to_bill_there_is_no_draft(busy: Cast) -> None:
     job = worked_job(busy)
     logged(busy, jobId=job["id"], minutes=30, status="submitted")
-    with pytest.raises(Blocked, match="There is nothing of this job that is approved and not billed yet") as refusal:
+    with pytest.raises(
+        Blocked, match="There is nothing of this job that is approved and on no invoice or draft"
+    ) as refusal:
         an_invoice(busy, jobId=job["id"], unbilled=True)
     assert [reason.unblock for reason in refusal.value.reasons] == ["review_hours"]
 
@@ -107,7 +109,7 @@ def test_an_hour_is_on_one_invoice_and_the_refusal_of_another_names_it(busy: Cas
     )
     with pytest.raises(Conflict, match=told):
         an_invoice(busy, jobId=job["id"], sources=[hour])
-    with pytest.raises(Blocked, match="nothing of this job that is approved and not billed yet"):
+    with pytest.raises(Blocked, match="nothing of this job that is approved and on no invoice or draft"):
         an_invoice(busy, jobId=job["id"], unbilled=True)
     issued(busy, draft)
     with pytest.raises(Conflict, match=f"^{hour} is on INV-0001 already"):

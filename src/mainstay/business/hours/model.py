@@ -224,7 +224,8 @@ class TimeEntry(Kept):
 
     def _if_billed(self) -> list[Reason]:
         if self.billed:
-            return [Reason(f"{self.called} is on an invoice. Void or credit that invoice first.")]
+            told = f"{self.called} is on an invoice. Void or credit that, or take it out of the draft, first."
+            return [Reason(told)]
         return []
 
 

@@ -1,6 +1,7 @@
 """The lines of an invoice out of what there is to bill: a quote or a part of it, and work that was done."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from mainstay.business.hours import store as hours
@@ -13,6 +14,7 @@ from mainstay.business.pricelist.store import ITEMS
 from mainstay.business.purchasing import materials
 from mainstay.business.purchasing.materials import Material
 from mainstay.business.quotes.model import Quote
+from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
@@ -57,7 +59,7 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     """A part of what a quote comes to, before the work is billed: so much of each of its taxes, to the cent."""
     share = part.kept(quote.currency, "part")
     asked = read_share(share, quote.currency).of(quote.total)
-    left = quote.total - sum(one.total - one.credited for one in store.of_quote(ctx, quote.id))
+    left = left_of(ctx, quote)
     if asked <= 0 or asked > left:
         told = f"comes to {amount_text(asked, quote.currency)}, and {amount_text(max(left, 0), quote.currency)}"
         raise Invalid([Fault("part", f"{told} of {quote.named} is left to be invoiced")])
@@ -72,6 +74,34 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     return Billed(lines, None, inclusive=True)
 
 
+def left_of(ctx: Context, quote: Quote) -> int:
+    """What of a quote is neither invoiced nor drafted."""
+    return quote.total - sum(one.total - one.credited for one in store.of_quote(ctx, quote.id))
+
+
+def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
+    """Why more would be billed of a quote than was quoted: a line that grew, or a part that is not taken off."""
+    if invoice.quote_id is None or invoice.kind in PARTS:
+        return []
+    quote = QUOTES.fetch(ctx, invoice.quote_id)
+    quoted = {line["id"]: line["amount"] for line in quote.lines}
+    reasons = []
+    for line in invoice.lines:
+        agreed = quoted.get(line["source"]["id"]) if line["source"] else None
+        if agreed is not None and Decimal(line["amount"]) > Decimal(agreed):
+            what = line["description"].splitlines()[0]
+            told = f"{what} is billed at {line['amount']}, and {agreed} was quoted. Bill what is more on another line."
+            reasons.append(Reason(told, "update_invoice"))
+    if is_billed(ctx, quote):
+        told = "{} is a part of {} that is not taken off here. Draft the invoice anew, or credit {} first."
+        reasons += [
+            Reason(told.format(one.named, quote.named, one.named), "draft_invoice")
+            for one in store.of_quote(ctx, quote.id)
+            if one.kind in PARTS and one.is_issued and one.total > one.credited and one.deducted_on is None
+        ]
+    return reasons
+
+
 def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: Reader, *, alone: bool) -> Billed:
     """Lines of a quote, all or these, that are on no invoice yet; with the last of them, what was asked for before.
 
@@ -84,7 +114,8 @@ def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: R
     waiting = [line for line in lines if line.id not in billed]
     wanted = [line for line in waiting if chosen is None or line.id in chosen]
     if not any(line.kind == "item" for line in wanted):
-        refuse([Reason(f"All of {quote.named} is on invoices already.", "list_invoices")])
+        told = f"All of {quote.named} is on invoices already. Bill anything else of it on a line of its own."
+        refuse([Reason(told, "list_invoices")])
     copied = [
         Line(
             **{name: getattr(line, name) for name in Line.__slots__}

@@ -205,7 +205,7 @@ class ListedInvoice(Kept):
         """Why it cannot be issued, whatever is in it."""
         if self.status == "draft":
             return []
-        return [Reason(f"{self.named} was issued already.{self._instead}", self._next)]
+        return [Reason(f"{self.named} was issued already. get_invoice shows it as it is now.", "get_invoice")]
 
     def not_voidable(self, _by: Actor) -> list[Reason]:
         """Why it cannot be made void: every reason."""

@@ -335,7 +335,7 @@ def _work(ctx: Context, given: DraftInvoice, job: Job | None, reader: Reader) ->
         return []
     lines = work_of(ctx, _needed_job(job.id if job else None), given.sources, given.until, reader)
     if not lines:
-        refuse([Reason("There is nothing of this job that is approved and not billed yet.", "review_hours")])
+        refuse([Reason("There is nothing of this job that is approved and on no invoice or draft.", "review_hours")])
     return lines
 
 

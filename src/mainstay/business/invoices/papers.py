@@ -144,5 +144,15 @@ def _check_is_e_invoice(called: str, judged: dict[str, Any]) -> None:
     if judged["status"] == "notApplicable":
         raise Conflict(f"{called} cannot be an e-invoice: the norm has no words for its taxes or its currency.")
     if judged["missing"]:
-        lacking = ", ".join(f"{name} ({words_of(name.rpartition('.')[2]).lower()})" for name in judged["missing"])
+        lacking = ", ".join(map(spelled, judged["missing"]))
         raise Conflict(f"{called} is no e-invoice, because this was missing when it was issued: {lacking}.")
+
+
+def spelled(name: str) -> str:
+    """What an e-invoice lacks, in words: `your tax number` for `seller.taxNumber`."""
+    party, _, field = name.partition(".")
+    words = " ".join(words_of(part).lower() for part in (field or party).split("."))
+    return f"{_WHOSE[party]} {words}" if party in _WHOSE else words
+
+
+_WHOSE = {"seller": "your", "buyer": "the customer's"}

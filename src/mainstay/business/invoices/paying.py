@@ -23,6 +23,8 @@ from mainstay.values.money import LARGEST, amount_text, in_minor
 from mainstay.values.search import SearchText
 
 _MOST_INVOICES = 100
+# No books go back further.
+_FIRST = "2000-01-01"
 # Whoever lists them has seen all there is to see.
 _BY_ID = frozenset({Door.API, Door.OFFICE})
 _PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
@@ -33,7 +35,7 @@ class Allocated(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
 
-    invoice_id: Annotated[str, Reference(to="invoice")] = Field(description="By id or number.")
+    invoice_id: Annotated[str, Reference(to="invoice")] = Field(title="Invoice", description="By id or number.")
     amount: Price = Field(description='Such as "250.00"; "0" lets it go.')
 
 
@@ -80,7 +82,7 @@ class RecordPayment(Input):
     allocations: list[Allocated] | None = Field(
         None,
         max_length=_MOST_INVOICES,
-        description="For which invoices; without, those due first. [] leaves it on account.",
+        description="For which invoices; without, those due first. An empty list leaves it on account.",
     )
     external_ref: Line | None = Field(
         None, title="Reference elsewhere", description="What a bank or another system calls it; each once."
@@ -248,6 +250,8 @@ def _paid_on(ctx: Context, given: RecordPayment, house: House) -> str:
     on = given.on or today
     if on > today:
         raise Invalid([Fault("on", "lies ahead; a payment is recorded when it has come")])
+    if on < _FIRST:
+        raise Invalid([Fault("on", f"is before {_FIRST}; look at its year")])
     refuse(house.if_closed(on))
     return on
 

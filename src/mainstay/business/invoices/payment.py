@@ -128,6 +128,7 @@ PAYMENTS = Listing(
     id_field="payment_id",
     columns={
         "on": "payment.on_date",
+        "unallocated": "CASE WHEN payment.status = 'reversed' THEN 0 ELSE payment.unallocated END",
         "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
         " AND customer.id = payment.customer_id)",
     },

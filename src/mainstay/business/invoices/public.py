@@ -101,7 +101,7 @@ def get_linked_invoice(ctx: Context, given: GetLinkedInvoice) -> LinkedInvoiceOu
 def get_linked_invoice_pdf(ctx: Context, given: GetLinkedInvoicePdf) -> PaperOut:
     """Get the PDF of an invoice that was sent to you.
 
-    As it was issued; of one that is void, the stamped copy.
+    As it was issued, or the stamped copy of one that is void.
     """
     invoice = _invoice(ctx, given.invoice_id)
     return paper_of(invoice, "void" if given.copy_ and invoice.status == "void" else "pdf")

@@ -1,6 +1,7 @@
 """What follows for invoices when something happens elsewhere."""
 
 from mainstay.business.invoices import store
+from mainstay.business.invoices.billing import left_of
 from mainstay.business.invoices.model import PARTS
 from mainstay.business.invoices.operations import DraftInvoice, draft
 from mainstay.business.jobs.events import JobCompleted
@@ -14,7 +15,8 @@ def draft_deposit(ctx: Context, happening: Happening) -> None:
     """Draft the deposit that a quote asks for, once it is accepted; sending it is for the office."""
     quote = QUOTES.fetch(ctx, happening.record["id"])
     drafted = any(one.kind in PARTS for one in store.of_quote(ctx, quote.id))
-    if quote.deposit is None or drafted or quote.asked_before <= 0:
+    # What is billed already needs no deposit.
+    if quote.deposit is None or drafted or not 0 < quote.asked_before <= left_of(ctx, quote):
         return
     asked = {name: value for name, value in quote.deposit.items() if value}
     draft(ctx, DraftInvoice.model_validate({"quoteId": quote.id, "part": asked}))

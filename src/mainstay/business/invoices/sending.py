@@ -9,11 +9,11 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices import sources, store
-from mainstay.business.invoices.billing import is_billed
+from mainstay.business.invoices.billing import beyond_quote, is_billed
 from mainstay.business.invoices.events import InvoiceSent, InvoiceVoided
 from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, standing_of
 from mainstay.business.invoices.operations import InvoiceId
-from mainstay.business.invoices.papers import paper_of, snapshot_of
+from mainstay.business.invoices.papers import paper_of, snapshot_of, spelled
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.house import House, house_of, today_of
@@ -91,6 +91,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     to = (each_once(given.to) if given.to else addresses(ctx, customer, "invoices")) if given.deliver == "email" else []
     unreachable = [] if to or given.deliver == "none" else [unreachable_reason(customer)]
     against = [*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *_if_too_late(ctx, invoice)]
+    against += beyond_quote(ctx, invoice)
     refuse([*against, *unreachable])
     due_on = invoice.due_on or (today + timedelta(days=_days_to_pay(ctx, customer, house))).isoformat()
     number = numbering.take(ctx, "invoice")
@@ -118,7 +119,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     ctx.post(printing(after.id, after.named))
     ctx.summary = f"{after.called} goes to {after.customer_name}: {after.total_text}, due on {due_on}."
     if judged.e_invoice.missing:
-        ctx.warnings.append(f"It is no e-invoice: {', '.join(judged.e_invoice.missing)} is missing.")
+        ctx.warnings.append(f"It is no e-invoice: {', '.join(map(spelled, judged.e_invoice.missing))} is missing.")
     _tell_credit(ctx, after)
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")

@@ -9,6 +9,9 @@ from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Reason
 from mainstay.values.moments import beginning_of, local_date, moment_text
 
+# When the last day of all is over.
+_NEVER = "9999-12-31T23:59:59.999Z"
+
 
 class House(NamedTuple):
     """The organisation's decisions as they stand."""
@@ -26,7 +29,10 @@ class House(NamedTuple):
 
     def ends_at(self, day: str) -> str:
         """The moment at which a date is over there."""
-        return moment_text(beginning_of(date.fromisoformat(day) + timedelta(days=1), self.time_zone))
+        try:
+            return moment_text(beginning_of(date.fromisoformat(day) + timedelta(days=1), self.time_zone))
+        except OverflowError:
+            return _NEVER
 
     def if_closed(self, day: str) -> list[Reason]:
         """The reason that the books are closed for a date."""

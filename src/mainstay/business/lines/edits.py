@@ -149,6 +149,9 @@ def _set(line: Line, sent: dict[str, Any], at: str, making: Making) -> Line:
         told = "stays: what was invoiced before is taken off as it was; remove the line where it is not to be"
         raise Invalid([Fault(f"{at}.{to_camel(name)}", told) for name in other])
     becomes = sent.get("kind", line.kind)
+    if line.source and becomes != "item":
+        told = "stays: the line bills something; remove it where that is not to be billed"
+        raise Invalid([Fault(f"{at}.kind", told)])
     if sent.get("item_id") or becomes != line.kind:
         # Made anew, of the item or as what it becomes; what is not said of it stays where it can.
         stays = {"quantity": line.quantity, "discount_percent": line.discount_percent, "optional": line.optional}

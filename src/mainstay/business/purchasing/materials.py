@@ -87,7 +87,8 @@ def check_free(ctx: Context, document: str, called: str) -> None:
     )
     if row:
         what = str(row[0]).splitlines()[0]
-        refuse([Reason(f"{what} of {called} is on an invoice. Void or credit that invoice first.")])
+        told = f"{what} of {called} is on an invoice. Void or credit that, or take it out of the draft, first."
+        refuse([Reason(told)])
 
 
 def settle_document(ctx: Context, document: str) -> None:

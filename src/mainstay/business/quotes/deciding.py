@@ -24,7 +24,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Irrevocable
 from mainstay.values.fields import Line, Paragraph
-from mainstay.values.money import CURRENCIES, UNIT
+from mainstay.values.money import CURRENCIES, UNIT, amount_text
 
 MOST_CHOSEN = 200
 _By = Annotated[Literal["phone", "email", "paper"], Field(title="How", description="How they answered.")]
@@ -109,6 +109,9 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
         store.hand_down(ctx, own.id, agreed | opened)
         ctx.record(JobUpdated(store.job_of(ctx, own.id), own))
         ctx.effects.append(f"{own.called} goes on with it, at a fixed price.")
+    if after.asked_before > 0:
+        asked = f"{amount_text(after.asked_before, after.currency)} {after.currency}"
+        ctx.effects.append(f"An invoice for the deposit of {asked} is drafted in a moment.")
     ctx.summary = f"{after.called} is accepted by {accepted.name}: {after.total_text}."
     ctx.record(QuoteAccepted(after, quote))
     return after

@@ -15,6 +15,7 @@ from mainstay.business.invoices.papers import (
     get_credit_note_ubl,
     get_invoice_pdf,
     get_invoice_ubl,
+    spelled,
 )
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
 from mainstay.business.invoices.sending import send_reminder
@@ -34,7 +35,6 @@ from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Refusal
-from mainstay.values.words import words_of
 from mainstay.values.written import plain_price
 
 _QUANTITY = "quantity "
@@ -245,7 +245,7 @@ class Invoices:
             "actions": [*([pays] if payable else []), *INVOICES.actions(self.desk, invoice)],
             "is_void": invoice["voidedAt"] is not None,
             "has_xml": _has_xml(invoice),
-            "lacking": [_spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
+            "lacking": [spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
         }
 
     async def _credit_note(self, _guest: Guest, note: Record | None) -> dict[str, Any]:
@@ -255,16 +255,6 @@ class Invoices:
 def _has_xml(document: Record) -> bool:
     """Whether it is an e-invoice as well."""
     return bool((document["eInvoice"] or {}).get("status") == "included")
-
-
-def _spelled(name: str) -> str:
-    """What an e-invoice lacks, in words: `your tax number` for `seller.taxNumber`."""
-    party, _, field = name.partition(".")
-    words = " ".join(words_of(part).lower() for part in (field or party).split("."))
-    return f"{_WHOSE[party]} {words}" if party in _WHOSE else words
-
-
-_WHOSE = {"seller": "your", "buyer": "the customer's"}
 
 
 def _lines(fields: Mapping[str, str]) -> list[dict[str, str]]:

@@ -91,7 +91,8 @@ def _shown(line: Line) -> dict[str, str]:
     shown = {name: "" if line[name] is None else str(line[name]) for name in names if name in line}
     if "quantity" in shown:
         shown["quantity"] = shown["quantity"].removesuffix(".00")
-        shown["discountPercent"] = shown["discountPercent"].removesuffix(".00").removesuffix("0") or ""
+        percent = shown["discountPercent"].rstrip("0").rstrip(".")
+        shown["discountPercent"] = "" if percent == "0" else percent
     return shown
 
 

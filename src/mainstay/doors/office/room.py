@@ -152,6 +152,9 @@ class Room:
         asked, _ = await self._references.offered(guest, self._asked(operation, guest, fields), fields, None)
         fields = await self._references.resolved(guest, asked, fields)
         answers = given(asked, fields, guest.time_zone) | await self.desk.keep_files(guest, asked)
+        if operation.on is None:
+            # Of what is made, nothing is said by what was left empty.
+            answers = {name: value for name, value in answers.items() if value is not None and value != []}
         added = self.adds(guest, operation) if self.adds else {}
         return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 

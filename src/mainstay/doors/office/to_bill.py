@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.review import review_hours
 from mainstay.business.invoices.operations import draft_invoice
+from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
@@ -43,6 +44,7 @@ class ToBill:
         references = References(self.desk)
         [customer], fields = await references.offered(guest, [_CUSTOMER], words, None)
         found: dict[str, Any] = {"data": [], "hasMore": False}
+        asked: Mapping[str, object] = {}
         refusal = None
         try:
             asked = await references.resolved(guest, [customer], words)
@@ -63,12 +65,24 @@ class ToBill:
             fields=defaultdict(str, fields),
             narrowed=narrowed,
             jobs=[{**job, "hours": _approved(job["id"])} for job in found["data"]],
+            agreed=await self._agreed(guest, asked, found["data"]),
             total=str(sum(Decimal(job["amount"]) for job in found["data"])) if whole and found["data"] else None,
             first=_address(narrowed) if "startingAfter" in words else None,
             next=_address({**narrowed, "startingAfter": found["data"][-1]["id"]}) if found["hasMore"] else None,
             currency=(await self.desk.perform(guest, get_organisation))["currency"],
             **wrong(refusal),
         )
+
+    async def _agreed(
+        self, guest: Guest, asked: Mapping[str, object], listed: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """The jobs that are done and not invoiced, but for those that are listed with their hours and materials."""
+        if "jobId" in asked or "startingAfter" in asked:
+            return []
+        of_customer = {name: value for name, value in asked.items() if name == "customerId"}
+        page = await self.desk.perform(guest, list_jobs, {**of_customer, "stage": "toInvoice", "limit": _PAGE})
+        known = {job["id"] for job in listed}
+        return [job for job in page["data"] if job["id"] not in known]
 
 
 def _approved(job: str) -> str:
