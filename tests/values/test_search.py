@@ -133,3 +133,8 @@ def test_a_text_that_would_find_nearly_everyone_is_refused(text: str) -> None:
 
 def test_a_record_that_says_very_much_is_found_by_some_of_it() -> None:
     assert len(kept_words({f"w{number}" for number in range(1000)})) == MOST_KEPT
+
+
+@pytest.mark.parametrize(("written", "plain"), [("2,711.92", "2711.92"), ("1,250", "1250"), ("12,34", "12,34")])
+def test_an_amount_is_looked_for_as_people_write_it(written: str, plain: str) -> None:
+    assert looked_for(written) == looked_for(plain)
