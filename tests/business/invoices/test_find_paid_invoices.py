@@ -67,6 +67,48 @@ def test_without_a_number_name_and_amount_say_it_or_the_amount_of_only_one(cast:
     )
 
 
+def owing(cast: Cast, *names: str) -> None:
+    """A customer of each name, with the same to pay."""
+    for name in names:
+        issued(cast, an_invoice(cast, customerId=a_customer(cast, name)))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("HOLLER GMBH", None),
+        ("Bauer Bau GmbH Abschlag", "Bauer Bau GmbH"),
+        ("Kessler Services", None),
+        ("The Harbour Trust and Sons", None),
+        ("MILL LANE", None),
+        ("Harbour Mill Services Limited", "The Harbour Mill Limited"),
+        ("B and Q", "B & Q Ltd"),
+        ("Group Services", "Services Group"),
+    ],
+)
+def test_a_name_is_known_by_all_that_is_its_own_and_not_by_a_word_of_many(
+    cast: Cast, text: str, name: str | None
+) -> None:
+    owing(cast, "Bauer Bau GmbH", "The Harbour Mill Limited", "B & Q Ltd", "Services Group")
+    [found] = matched(cast, ("1000.00", text))
+    assert (found["customerName"], found["why"]) == (name, "name and amount" if name else None)
+
+
+def test_where_several_customers_are_named_none_is_suggested(cast: Cast) -> None:
+    owing(cast, "Calder Ltd", "Calder Property", "Calder Property")
+    [one, several] = matched(cast, ("1000.00", "CALDER"), ("1000.00", "CALDER PROPERTY"))
+    assert one["customerName"] == "Calder Ltd"
+    assert (several["allocations"], several["why"]) == ([], None)
+
+
+def test_of_one_customer_s_invoices_the_oldest_is_suggested(cast: Cast) -> None:
+    calder = a_customer(cast, "Calder Ltd")
+    for _ in range(2):
+        issued(cast, an_invoice(cast, customerId=calder))
+    first, second = matched(cast, ("1000.00", "CALDER"), ("1000.00", "CALDER"))
+    assert (shares(first), shares(second)) == ([("INV-0001", "1000.00")], [("INV-0002", "1000.00")])
+
+
 def test_an_entry_that_was_recorded_is_known_again_and_two_of_the_same_are_two(cast: Cast) -> None:
     invoice = issued(cast)
     first, second = matched(cast, ("10", "INV-0001"), ("10", "INV-0001"))

@@ -24,6 +24,17 @@ MOST_ENTRIES = 500
 # So many unpaid invoices are looked at, the oldest first.
 _LOOKED_AT = 20_000
 _SHORTEST_NAME = 4
+# Words in the names of many: legal forms, and what is said of any firm or person.
+_LEGAL_FORMS = """
+    ab ag aps as bv bvba co corp corporation eg ek ev gbr gmbh inc incorporated kft kg kgaa limited llc llp lp ltd mbh
+    nv ohg oy plc pty sa sarl sas sasu sca se sl slu snc spa srl ug
+"""
+_OF_ANYONE = """
+    and associates bros brothers company das der des die du et fils firma frau groep group groupe gruppe herr het
+    holding holdings international la le les los madame miss monsieur mr mrs ms of partner partners service services
+    societe société sohn son sons söhne the und van von y zonen zoon
+"""
+_OF_MANY = frozenset((_LEGAL_FORMS + _OF_ANYONE).split())
 
 
 class StatementEntry(BaseModel):
@@ -170,7 +181,7 @@ class _Matcher:
             return named, "number and amount" if exact else "number"
         of_amount = [one for one in self.by_due.get(amount, ()) if self.left[one.id] == amount]
         by_name = [one for one in of_amount if _is_named(one.customer_name, text)]
-        if by_name:
+        if len({one.customer_id for one in by_name}) == 1:
             return by_name[:1], "name and amount"
         return (of_amount, "amount") if len(of_amount) == 1 else ([], None)
 
@@ -197,6 +208,8 @@ def _stands_in(number: str, plain: str) -> bool:
 
 
 def _is_named(name: str, text: str) -> bool:
-    words = [word for word in re.findall(r"\w+", name.casefold()) if len(word) >= _SHORTEST_NAME]
-    written = set(re.findall(r"\w+", text.casefold()))
-    return bool(words) and any(word in written for word in words)
+    """Whether all that makes a name this customer's own stands in a text."""
+    words = re.findall(r"\w+", name.casefold())
+    own = [word for word in words if word not in _OF_MANY]
+    distinctive = [word for word in own if len(word) >= _SHORTEST_NAME] or own or words
+    return bool(distinctive) and set(distinctive) <= set(re.findall(r"\w+", text.casefold()))
