@@ -2,7 +2,7 @@
 
 import pytest
 
-from mainstay.values.written import plain_price
+from mainstay.values.written import plain_amount, plain_price
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,25 @@ def test_a_price_is_taken_as_people_write_it(written: str, taken: str) -> None:
 )
 def test_what_could_mean_something_else_goes_on_as_it_is(written: str) -> None:
     assert plain_price(written) == written
+
+
+@pytest.mark.parametrize(
+    ("written", "with_point", "with_comma"),
+    [
+        ("1,250", "1250", "1.250"),
+        ("1.250", "1.250", "1250"),
+        ("0.005", "0.005", "0.005"),
+        ("1,250,000", "1250000", "1250000"),
+        ("1.250.000", "1250000", "1250000"),
+        ("1,25,000", "125000", "1,25,000"),
+        ("12,50", "12.50", "12.50"),
+        ("1.250,50", "1250.50", "1250.50"),
+        ("1250.50", "1250.50", "1250.50"),
+        (",50", "0.50", "0.50"),
+    ],
+)
+def test_the_country_says_what_a_sign_with_three_digits_behind_it_is(
+    written: str, with_point: str, with_comma: str
+) -> None:
+    assert {plain_amount(written, country) for country in ("GB", "US", "CH")} == {with_point}
+    assert {plain_amount(written, country) for country in ("DE", "FR", "NL", "ES")} == {with_comma}

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
-from mainstay.values.written import plain_price
+from mainstay.values.money import in_minor, parse_price
+from mainstay.values.written import plain_amount
 
 # What banks call their columns, in the languages of documents; what is looked for first stands first.
 _DATES = (
@@ -19,8 +20,26 @@ _TEXTS = (
     *("verwendungszweck", "buchungstext", "auftraggeber", "beguenstigter", "begünstigter", "zahlungspflichtiger"),
     *("libellé", "référence", "bénéficiaire", "omschrijving", "mededelingen", "naam", "concepto", "ordenante"),
 )
+# What says that money went out: in a cell of its own, or beside the amount.
+_OUT_WORDS = "af s soll d dr db dbit debit débit debet debito débito dare debe cargo out withdrawal"
+_OUT = frozenset((*_OUT_WORDS.split(), "-", "\u2212", "\u2013"))
+# The words in the heading of a column that says which way money went; some banks leave that heading empty.
+_WAYS = tuple(
+    frozenset(pair.split())
+    for pair in (
+        *("af bij", "soll haben", "s h", "d c", "dr cr", "debit credit", "debet credit", "débit crédit"),
+        *("dare avere", "debe haber", "cargo abono", "sign", "sens", "indicator"),
+    )
+)
+_DASHES = "-\u2212\u2012\u2013\u2014\uff0d"
+# A whole amount as in `50,-`, where the dash stands for no cents.
+_NO_CENTS = re.compile(rf"(?<=[0-9])[.,] ?[{_DASHES}]{{1,2}}(?![0-9])")
+# What stands before, the number, and what stands behind it; a dot that ends a word (`Rs.500`) is not of the number.
+_WRITTEN = re.compile(
+    r"([^0-9]*?)((?<![^\W\d_])[.,]?[0-9](?:[0-9.,'\u2019 \u00a0\u2009\u202f]*[0-9])?)([^0-9]*)", re.DOTALL
+)
 _DAY = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{2,4})")
-_ISO = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
+_ISO = re.compile(r"(\d{4})[./-]?(\d{2})[./-]?(\d{2})")
 # Where the month comes first.
 _MONTH_FIRST = {"US"}
 # A year of two digits is one of this century.
@@ -29,23 +48,50 @@ _LONGEST = 500
 
 
 class Entry(NamedTuple):
-    """Something that came in: when, how much as a decimal, and what was written with it."""
+    """Something that came in: when, how much as a decimal, and what was written with it.
+
+    Where there is a problem, it cannot be recorded, and date and amount are as the bank wrote them.
+    """
 
     on: str
     amount: str
     text: str
+    problem: str | None = None
 
 
 class Unreadable(Exception):
     """The table is no bank statement that can be read; the text says what is missing."""
 
 
-def came_in(headings: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], country: str) -> list[Entry]:
+def came_in(
+    headings: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], country: str, currency: str
+) -> list[Entry]:
     """What came in; what went out is left out."""
-    named = [heading.strip().casefold() for heading in headings]
-    dated, amount = _first(named, _DATES), _first(named, _IN)
+    columns = _columns([heading.strip().casefold() for heading in headings], [cells for _, cells in rows])
+    entries = (_entry(cells, columns, country, currency) for _, cells in rows)
+    return [entry for entry in entries if entry]
+
+
+class _Columns(NamedTuple):
+    dated: int
+    amount: int
+    texts: Sequence[int]
+    # Those that may say which way money went, and those of them that are there for nothing else.
+    ways: Sequence[int]
+    only_ways: frozenset[int]
+
+
+def _columns(named: Sequence[str], rows: Sequence[Sequence[str]]) -> _Columns:
+    only_ways = frozenset(place for place, name in enumerate(named) if _tells_way(name))
+    dated = _first(named, _DATES, range(len(named)))
+    sums = [
+        place
+        for place in range(len(named))
+        if place != dated and _has_sums(rows, place, if_empty=place not in only_ways)
+    ]
+    amount = _first(named, _IN, sums)
     if amount is None:
-        amount = _first(named, _AMOUNTS)
+        amount = _first(named, _AMOUNTS, sums)
     texts = [place for place, name in enumerate(named) if any(word in name for word in _TEXTS)]
     lacking = [
         what
@@ -55,46 +101,96 @@ def came_in(headings: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], 
     if dated is None or amount is None or lacking:
         told = " and ".join(lacking)
         raise Unreadable(f"No column was found for {told}. Name the columns date, amount and description.")
-    entries = []
-    for number, cells in rows:
-        written = _amount(cells[amount])
-        if written is None:
-            continue
-        on = _day(cells[dated], month_first=country in _MONTH_FIRST)
-        if on is None:
-            raise Unreadable(f"Row {number} has no date that can be read: {cells[dated]!r}. Write it as 2026-11-16.")
-        text = " ".join(" ".join(cells[place] for place in texts).split())
-        entries.append(Entry(on, written, text[:_LONGEST]))
-    return entries
+    ways = [place for place in range(len(named)) if place not in {dated, amount, *texts}]
+    return _Columns(dated, amount, texts, ways, only_ways)
 
 
-def _first(named: Sequence[str], words: Sequence[str]) -> int | None:
-    """The column that is called so, or has it in its name."""
+def _tells_way(name: str) -> bool:
+    words = set(re.findall(r"\w+", name))
+    return not words or any(pair <= words for pair in _WAYS)
+
+
+def _has_sums(rows: Sequence[Sequence[str]], place: int, *, if_empty: bool) -> bool:
+    """Whether numbers stand in a column; one with nothing in it but dashes may be for them."""
+    filled = [cells[place] for cells in rows if any(map(str.isalnum, cells[place]))]
+    return any(re.search("[0-9]", cell) for cell in filled) if filled else if_empty
+
+
+def _first(named: Sequence[str], words: Sequence[str], places: Sequence[int]) -> int | None:
+    """Of these columns the one that is called so, or has it in its name."""
     for word in words:
-        for place, name in enumerate(named):
-            if name == word or (len(word) > len("date") and word in name):
-                return place
+        called = [place for place in places if named[place] == word]
+        if len(word) > len("date"):
+            called += [place for place in places if word in named[place]]
+        if called:
+            return called[0]
     return None
 
 
-def _amount(cell: str) -> str | None:
-    """An amount that came in, as a plain decimal; nothing where something went out."""
-    text = re.sub(r"[^\d.,'\u2019 \u00a0+-]", "", cell).strip().removeprefix("+")
-    if not text or "-" in text or not re.search("[1-9]", text):
+def _entry(cells: Sequence[str], columns: _Columns, country: str, currency: str) -> Entry | None:
+    """What a row says came in; nothing where something went out, or nothing was moved."""
+    written, dated = cells[columns.amount].strip(), cells[columns.dated].strip()
+    if _is_sent(cells, columns) or not any(map(str.isalnum, written)):
         return None
-    return plain_price(text)
+    text = " ".join(_on_one_line(" ".join(cells[place] for place in columns.texts)).split())[:_LONGEST]
+    found = _WRITTEN.fullmatch(_NO_CENTS.sub("", written))
+    if found and _is_taken_off(found[1], found[3]):
+        return None
+    try:
+        amount = _amount(found[2] if found else written, country, currency)
+        on = _day(dated, month_first=country in _MONTH_FIRST) if amount else ""
+    except ValueError as wrong:
+        return Entry(dated, written, text, str(wrong))
+    return Entry(on, amount, text) if amount else None
 
 
-def _day(cell: str, *, month_first: bool) -> str | None:
-    if found := _ISO.match(cell.strip()):
+def _is_sent(cells: Sequence[str], columns: _Columns) -> bool:
+    """Whether a cell says that money went out; a single letter does so only where nothing else is told."""
+    told = ((place, cells[place].strip().casefold()) for place in columns.ways)
+    return any(word in _OUT and (len(word) > 1 or place in columns.only_ways) for place, word in told)
+
+
+def _is_taken_off(before: str, behind: str) -> bool:
+    """Whether what stands around an amount says that it went out: `-5`, `(5)`, `5 DR`. `S$5` did not."""
+    if "(" in before or any(dash in before + behind for dash in _DASHES):
+        return True
+    words = [word for word in _words(before) if len(word) > 1] + _words(behind)
+    return not _OUT.isdisjoint(words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _amount(number: str, country: str, currency: str) -> str:
+    """An amount as a plain decimal, empty where it is nothing; ValueError says why it is none."""
+    plain = plain_amount(number, country)
+    price = parse_price(plain)
+    try:
+        in_minor(price, currency)
+    except ValueError as wrong:
+        raise ValueError(f"The amount {wrong}.") from None
+    return plain if price else ""
+
+
+def _day(cell: str, *, month_first: bool) -> str:
+    if found := _ISO.match(cell):
         year, month, day = map(int, found.groups())
-    elif found := _DAY.match(cell.strip()):
+    elif found := _DAY.match(cell):
         first, second, year = map(int, found.groups())
         day, month = (second, first) if month_first else (first, second)
         year += _CENTURY if year < _SHORT_YEAR else 0
     else:
-        return None
+        raise ValueError(_NO_DATE)
     try:
         return date(year, month, day).isoformat()
     except ValueError:
-        return None
+        raise ValueError(_NO_DATE) from None
+
+
+_NO_DATE = "The date cannot be read. Write it as 2026-11-16."
+
+
+def _on_one_line(text: str) -> str:
+    """A text without characters that nobody sees, which a payment does not take."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

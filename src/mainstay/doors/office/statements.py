@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from mainstay.backing.tables import MOST_BYTES, NotATable, read_table
@@ -13,16 +13,19 @@ from mainstay.business.invoices.paying import record_payment
 from mainstay.business.invoices.statement import MOST_ENTRIES, find_paid_invoices
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import Desk, Guest, wrong
+from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.invoices import PAYMENTS
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Refusal
+from mainstay.terms.refusal import Conflict, Invalid, NotFound, Refusal
+from mainstay.values.money import parse_price
 
 PATH = "/payments/statement"
 FILES_AN_HOUR = 60
 _TICKED = "record "
+# So much of what the customer wrote is kept with a payment.
+_LONGEST_REFERENCE = 200
 
 
 @dataclass(frozen=True)
@@ -53,27 +56,33 @@ class Statements:
         if not files:
             return self._page(guest, 422, problem="Choose the file that your bank gave you.")
         await self.desk.count_file(guest, "statements", FILES_AN_HOUR)
-        country = (await self.desk.perform(guest, get_organisation))["country"]
+        organisation = await self.desk.perform(guest, get_organisation)
         try:
-            entries = await self.desk.visitors.runner.take_long(_read, files[0], country)
+            read = await self.desk.visitors.runner.take_long(
+                _read, files[0], organisation["country"], organisation["currency"]
+            )
         except (NotATable, Unreadable) as fault:
             return self._page(guest, 422, problem=str(fault))
-        if not entries:
+        if not read:
             return self._page(guest, 422, problem="Nothing came in, by this file.")
-        given = {"entries": [entry._asdict() for entry in entries[:MOST_ENTRIES]]}
-        try:
-            matched = await self.desk.perform(guest, find_paid_invoices, given)
-        except Refusal as refusal:
-            return self._page(guest, 422, **wrong(refusal))
+        entries = read[:MOST_ENTRIES]
         return self._page(
             guest,
-            suggestions=[_shown(one) for one in matched["suggestions"]],
-            currency=matched["currency"],
-            left_out=max(len(entries) - MOST_ENTRIES, 0),
+            rows=await self._matched(guest, entries),
+            currency=organisation["currency"],
+            left_out=len(read) - len(entries),
         )
+
+    async def _matched(self, guest: Guest, entries: list[Entry]) -> list[dict[str, Any]]:
+        """What each entry seems to pay, in their order; one that cannot be recorded is shown with its problem."""
+        given = [{"on": one.on, "amount": one.amount, "text": one.text} for one in entries if not one.problem]
+        matched = await self.desk.perform(guest, find_paid_invoices, {"entries": given})
+        suggestions = iter(matched["suggestions"])
+        return [one._asdict() if one.problem else _shown(next(suggestions)) for one in entries]
 
     async def record(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Record each that was ticked; those that cannot be are told, and the others are there."""
+        admit(record_payment, guest.actor)
         fields = await self.desk.form(guest)
         outcomes = []
         for place in [name.removeprefix(_TICKED) for name in fields if name.startswith(_TICKED)]:
@@ -88,36 +97,62 @@ class Statements:
         try:
             payment = await self.desk.perform(guest, record_payment, await self._payment(guest, row))
         except Refusal as refusal:
-            return {**row, "problem": wrong(refusal)["problem"] or refusal.text}
-        except InvalidOperation:
-            return {**row, "problem": "The amount cannot be read."}
+            return {**row, "problem": _why_not(refusal)}
         return {**row, "payment": payment}
 
     async def _payment(self, guest: Guest, row: dict[str, str]) -> dict[str, object]:
         """What is recorded: for the invoices that were named, the first as far as something is due of it."""
-        invoices = [
-            await self.desk.perform(guest, get_invoice, {"invoiceId": number})
-            for number in re.split(r"[\s,;]+", row["invoices"])
-            if number
-        ]
-        shared: dict[str, object] = {"invoiceId": invoices[0]["id"]} if len(invoices) == 1 else {}
+        left = _counted(row["amount"])
+        # Whoever names one twice means it once.
+        numbers = dict.fromkeys(filter(None, re.split(r"[\s,;]+", row["invoices"])))
+        if not numbers:
+            raise Conflict("Say for which invoice, or leave it unticked.")
+        if not row["on"]:
+            # Left out, it would be today.
+            raise Conflict("Say when it came in.")
+        invoices = [await self._invoice(guest, number) for number in numbers]
+        shared: dict[str, object] = {"invoiceId": invoices[0]["id"]}
         if len(invoices) > 1:
-            allocations, left = [], Decimal(row["amount"])
+            allocations = []
             for one in invoices:
                 share = min(Decimal(one["due"]), left)
                 allocations.append({"invoiceId": one["id"], "amount": str(share)})
                 left -= share
             shared = {"customerId": invoices[0]["customerId"], "allocations": allocations}
-        told = {"on": row["on"], "amount": row["amount"], "reference": row["text"] or None, "externalRef": row["ref"]}
+        reference = row["text"][:_LONGEST_REFERENCE].strip() or None
+        told = {"on": row["on"], "amount": row["amount"], "reference": reference, "externalRef": row["ref"]}
         return {**told, **shared, "method": "bank"}
+
+    async def _invoice(self, guest: Guest, number: str) -> dict[str, Any]:
+        try:
+            return await self.desk.perform(guest, get_invoice, {"invoiceId": number})
+        except (NotFound, Invalid):
+            raise Conflict(f"There is no invoice {number}.") from None
 
     def _page(self, guest: Guest, status: int = 200, **shown: Any) -> Response:
         return self.desk.page("statement.html", guest, status, of=PAYMENTS, path=PATH, **shown)
 
 
-def _read(file: Received, country: str) -> list[Entry]:
+def _read(file: Received, country: str, currency: str) -> list[Entry]:
     table = read_table(file.path)
-    return came_in(table.headings, table.rows, country)
+    return came_in(table.headings, table.rows, country, currency)
+
+
+def _counted(amount: str) -> Decimal:
+    """An amount to count with: one that a payment can have."""
+    try:
+        price = parse_price(amount)
+    except ValueError:
+        raise Conflict("The amount cannot be read.") from None
+    if price <= 0:
+        raise Conflict("The amount is not more than nothing.")
+    return Decimal(amount)
+
+
+def _why_not(refusal: Refusal) -> str:
+    """What a row was refused with; what the bank's entry is known by is no field that people see."""
+    known = [fault for fault in refusal.faults if fault.field == "externalRef"] if isinstance(refusal, Invalid) else []
+    return f"The bank's entry {known[0].problem}." if known else refusal.text
 
 
 def _shown(suggestion: dict[str, Any]) -> dict[str, Any]:

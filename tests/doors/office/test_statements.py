@@ -1,0 +1,218 @@
+"""Payments → Bank statement: from a file to what it seems to pay, to payments, each once."""
+
+import re
+from html import unescape
+from typing import Any
+
+import httpx2
+import pytest
+
+from apps import hidden
+from billing import an_invoice, issued, now, paid, voided
+from cast import Cast
+from mainstay.business.invoices.paying import list_payments
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_customer
+from visiting import Visit, visit, words
+
+PATH = "/payments/statement"
+RECORD = f"{PATH}/record"
+# Before the day on which the cast lives.
+ON = "2026-01-05"
+
+
+def bring(visiting: Visit, *rows: str, headings: str = "Date;Description;Amount") -> httpx2.Response:
+    """Bring a file along, with these rows."""
+    page = visiting.get(PATH).text
+    fields = {name: hidden(page, name) for name in ("csrf", "once")}
+    return visiting.upload(PATH, fields, file=("statement.csv", "\n".join([headings, *rows]).encode()))
+
+
+def on_form(page: str) -> dict[str, str]:
+    """The fields of the rows as the page has them; a box only where it is ticked."""
+    found = {}
+    for tag in re.findall("<input[^>]*>", page):
+        name, value = (re.search(rf'{what}="([^"]*)"', tag) for what in ("name", "value"))
+        if name and " " in name[1] and (value or tag.endswith(" checked>")):
+            found[name[1]] = unescape(value[1]) if value else "on"
+    return found
+
+
+def row(place: int = 1, **told: str) -> dict[str, str]:
+    """A row that is ticked, as someone may send it."""
+    fields = {"record": "on", "on": ON, "amount": "10", "text": "Ann", "ref": f"bank {place}", "invoices": "INV-0001"}
+    return {f"{name} {place}": value for name, value in (fields | told).items()}
+
+
+def send(visiting: Visit, *rows: dict[str, str]) -> httpx2.Response:
+    fields = {name: value for one in rows for name, value in one.items()}
+    return visiting.answer(visiting.get(PATH).text, RECORD, **fields)
+
+
+def payments(cast: Cast) -> list[dict[str, Any]]:
+    return list(cast.perform(list_payments)["data"])
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_what_came_in_is_suggested_recorded_and_known_again(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    invoice = issued(cast)
+    rows = (f"{ON};CALDER INV-0001;1000.00", f"{ON};Someone;12.00", f"{ON};Rent;-900.00")
+    answer = bring(orla, *rows)
+    told = words(answer.text)
+    assert (answer.status_code, "by number and amount" in told, "Rent" in told) == (200, True, False)
+    fields = on_form(answer.text)
+    assert (fields["record 1"], fields["invoices 1"], "record 2" in fields) == ("on", "INV-0001", False)
+    assert payments(cast) == []
+
+    recorded = orla.answer(answer.text, RECORD, **fields)
+    assert (recorded.status_code, "Recorded Calder Property : INV-0001" in words(recorded.text)) == (200, True)
+    [payment] = payments(cast)
+    assert (payment["amount"], payment["on"], payment["reference"]) == ("1000.00", ON, "CALDER INV-0001")
+    assert now(cast, invoice)["due"] == "0.00"
+
+    # Sent once more it is not recorded once more, and the file knows it.
+    again = orla.answer(answer.text, RECORD, **fields)
+    assert (again.status_code, "Not recorded The bank's entry is known already" in words(again.text)) == (200, True)
+    assert "Recorded before" in words(bring(orla, *rows).text)
+    assert len(payments(cast)) == 1
+
+
+WRONG = {
+    "no invoice": ({"invoices": " , "}, "Say for which invoice, or leave it unticked."),
+    "an invoice that is none": ({"invoices": "INV-9"}, "There is no invoice INV-9."),
+    "an invoice of any length": ({"invoices": "9" * 5000}, "There is no invoice 999"),
+    "a date that is none": ({"on": "2026-02-31"}, "Paid on is not a date"),
+    "no date": ({"on": ""}, "Say when it came in."),
+    "a date ahead": ({"on": "2999-01-01"}, "Paid on lies ahead"),
+    "a negative amount": ({"amount": "-5"}, "The amount is not more than nothing."),
+    "nothing": ({"amount": "0"}, "The amount is not more than nothing."),
+    "an infinite amount": ({"amount": "Infinity"}, "The amount cannot be read."),
+    "no number": ({"amount": "NaN"}, "The amount cannot be read."),
+    "an amount beyond all": ({"amount": "1E999999999"}, "The amount cannot be read."),
+    "too many decimals": ({"amount": "0.005"}, "Amount has more than 2 decimals."),
+    "nothing it is known by": ({"ref": ""}, "The bank's entry "),
+    "a character nobody sees": ({"text": "Ann\x01"}, "Reference has a tab, a line break or another"),
+}
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one invoice", "several"])
+@pytest.mark.parametrize("what", WRONG)
+def test_a_row_that_cannot_be_recorded_says_why_and_the_others_are(
+    server: RunningServer, cast: Cast, what: str, *, several: bool
+) -> None:
+    orla, customer = visit(server, cast, Role.OFFICE), a_customer(cast)
+    for _ in range(2):
+        issued(cast, an_invoice(cast, customerId=customer))
+    told, why = WRONG[what]
+    named = {"invoices": "INV-0001 INV-0002"} if several else {}
+    answer = send(orla, row(1, **named | told), row(2, text="Ben"))
+    assert answer.status_code == 200
+    assert f"Not recorded {why}" in words(answer.text)
+    assert [one["reference"] for one in payments(cast)] == ["Ben"]
+
+
+def test_a_long_text_is_shortened(server: RunningServer, cast: Cast) -> None:
+    issued(cast)
+    orla = visit(server, cast, Role.OFFICE)
+    page = bring(orla, f"{ON};INV-0001 {'long ' * 80};1000.00").text
+    assert "Not recorded" not in words(orla.answer(page, RECORD, **on_form(page)).text)
+    [payment] = payments(cast)
+    assert (payment["reference"][:13], len(payment["reference"])) == ("INV-0001 long", 200)
+
+
+def test_several_invoices_are_paid_in_their_order_and_one_named_twice_is_one(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    for _ in range(2):
+        issued(cast, an_invoice(cast, customerId=customer))
+    send(visit(server, cast, Role.OFFICE), row(amount="1200.5", invoices="INV-0002, INV-0001;INV-0002"))
+    [payment] = payments(cast)
+    shares = {one["invoiceNumber"]: one["amount"] for one in payment["allocations"]}
+    assert shares == {"INV-0002": "1000.00", "INV-0001": "200.50"}
+
+
+def test_a_draft_among_several_is_told_and_of_a_void_one_nothing_is_due(server: RunningServer, cast: Cast) -> None:
+    orla, customer = visit(server, cast, Role.OFFICE), a_customer(cast)
+    draft, void, other = (an_invoice(cast, customerId=customer) for _ in range(3))
+    voided(cast, issued(cast, void))
+    issued(cast, other)
+    assert "Not recorded" in words(send(orla, row(invoices=f"{draft['id']} {other['id']}")).text)
+    assert "Recorded" in words(send(orla, row(invoices=f"{void['id']} {other['id']}")).text)
+    [payment] = payments(cast)
+    assert [one["invoiceId"] for one in payment["allocations"]] == [other["id"]]
+
+
+def test_an_invoice_that_is_paid_is_told(server: RunningServer, cast: Cast) -> None:
+    paid(cast, issued(cast))
+    assert "Not recorded" in words(send(visit(server, cast, Role.OFFICE), row()).text)
+    assert len(payments(cast)) == 1
+
+
+def test_a_row_that_cannot_be_read_stands_beside_the_others_and_cannot_be_ticked(
+    server: RunningServer, cast: Cast
+) -> None:
+    issued(cast)
+    bad = [f"{ON};Ann;{amount}" for amount in ("1.234", "0.005", "9" * 20, "1E999999999")]
+    answer = bring(visit(server, cast, Role.OFFICE), *bad, "someday;Ben;5", f"{ON};INV-0001;1000")
+    told = words(answer.text)
+    assert (answer.status_code, told.count("Unclear"), told.count("more than 2 decimals")) == (200, 5, 2)
+    assert "The date cannot be read." in told
+    assert answer.text.count('type="checkbox"') == 1
+    assert on_form(answer.text)["invoices 6"] == "INV-0001"
+
+
+@pytest.mark.parametrize(("country", "written"), [("GB", "1,000"), ("DE", "1.000")])
+def test_a_thousand_is_written_as_in_the_organisation_s_country(
+    server: RunningServer, cast: Cast, country: str, written: str
+) -> None:
+    issued(cast)
+    cast.perform(update_organisation, country=country)
+    page = bring(visit(server, cast, Role.OFFICE), f"{ON};INV-0001;{written}").text
+    assert (on_form(page)["amount 1"], on_form(page)["record 1"]) == ("1000.00", "on")
+
+
+def test_no_customer_is_ticked_by_a_word_of_many(server: RunningServer, cast: Cast) -> None:
+    issued(cast, an_invoice(cast, customerId=a_customer(cast, "Bauer GmbH")))
+    orla = visit(server, cast, Role.OFFICE)
+    page = bring(orla, f"{ON};HOLLER GMBH;1000").text
+    assert ("by amount" in words(page), "record 1" in on_form(page)) == (True, False)
+    assert on_form(bring(orla, f"{ON};BAUER;1000").text)["record 1"] == "on"
+
+
+@pytest.mark.parametrize(
+    ("rows", "headings", "told"),
+    [
+        ([f"{ON};Rent;(900.00)"], "Date;Description;Amount", "Nothing came in, by this file."),
+        ([f"{ON};Rent;900"], "Date;Description;Number", "No column was found for the amount."),
+        ([], "Date;Description;Amount", "The file has headings and no rows below them."),
+    ],
+)
+def test_a_file_of_which_nothing_is_shown_says_why(
+    server: RunningServer, cast: Cast, rows: list[str], headings: str, told: str
+) -> None:
+    answer = bring(visit(server, cast, Role.OFFICE), *rows, headings=headings)
+    assert (answer.status_code, told in words(answer.text)) == (422, True)
+
+
+def test_so_many_are_shown_and_can_be_recorded_at_once(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    page = bring(orla, *[f"{ON};Someone {number};5" for number in range(501)]).text
+    assert "Only the first 500 are shown; 1 are left for another file." in words(page)
+    fields = on_form(page) | {"record 500": "on"}
+    assert "Say for which invoice" in words(orla.answer(page, RECORD, **fields).text)
+
+
+def test_something_has_to_be_ticked(server: RunningServer, cast: Cast) -> None:
+    answer = send(visit(server, cast, Role.OFFICE), {"on 1": ON})
+    assert (answer.status_code, "Tick what is to be recorded." in words(answer.text)) == (422, True)
+
+
+def test_it_is_for_whoever_records_payments_and_not_while_lapsed(server: RunningServer, cast: Cast) -> None:
+    member, orla = visit(server, cast, Role.MEMBER), visit(server, cast, Role.OFFICE)
+    assert member.get(PATH).status_code == 403
+    assert member.answer(member.get("/settings/account").text, RECORD, **row()).status_code == 403
+    page = orla.get(PATH).text
+    cast.lapse()
+    assert orla.answer(page, RECORD, **row()).status_code == 402
