@@ -28,6 +28,8 @@ class OrganisationShape(RecordShape):
     legal_name: str | None
     tax_number: str | None
     registration_number: str | None
+    e_invoice_address: dict[str, Any] | None
+    bank: dict[str, Any] | None
     address: AddressShape | None
     email: str | None
     phone: str | None

@@ -44,6 +44,8 @@ class Organisation(Stamped, Table):
     legal_name: Mapped[str | None]
     tax_number: Mapped[str | None]
     registration_number: Mapped[str | None]
+    e_invoice_address: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    bank: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     address: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     email: Mapped[str | None]
     phone: Mapped[str | None]
