@@ -32,7 +32,7 @@ def test_the_organisation_is_the_one_the_key_belongs_to(server: RunningServer, c
         assert set(shown) == {
             *("object", "id", "name", "legalName", "taxNumber", "address", "email", "phone", "country", "currency"),
             *("timeZone", "subscription", "createdAt", "createdBy", "updatedAt", "updatedBy", "version", "url"),
-            *("registrationNumber", "availableActions"),
+            *("registrationNumber", "bank", "eInvoiceAddress", "availableActions"),
         }
         assert shown["object"] == "organisation"
 

@@ -23,6 +23,7 @@ package_name_override: made
 post_hooks: []
 content_type_overrides:
   application/pdf: application/octet-stream
+  application/xml: application/octet-stream
 """
 
 

@@ -113,7 +113,8 @@ def _operation(endpoint: Endpoint, schemas: Schema) -> Schema:
 def _success(endpoint: Endpoint) -> Schema:
     operation = endpoint.operation
     if operation.gives:
-        return {"description": operation.title, "content": {operation.gives: {"schema": _FILE}}}
+        file: Schema = {"type": "string", "contentMediaType": operation.gives}
+        return {"description": operation.title, "content": {operation.gives: {"schema": file}}}
     schema = named(name_of(operation.output) + ("List" if operation.lists else ""))
     if operation.is_irreversible:
         schema = {"oneOf": [schema, named("Preview")]}
@@ -174,7 +175,6 @@ def _write_headers(endpoint: Endpoint) -> list[Schema]:
     return [_IDEMPOTENCY_KEY] if endpoint.status == HTTPStatus.CREATED else [_IDEMPOTENCY_KEY, _IF_MATCH]
 
 
-_FILE: Schema = {"type": "string", "contentMediaType": "application/pdf"}
 _IDEMPOTENCY_KEY: Schema = {
     "name": "Idempotency-Key",
     "in": "header",
