@@ -122,3 +122,21 @@ def test_the_customer_s_page_tells_what_is_left_and_how_to_pay(server: RunningSe
         assert Visit(server).get(f"/i/{wrong}").status_code == 404
     paid(cast, invoice)
     assert "Paid in full" in words(Visit(server).get(f"/i/{link}").text)
+
+
+def test_its_files_are_at_its_own_address(server: RunningServer, visiting: Visit, cast: Cast) -> None:
+    usual_tax(cast)
+    draft = an_invoice(cast)
+    assert visiting.get(f"/invoices/{draft['id']}/pdf").status_code == 409
+    invoice = issued(cast, draft)
+    printed = visiting.get(f"/invoices/{invoice['id']}/pdf")
+    assert (printed.status_code, printed.content[:5]) == (200, b"%PDF-")
+    # The organisation has not said who it is, so it is no e-invoice.
+    assert "is no e-invoice" in words(visiting.get(f"/invoices/{invoice['id']}/ubl").text)
+    assert visiting.get(f"/invoices/{invoice['id']}/pdf?copy=void").status_code == 409
+    voided(cast, invoice)
+    stamped = visiting.get(f"/invoices/{invoice['id']}/pdf?copy=void")
+    assert (stamped.status_code, stamped.content == printed.content) == (200, False)
+    assert visiting.get(f"/invoices/{invoice['id']}/pdf").content == printed.content
+    assert visit(server, cast, Role.MEMBER).get(f"/invoices/{invoice['id']}/pdf").status_code == 403
+    assert visiting.get(f"/invoices/{invoice['id']}/csv").status_code == 404

@@ -29,6 +29,15 @@ class Action(NamedTuple):
     answers: Mapping[str, str] = MappingProxyType({})
 
 
+class FormPart(NamedTuple):
+    """A part of an operation's form that no declaration knows: fields for the lines of a document, say."""
+
+    template: str
+    # What was filled in there, as the operation takes it, of a record; and what stands there before anyone has.
+    reads: Callable[[Record, Mapping[str, str]], dict[str, object]]
+    begins: Callable[[Record], dict[str, str]] = lambda _record: {}
+
+
 @dataclass(frozen=True)
 class Arrangement:
     """What an area says of its records beyond their declaration."""
@@ -77,6 +86,8 @@ class Arrangement:
     words: Mapping[str, Callable[[Record, str], str]] = field(default_factory=dict)
     # By what is done to a record: a template with what one should see before one answers.
     reminders: Mapping[str, str] = field(default_factory=dict)
+    # By what is done to a record: the part of its form that is made here, in place of fields that are skipped.
+    parts: Mapping[str, FormPart] = field(default_factory=dict)
     # What the status of a record can become by someone, the likeliest first, where that depends.
     becomes: Callable[[Record, Actor], Sequence[str]] | None = None
     # Where one goes on when a record is gone, if that is not its list.

@@ -23,6 +23,7 @@ from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.shown_once import ShownOnce
 from mainstay.doors.pages.speech import Speech
 from mainstay.doors.pages.uploads import Limit, Received
+from mainstay.doors.papers import Papers
 from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
 from mainstay.kernel.catalogue import Catalogue, is_admitted
@@ -218,6 +219,13 @@ class Desk:
                 [file] = guest.received[one.name]
                 kept[one.name] = await self.visitors.runner.look_at(self._keep, one.upload, file.path)
         return kept
+
+    async def file(self, guest: Guest, operation: Operation, about: Mapping[str, object]) -> Response:
+        """The file of a record that an operation gives; what else it is asked for is in the address."""
+        names = {field.alias or name for name, field in operation.input.model_fields.items()} - about.keys()
+        words = {name: text for name, text in query_words(guest.request).items() if name in names}
+        papers = Papers(self.visitors.stage, self.visitors.runner, self.visitors.files)
+        return await papers.answer(operation, guest.actor, orjson.dumps({**about, **words}), Envelope(guest.request.id))
 
     async def count_file(self, guest: Guest, what: str, most: int) -> None:
         """Let an organisation hand in so many files of a kind within an hour."""

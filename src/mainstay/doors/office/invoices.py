@@ -1,44 +1,39 @@
 """Invoices: the list, the page of each with its lines and payments, the files of it, and what is credited."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
-
 from mainstay.business.invoices.crediting import credit_invoice, get_credit_note, list_credit_notes
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
 from mainstay.business.invoices.papers import (
-    get_credit_note_pdf,
-    get_credit_note_ubl,
-    get_invoice_pdf,
-    get_invoice_ubl,
     spelled,
 )
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
 from mainstay.business.invoices.sending import send_reminder
-from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Action, Arrangement, Record, label_of, verb_of
+from mainstay.doors.office.arrangement import Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
-from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.room import Room
-from mainstay.doors.pages.asking import asked_of, filled, given, ways_to
-from mainstay.doors.pages.door import Route, View
-from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.render import see_other
-from mainstay.doors.papers import Papers
+from mainstay.doors.pages.door import Route
 from mainstay.identity.links import Kind, LinkMaker
-from mainstay.kernel.catalogue import admit
-from mainstay.kernel.context import Envelope
-from mainstay.kernel.operation import Operation
-from mainstay.terms.refusal import Refusal
 from mainstay.values.written import plain_price
 
 _QUANTITY = "quantity "
 _KINDS = {"deposit": "Deposit", "progress": "Progress", "final": "Final invoice"}
+
+
+def _credited(_invoice: Record, fields: Mapping[str, str]) -> dict[str, object]:
+    """The lines of which a quantity was typed; all that is left, where none was."""
+    lines = [
+        {"lineId": name.removeprefix(_QUANTITY), "quantity": plain_price(text.strip())}
+        for name, text in fields.items()
+        if name.startswith(_QUANTITY) and text.strip()
+    ]
+    return {"lines": lines or None}
+
 
 INVOICES = Arrangement(
     title="Invoices",
@@ -72,6 +67,7 @@ INVOICES = Arrangement(
     skips=frozenset({"lines", "edits", "sources", "quoteLines"}),
     above="invoices_above.html",
     more="invoice.html",
+    parts={credit_invoice.name: FormPart("credited_lines.html", _credited)},
     related=(
         Related(
             "Payments",
@@ -144,94 +140,12 @@ class Invoices:
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        enter, one = self.desk.signed_in, INVOICES.path_of("{id}")
-        credit = f"{one}/{verb_of(credit_invoice)}"
-        note = CREDIT_NOTES.path_of("{id}")
         return [
             *Room(self.desk, INVOICES, shows=self._shown).routes(),
             *LinePages(self.desk, INVOICES, update_invoice, sells=True).routes(),
             *Room(self.desk, PAYMENTS).routes(),
             *Room(self.desk, CREDIT_NOTES, shows=self._credit_note).routes(),
-            Route("GET", f"{one}/pdf", self._file(get_invoice_pdf, "invoiceId")),
-            Route("GET", f"{one}/ubl", self._file(get_invoice_ubl, "invoiceId")),
-            Route("GET", f"{note}/pdf", self._file(get_credit_note_pdf, "creditNoteId")),
-            Route("GET", f"{note}/ubl", self._file(get_credit_note_ubl, "creditNoteId")),
-            Route("GET", credit, enter(self.ask_credit)),
-            Route("POST", credit, enter(self.credit)),
         ]
-
-    async def ask_credit(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """What is asked before something is credited."""
-        admit(credit_invoice, guest.actor)
-        invoice = await self._fetch(guest, at)
-        return self._crediting(guest, invoice, filled(self._asked(guest), {}, guest.time_zone))
-
-    async def credit(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """Credit it, once it is confirmed."""
-        fields = await self.desk.form(guest)
-        invoice = await self._fetch(guest, at)
-        guest = guest.sending(fields)
-        answers = given(self._asked(guest), fields, guest.time_zone) | {"invoiceId": invoice["id"]}
-        answers["lines"] = _lines(fields) or None
-        path = INVOICES.path_of(invoice["id"])
-        try:
-            if fields.get("confirmed") == "yes":
-                sent = answers | {"confirmed": True}
-                await self.desk.perform(guest, credit_invoice, sent, seen_version(fields))
-                return see_other(f"{path}?done={credit_invoice.name}")
-            preview = await self.desk.perform(guest, credit_invoice, answers)
-        except Refusal as refusal:
-            return self._crediting(guest, invoice, once_more(fields, refusal, invoice["version"]), refusal)
-        return self.desk.page(
-            "confirm.html",
-            guest,
-            of=INVOICES,
-            operation=credit_invoice,
-            deed=label_of(credit_invoice),
-            called=INVOICES.called(invoice),
-            path=path,
-            version=invoice["version"],
-            fields=fields,
-            preview=preview,
-        )
-
-    def _crediting(
-        self, guest: Guest, invoice: Record, fields: Mapping[str, str], refusal: Refusal | None = None
-    ) -> Response:
-        asked, shown = self._asked(guest), wrong(refusal)
-        return self.desk.page(
-            "invoice_credit.html",
-            guest,
-            status_of(refusal),
-            of=INVOICES,
-            operation=credit_invoice,
-            called=INVOICES.called(invoice),
-            path=INVOICES.path_of(invoice["id"]),
-            version=fields.get("version", invoice["version"]),
-            invoice=invoice,
-            asked=asked,
-            fields=defaultdict(str, fields),
-            ways=ways_to(asked, shown.get("faults", {})),
-            **shown,
-        )
-
-    def _file(self, operation: Operation, named: str) -> View:
-        """A file of a document."""
-
-        async def show(guest: Guest, at: Mapping[str, str]) -> Response:
-            visitors = self.desk.visitors
-            papers = Papers(visitors.stage, visitors.runner, visitors.files)
-            copied = {name: text for name, text in query_words(guest.request).items() if name == "copy"}
-            asked = orjson.dumps({named: at["id"], **copied})
-            return await papers.answer(operation, guest.actor, asked, Envelope(guest.request.id))
-
-        return self.desk.signed_in(show)
-
-    def _asked(self, guest: Guest) -> list[Any]:
-        return [one for one in asked_of(credit_invoice, guest.actor.rights) if one.name != "lines"]
-
-    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
-        return await self.desk.perform(guest, get_invoice, {"invoiceId": at["id"]})
 
     async def _shown(self, guest: Guest, invoice: Record | None) -> dict[str, Any]:
         """What only an invoice's page has: its files, the address of the customer's page, and paying it first."""
@@ -255,12 +169,3 @@ class Invoices:
 def _has_xml(document: Record) -> bool:
     """Whether it is an e-invoice as well."""
     return bool((document["eInvoice"] or {}).get("status") == "included")
-
-
-def _lines(fields: Mapping[str, str]) -> list[dict[str, str]]:
-    """The lines of which a quantity was typed."""
-    return [
-        {"lineId": name.removeprefix(_QUANTITY), "quantity": plain_price(text.strip())}
-        for name, text in fields.items()
-        if name.startswith(_QUANTITY) and text.strip()
-    ]

@@ -1,13 +1,10 @@
 """Purchase orders: the list, the page of each with its lines, the editor of those, and goods that come."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
-
-import orjson
 
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import (
@@ -19,22 +16,35 @@ from mainstay.business.purchasing.operations import (
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import get_purchase_order_pdf
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record, verb_of
+from mainstay.doors.office.arrangement import Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
-from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.room import Room
-from mainstay.doors.pages.asking import asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
-from mainstay.doors.papers import Papers
-from mainstay.kernel.catalogue import admit
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Refusal
 from mainstay.values.written import plain_price
 
 _CAME = "came "
 _BILLS = ("status", "total", "dueOn")
+
+
+def _short(quantity: str) -> str:
+    return "" if quantity == "0.00" else quantity.removesuffix(".00")
+
+
+def _still_open(order: Record) -> dict[str, str]:
+    """Everything that is still to come, written in."""
+    return {f"{_CAME}{one['lineId']}": _short(one["open"]) for one in order["goods"]}
+
+
+def _come(order: Record, fields: Mapping[str, str]) -> dict[str, object]:
+    """What has come; what was left empty has not."""
+    typed = {one["lineId"]: fields.get(f"{_CAME}{one['lineId']}", "").strip() for one in order["goods"]}
+    nothing = {"", "0"}
+    lines = [{"lineId": line, "quantity": plain_price(text)} for line, text in typed.items() if text not in nothing]
+    return {"lines": lines}
+
 
 ORDERS = Arrangement(
     title="Orders",
@@ -53,6 +63,7 @@ ORDERS = Arrangement(
     | {"partBilled": "Partly billed", "billed": "Billed", "closed": "Closed", "cancelled": "Cancelled"},
     skips=frozenset({"lines", "edits"}),
     more="order.html",
+    parts={receive_goods.name: FormPart("goods.html", _come, _still_open)},
     empty="No orders yet. Draft the first one from a supplier.",
     related=(Related("Bills", list_bills, "purchaseOrderId", "/purchasing/bills", _BILLS),),
     notes=True,
@@ -67,77 +78,15 @@ class Orders:
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        enter, one = self.desk.signed_in, ORDERS.path_of("{id}")
-        receiving = f"{one}/{verb_of(receive_goods)}"
         return [
             *Room(self.desk, ORDERS, shows=self._shown).routes(),
             *LinePages(self.desk, ORDERS, update_purchase_order, sells=False).routes(),
-            Route("GET", "/purchasing", enter(self.enter)),
-            Route("GET", f"{one}/pdf", enter(self.pdf)),
-            Route("GET", receiving, enter(self.ask_goods)),
-            Route("POST", receiving, enter(self.receive)),
+            Route("GET", "/purchasing", self.desk.signed_in(self.enter)),
         ]
 
     async def enter(self, _guest: Guest, _: Mapping[str, str]) -> Response:
         """Purchasing begins with its orders."""
         return see_other(ORDERS.path)
-
-    async def pdf(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """The PDF that was sent."""
-        visitors = self.desk.visitors
-        papers = Papers(visitors.stage, visitors.runner, visitors.files)
-        asked = orjson.dumps({"purchaseOrderId": at["id"]})
-        return await papers.answer(get_purchase_order_pdf, guest.actor, asked, Envelope(guest.request.id))
-
-    async def ask_goods(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """What has come, all that is open written in already."""
-        admit(receive_goods, guest.actor)
-        order = await self._fetch(guest, at)
-        opened = {f"{_CAME}{one['lineId']}": _short(one["open"]) for one in order["goods"]}
-        return self._goods(guest, order, filled(self._asked(guest), {}, guest.time_zone) | opened)
-
-    async def receive(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """Record it; what was left empty has not come."""
-        fields = await self.desk.form(guest)
-        guest = guest.sending(fields)
-        admit(receive_goods, guest.actor)
-        order = await self._fetch(guest, at)
-        come = {one["lineId"]: fields.get(f"{_CAME}{one['lineId']}", "").strip() for one in order["goods"]}
-        lines = [
-            {"lineId": line, "quantity": plain_price(text)} for line, text in come.items() if text not in {"", "0"}
-        ]
-        sent = given(self._asked(guest), fields, guest.time_zone) | {"purchaseOrderId": order["id"], "lines": lines}
-        try:
-            await self.desk.perform(guest, receive_goods, sent, seen_version(fields))
-        except Refusal as refusal:
-            return self._goods(guest, order, once_more(fields, refusal, order["version"]), refusal)
-        return see_other(f"{ORDERS.path_of(order['id'])}?done={receive_goods.name}")
-
-    def _goods(
-        self, guest: Guest, order: Record, fields: Mapping[str, str], refusal: Refusal | None = None
-    ) -> Response:
-        asked, shown = self._asked(guest), wrong(refusal)
-        return self.desk.page(
-            "receive.html",
-            guest,
-            status_of(refusal),
-            of=ORDERS,
-            operation=receive_goods,
-            called=ORDERS.called(order),
-            path=ORDERS.path_of(order["id"]),
-            version=fields.get("version", order["version"]),
-            goods=[{**one, "field": f"{_CAME}{one['lineId']}"} for one in order["goods"]],
-            asked=asked,
-            fields=defaultdict(str, fields),
-            ways=ways_to(asked, shown.get("faults", {})),
-            **shown,
-        )
-
-    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
-        return await self.desk.perform(guest, get_purchase_order, {"purchaseOrderId": at["id"]})
-
-    def _asked(self, guest: Guest) -> list[Any]:
-        return [one for one in asked_of(receive_goods, guest.actor.rights) if one.name not in ORDERS.skips]
 
     async def _shown(self, guest: Guest, order: Record | None) -> dict[str, Any]:
         """What only an order's page has: the ways to its lines, its PDF and a bill of it."""
@@ -152,10 +101,6 @@ class Orders:
             "billing": f"/purchasing/bills/new?{urlencode({'purchaseOrderId': order['id']})}" if billable else None,
             "what": what,
         }
-
-
-def _short(quantity: str) -> str:
-    return "" if quantity == "0.00" else quantity.removesuffix(".00")
 
 
 def _is_open(line: Mapping[str, Any]) -> bool:

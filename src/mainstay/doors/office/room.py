@@ -108,13 +108,15 @@ class Room:
 
     async def ask(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What is asked before something is done to a record; where it cannot be undone, what would happen."""
+        if file := self._file(at["verb"]):
+            return await self.desk.file(guest, file, self._about(file, dict(at)))
         operation = self._doing(guest, at["verb"])
         admit(operation, guest.actor)
         found = await self._fetch(guest, at)
-        asked = self._asked(operation, guest)
-        if operation.is_irreversible and not asked:
+        asked, part = self._asked(operation, guest), self.of.parts.get(operation.name)
+        if operation.is_irreversible and not asked and not part:
             return await self._preview(guest, operation, found, {})
-        fields = filled(asked, self.of.fills(found), guest.time_zone)
+        fields = filled(asked, self.of.fills(found), guest.time_zone) | (part.begins(found) if part else {})
         # What it is already, it need not become.
         possible = self._becomes(guest, found)
         if possible and "status" in fields:
@@ -132,7 +134,8 @@ class Room:
             if irreversible and fields.get("confirmed") != "yes":
                 return await self._preview(guest, operation, found, fields)
             sent: dict[str, object] = {"confirmed": True} if irreversible else {}
-            done = await self._perform(guest, operation, fields, sent | self._about(operation, found))
+            sent |= self._of_part(operation, found, fields) | self._about(operation, found)
+            done = await self._perform(guest, operation, fields, sent)
         except Refusal as refusal:
             again = once_more(fields, refusal, found.get("version"))
             return await self._form(guest, operation, again, refusal, found)
@@ -162,7 +165,8 @@ class Room:
         asked, _ = await self._references.offered(guest, self._asked(operation, guest, fields), fields, record)
         fields = await self._references.resolved(guest, asked, fields)
         answers = given(asked, fields, guest.time_zone)
-        preview = await self.desk.perform(guest, operation, answers | self._about(operation, record))
+        answers |= self._of_part(operation, record, fields) | self._about(operation, record)
+        preview = await self.desk.perform(guest, operation, answers)
         return self.desk.page(
             "confirm.html",
             guest,
@@ -278,6 +282,17 @@ class Room:
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         found = await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))
         return {**await self.knows(guest), **found} if self.knows else found
+
+    def _file(self, verb: str) -> Operation | None:
+        """What gives a file of a record, by the end of its address."""
+        for operation in self.desk.catalogue.on(self.of.gets.output):
+            if operation.gives and (operation.rest or "").endswith(f"/{verb}"):
+                return operation
+        return None
+
+    def _of_part(self, operation: Operation, record: Record, fields: Mapping[str, str]) -> dict[str, object]:
+        part = self.of.parts.get(operation.name)
+        return part.reads(record, fields) if part else {}
 
     async def _own(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         shown: dict[str, Any] = await self.shows(guest, record) if self.shows else {}
