@@ -35,7 +35,7 @@ def test_a_pdf_is_given_as_soon_as_it_is_made_and_stays_the_same(server: Running
 def test_a_draft_has_none_and_a_stranger_s_is_not_there(server: RunningServer, cast: Cast, stranger: Cast) -> None:
     draft = a_draft(cast)
     text = refused(server.request("GET", f"{QUOTES}/{draft['id']}/pdf", cast.key()), 409)
-    assert text == "Q-0001 was never sent, and has no PDF until it is."
+    assert text == "Q-0001 was never sent, and has no file until it is."
     path = f"{QUOTES}/{sent(cast, draft, deliver='none')['id']}/pdf"
     refused(server.request("GET", path, stranger.key()), 404)
     refused(server.request("GET", path), 401)

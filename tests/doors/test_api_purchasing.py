@@ -66,7 +66,7 @@ def test_no_amount_breaks_an_order_a_bill_or_what_comes(server: RunningServer, c
 def test_what_cannot_be_is_told_in_words(server: RunningServer, cast: Cast, stranger: Cast) -> None:
     key, draft, bill = cast.key(), an_order(cast), a_bill(cast)
     told = refused(server.request("GET", f"{ORDERS}/{draft['id']}/pdf", key), 409)
-    assert told == "PO-0001 was never sent, and has no PDF until it is."
+    assert told == "PO-0001 was never sent, and has no file until it is."
     refused(server.request("GET", f"{ORDERS}/{draft['id']}", stranger.key()), 404)
     refused(server.request("GET", f"{BILLS}/{bill['id']}", stranger.key()), 404)
     refused(server.request("GET", f"{BILLS}?status=late", key), 422)

@@ -208,7 +208,7 @@ def _payment_note(snapshot: Snapshot) -> str:
         return snapshot.terms
     if snapshot.kind == "creditNote":
         return say(snapshot.language, "credit.settled")
-    locale = Locale(snapshot.language, country_of(snapshot.seller))
+    locale = Locale.of(snapshot)
     amount = locale.money(snapshot.due, snapshot.currency)
     if not snapshot.due_on:
         return say(snapshot.language, "pay.now", amount=amount)

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from mainstay.late import late
-from mainstay.paper.snapshot import Place
+from mainstay.paper.snapshot import Place, Snapshot
 from mainstay.values.money import CURRENCIES
 
 # Where nothing is known of the country: the country that reads the language in the way most do.
@@ -24,6 +24,12 @@ class Locale:
     def __init__(self, language: str, country: str | None = None) -> None:
         self._country = country or _USUAL[language]
         self._locale = _of(language, self._country)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "Locale":
+        """How whoever issued a document writes to whoever reads it."""
+        home = snapshot.issuer.address
+        return cls(snapshot.language, home.country if home else None)
 
     def day(self, text: str) -> str:
         """A date, such as 16 November 2026."""

@@ -45,6 +45,12 @@ STAMPS = {"void": "stamp.void"}
 Pair = tuple[str, str]
 
 
+def title_of(snapshot: Snapshot) -> str:
+    """What a document is called."""
+    special = snapshot.kind == "invoice" and snapshot.type != "standard"
+    return say(snapshot.language, _TITLES[snapshot.type if special else snapshot.kind])
+
+
 def sheet_of(snapshot: Snapshot, copy: str | None = None) -> dict[str, Any]:
     """All that is printed, with every letter one that can be."""
     cleaned: dict[str, Any] = _cleaned(Sheet(snapshot).told(copy))
@@ -56,13 +62,12 @@ class Sheet:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.of = snapshot
-        home = snapshot.issuer.address.country if snapshot.issuer.address else None
-        self.locale = Locale(snapshot.language, home)
+        self.locale = Locale.of(snapshot)
 
     def told(self, copy: str | None) -> dict[str, Any]:
         """Every part of it."""
         of = self.of
-        title = self.say(_TITLES[of.type if of.kind == "invoice" and of.type != "standard" else of.kind])
+        title = title_of(of)
         return {
             "language": of.language,
             "title": title,

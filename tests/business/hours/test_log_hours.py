@@ -234,7 +234,7 @@ def test_a_timer_that_runs_takes_the_time_since_it_began(cast: Cast) -> None:
 
 def test_closed_books_take_no_hours(cast: Cast) -> None:
     decide(cast, books_closed_until="2026-10-31")
-    told = r"^The books are closed until 2026-10-31, so hours of 2026-10-31 stay as they are\. An owner or admin can"
+    told = r"^The books are closed until 2026-10-31, so nothing of 2026-10-31 changes any more\. An owner or admin can"
     for role in (Role.MEMBER, Role.OWNER):
         with pytest.raises(Conflict, match=told):
             logged(at(cast), role, on="2026-10-31", minutes=60)

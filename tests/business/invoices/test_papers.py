@@ -132,7 +132,7 @@ def test_a_part_says_that_it_is_one(known: Cast, kind: str, named: str) -> None:
 def test_a_draft_has_none(known: Cast) -> None:
     draft = an_invoice(known)
     for operation in FILES:
-        with pytest.raises(Conflict, match=r"^A draft has no file until it is issued\. Send it first\.$"):
+        with pytest.raises(Conflict, match=r"^This draft was never sent, and has no file until it is\.$"):
             paper(known, operation, invoiceId=draft["id"])
 
 

@@ -147,7 +147,7 @@ def test_once_and_not_to_a_supplier_who_is_archived(cast: Cast) -> None:
 
 
 def test_a_draft_has_no_pdf(cast: Cast) -> None:
-    with pytest.raises(Conflict, match=r"^PO-0001 was never sent, and has no PDF until it is\.$"):
+    with pytest.raises(Conflict, match=r"^PO-0001 was never sent, and has no file until it is\.$"):
         cast.perform(get_purchase_order_pdf, Role.OFFICE, purchaseOrderId=an_order(cast)["id"])
 
 

@@ -43,7 +43,7 @@ def test_whoever_prints_at_once_prints_the_same(cast: Cast, tmp_path: Path) -> N
 
 
 def test_a_draft_has_none(cast: Cast) -> None:
-    with pytest.raises(Conflict, match=r"^Q-0001 was never sent, and has no PDF until it is\.$"):
+    with pytest.raises(Conflict, match=r"^Q-0001 was never sent, and has no file until it is\.$"):
         cast.perform(get_quote_pdf, quoteId=a_draft(cast)["id"])
 
 

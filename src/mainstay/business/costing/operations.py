@@ -4,9 +4,9 @@ from pydantic import Field
 
 from mainstay.business.costing import store
 from mainstay.business.costing.model import CostedHours, CostedMaterials, JobCostingOut, margin
-from mainstay.business.hours import store as hours
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.rights import Right
@@ -29,7 +29,7 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
     """
     # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
     job: Job = JOBS.fetch(ctx, given.job_id)
-    house = hours.house(ctx)
+    house = house_of(ctx)
     sums, budget = store.hours_of(ctx, house, job.id), store.budget_of(ctx, job.id)
     counted = [one for one in sums if one.status != "rejected"]
     bought = store.materials_of(ctx, job.id)

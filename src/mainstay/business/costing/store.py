@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from mainstay.backing.database import Row
 from mainstay.business.hours import store as hours
-from mainstay.business.hours.store import AMOUNT, COST, TOLD_OF_JOB, House, Narrowed, minor_unit
+from mainstay.business.hours.store import AMOUNT, COST, TOLD_OF_JOB, Narrowed, minor_unit
+from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.values.moments import Period, parse_moment
 
@@ -24,7 +25,7 @@ class Sum(NamedTuple):
 
 def hours_of(ctx: Context, house: House, job: str) -> list[Sum]:
     """The hours of a job by state, without timers that run."""
-    rows = ctx.rows.all(_HOURS, job=job, rounding=house.rounding, unit=minor_unit(house))
+    rows = ctx.rows.all(_HOURS, job=job, rounding=house.hours_rounding_minutes, unit=minor_unit(house))
     return [Sum(str(status), *(int(number or 0) for number in numbers)) for status, *numbers in rows]
 
 
@@ -69,7 +70,7 @@ def unbilled(ctx: Context, to: Narrowed, limit: int) -> list[Row]:
 
     Hours and materials are each read as far as a page goes: no job of the page lies behind that in either.
     """
-    worked = {row[0]: row for row in hours.unbilled(ctx, hours.house(ctx), to, limit)}
+    worked = {row[0]: row for row in hours.unbilled(ctx, house_of(ctx), to, limit)}
     bought = {row[0]: row for row in _unbilled_materials(ctx, to, limit)}
     jobs = sorted({*worked, *bought}, key=str, reverse=True)[:limit]
     return [_together(worked.get(job), bought.get(job)) for job in jobs]

@@ -108,6 +108,8 @@ class Customer(Kept):
     name: str
     phone: str | None
     email: str | None
+    language: Language | None
+    payment_terms_days: int | None
     status: Status
     merged_into_id: str | None
     # Whether there is work for them that is not over.

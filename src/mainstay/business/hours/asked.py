@@ -5,10 +5,10 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from mainstay.business.hours.model import MOST_MINUTES, TimeEntry, Worked, worked_between, worked_on
-from mainstay.business.hours.store import House
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.operations import begin
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.house import House
 from mainstay.business.people.store import check_here
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Fault, Invalid, refuse
@@ -115,7 +115,7 @@ def worked(ctx: Context, house: House, given: Any) -> Worked:
         return _between(ctx, house, given.started_at, given.ended_at, given.break_minutes)
     _check_there(on=given.on, minutes=given.minutes)
     _check_break(given.break_minutes)
-    return worked_on(given.on, given.minutes, house.zone, ctx.now)
+    return worked_on(given.on, given.minutes, house.time_zone, ctx.now)
 
 
 def reworked(ctx: Context, house: House, entry: TimeEntry, sent: dict[str, Any]) -> Worked | None:
@@ -133,7 +133,7 @@ def reworked(ctx: Context, house: House, entry: TimeEntry, sent: dict[str, Any])
     if not changed.keys() <= {"break_minutes"}:
         _check_break(changed.get("break_minutes", 0))
         minutes = changed.get("minutes") or entry.minutes or 0
-        return worked_on(changed.get("on") or entry.on, minutes, house.zone, ctx.now)
+        return worked_on(changed.get("on") or entry.on, minutes, house.time_zone, ctx.now)
     if "break_minutes" in changed:
         if not entry.started_at:
             _check_break(pause)
@@ -146,21 +146,21 @@ def _stands(house: House, entry: TimeEntry, name: str, value: Any) -> bool:
     if kept is None or value is None or name not in {"started_at", "ended_at"}:
         # What was left empty beside times that are kept says nothing of its own.
         return bool(value == kept or (value is None and name in {"on", "minutes"}))
-    shown = wall_text(kept, house.zone)
+    shown = wall_text(kept, house.time_zone)
     return value in {kept, shown}
 
 
 def moment_of(field: str, text: str, house: House) -> Any:
     """The moment that a field gives, as the organisation's clocks show it or with an offset."""
     try:
-        return read_wall_time(text, house.zone)
+        return read_wall_time(text, house.time_zone)
     except ValueError as problem:
         raise Invalid([Fault(field, str(problem))]) from None
 
 
 def _between(ctx: Context, house: House, started: str, ended: str, pause: int) -> Worked:
     began, stopped = moment_of("startedAt", started, house), moment_of("endedAt", ended, house)
-    return worked_between(began, stopped, pause, house.zone, ctx.now)
+    return worked_between(began, stopped, pause, house.time_zone, ctx.now)
 
 
 def _check_alone(on: str | None, minutes: int | None) -> None:

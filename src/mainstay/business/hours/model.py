@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.organisation import books
+from mainstay.business.organisation.books import if_closed
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Fault, Invalid, Reason
 from mainstay.terms.rights import Needs, Right
@@ -235,8 +235,3 @@ _WAYS: dict[tuple[Status, Decision], tuple[str, str | None]] = {
     ("rejected", "approve"): (" Submit it again first.", "submit_hours"),
     ("approved", "reject"): (" Un-approve it first.", "review_hours"),
 }
-
-
-def if_closed(on: str, closed_until: str | None) -> list[Reason]:
-    """The reason that the books are closed for a date."""
-    return books.if_closed(on, closed_until, "hours")

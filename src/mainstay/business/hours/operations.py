@@ -22,9 +22,10 @@ from mainstay.business.hours.asked import (
     work,
     worked,
 )
-from mainstay.business.hours.model import Status, TimeEntry, TimeEntryOut, if_closed
+from mainstay.business.hours.model import Status, TimeEntry, TimeEntryOut
 from mainstay.business.hours.store import ENTRIES
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
@@ -139,9 +140,9 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     As on and minutes, or as startedAt and endedAt; for work that begins now there is start_timer. They are a draft
     until submit_hours, and a job that waited begins.
     """
-    person, house = whose(ctx, given.person_id), store.house(ctx)
+    person, house = whose(ctx, given.person_id), house_of(ctx)
     time = worked(ctx, house, given)
-    refuse(if_closed(time.on, house.closed_until))
+    refuse(house.if_closed(time.on))
     done = work(ctx, person, given.job_id, given.visit_id).columns
     values = done | {"person_id": person, "note": given.note, "status": "draft", **time.columns}
     return store.insert(ctx, values | _billed(given, done) | store.rates_of(ctx, person)._asdict())
@@ -160,11 +161,11 @@ def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntr
 
     Only what is sent changes. What was rejected becomes a draft again; what is submitted only the office changes.
     """
-    house, sent = store.house(ctx), given.sent("time_entry_id")
+    house, sent = house_of(ctx), given.sent("time_entry_id")
     times = {name: sent.pop(name) for name in _TIMES if name in sent}
     changes = sent | _moved(ctx, entry, sent)
     if time := reworked(ctx, house, entry, times):
-        refuse(if_closed(time.on, house.closed_until))
+        refuse(house.if_closed(time.on))
         changes |= time.columns
     if "billable" in sent or "job_id" in changes:
         done = {"job_id": changes.get("job_id", entry.job_id), "billable": changes.get("billable", entry.billable)}

@@ -8,6 +8,7 @@ from mainstay.backing.database import Row, Taken
 from mainstay.business.hours.model import LONGEST, TimeEntry
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, Order, Own
@@ -46,25 +47,6 @@ ENTRIES = Listing(
     },
     orders={NEWEST: Order("on_date", descending=True), "oldest": Order("on_date")},
 )
-
-
-class House(NamedTuple):
-    """What the organisation has decided about hours."""
-
-    zone: str
-    currency: str
-    rounding: int
-    closed_until: str | None
-
-
-def house(ctx: Context) -> House:
-    """The same, as it is now."""
-    row = ctx.rows.one(
-        "SELECT time_zone, currency, hours_rounding_minutes, books_closed_until FROM organisation"
-        " WHERE id = :organisation"
-    )
-    zone, currency, rounding, closed_until = row or ("UTC", "EUR", 0, None)
-    return House(str(zone), str(currency), int(rounding or 0), None if closed_until is None else str(closed_until))
 
 
 class Rates(NamedTuple):
@@ -148,7 +130,7 @@ def check_free(ctx: Context, person: str, started_at: str | None, ended_at: str 
         running = find_running(ctx, person)
         clash = running if running and running.id != but and (running.started_at or "") < ended_at else None
     if clash:
-        text = f"{_told(clash, house(ctx).zone)}: one person's hours cannot overlap. Change the times."
+        text = f"{_told(clash, house_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
         # Whoever plans around another's hours asks that person, or takes other times.
         refuse([Reason(text, unblock="update_hours" if person == ctx.actor.id else "list_hours")])
 
@@ -248,7 +230,7 @@ def unbilled(ctx: Context, house: House, to: Narrowed, limit: int) -> Sequence[R
         narrowed=" ".join(condition for condition, value in narrowed.items() if value),
         by=by,
     )
-    return ctx.rows.all(sql, rounding=house.rounding, unit=minor_unit(house), limit=limit, **to._asdict())
+    return ctx.rows.all(sql, rounding=house.hours_rounding_minutes, unit=minor_unit(house), limit=limit, **to._asdict())
 
 
 class ToBill(NamedTuple):
@@ -273,7 +255,7 @@ def to_bill(ctx: Context, house: House, job: str, until: str | None) -> list[ToB
         " AND billable = 1 AND billed = 0 AND on_date <= :until ORDER BY on_date, time_entry.id",
         job=job,
         until=until or "9999-12-31",
-        rounding=house.rounding,
+        rounding=house.hours_rounding_minutes,
     )
     return [ToBill(*cast("tuple[Any, ...]", row)) for row in rows]
 

@@ -17,8 +17,8 @@ from mainstay.business.hours.asked import (
     whose,
     work,
 )
-from mainstay.business.hours.model import LONGEST, TimeEntry, if_closed, worked_between
-from mainstay.business.hours.store import House
+from mainstay.business.hours.model import LONGEST, TimeEntry, worked_between
+from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Blocked, Reason, refuse
@@ -60,17 +60,17 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     For work that begins now; stop_timer ends it, and a job that waited begins. One runs at a time for each person:
     `switch` stops another.
     """
-    person, house = whose(ctx, given.person_id), store.house(ctx)
+    person, house = whose(ctx, given.person_id), house_of(ctx)
     running = store.find_running(ctx, person)
     if running and not given.switch:
-        since = wall_text(running.started_at or "", house.zone)
+        since = wall_text(running.started_at or "", house.time_zone)
         text = f"A timer runs already: {running.work}, since {since}. Stop it first, or switch over (`switch`: true)."
         refuse([Reason(text, unblock="stop_timer")])
     if running:
         _stop(ctx, house, running, {}, ctx.now)
     started = _free_from(ctx, person)
-    on = local_date(started, house.zone).isoformat()
-    refuse(if_closed(on, house.closed_until))
+    on = local_date(started, house.time_zone).isoformat()
+    refuse(house.if_closed(on))
     done = work(ctx, person, given.job_id, given.visit_id)
     entry = store.insert(
         ctx,
@@ -91,7 +91,7 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
 
     Its hours are a draft then. Where it was forgotten, endedAt says when the work ended.
     """
-    person, house = whose(ctx, given.person_id), store.house(ctx)
+    person, house = whose(ctx, given.person_id), house_of(ctx)
     running = store.find_running(ctx, person)
     if running is None:
         raise Blocked([Reason("No timer runs, so there is none to stop. Log the time instead (log_hours).")])
@@ -111,7 +111,7 @@ def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], 
             text = f"The timer on {running.work} has run for more than 24 hours. Say when the work ended (endedAt)."
             refuse([Reason(text, unblock="stop_timer")])
     refuse(running.if_closed())
-    time = worked_between(started, ended, said.get("break_minutes", 0), house.zone, max(ctx.now, started))
+    time = worked_between(started, ended, said.get("break_minutes", 0), house.time_zone, max(ctx.now, started))
     stopped = store.save(ctx, running, said | time.columns | {"status": "draft"})
     store.count_timers(ctx, running.job_id, -1)
     return stopped

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.hours import store as hours
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.model import PARTS, Invoice
-from mainstay.business.issuing.house import House
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
 from mainstay.business.lines.pricing import PriceBook, rates_of
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.store import ITEMS
 from mainstay.business.purchasing import materials
 from mainstay.business.purchasing.materials import Material
@@ -35,15 +36,8 @@ class Reader(NamedTuple):
 
 def reader_of(ctx: Context, customer: str, house: House) -> Reader:
     """Who reads an invoice for this customer."""
-    row = ctx.rows.one(
-        "SELECT customer.language, organisation.country FROM customer"
-        " JOIN organisation ON organisation.id = :organisation"
-        " WHERE customer.organisation_id = :organisation AND customer.id = :id",
-        id=customer,
-    )
-    language, country = row or (None, None)
-    spoken = str(language) if language else house.language
-    return Reader(spoken, Locale(spoken, str(country) if country else None))
+    language = CUSTOMERS.fetch(ctx, customer).language or house.language
+    return Reader(language, Locale(language, house.country))
 
 
 class Billed(NamedTuple):
@@ -138,7 +132,7 @@ def is_billed(ctx: Context, quote: Quote) -> bool:
 def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
     """What was worked and bought for a job and is billable and on no invoice: all up to a date, or these."""
     usual = PriceBook(ctx).usual_rate
-    entries = hours.to_bill(ctx, hours.house(ctx), job, until)
+    entries = hours.to_bill(ctx, house_of(ctx), job, until)
     bought = materials.unbilled(ctx, job, until)
     if only is not None:
         known = {one.id for one in entries} | {one.id for one in bought}

@@ -1,7 +1,7 @@
 """Credit notes: what takes back an invoice, or a part of it."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from mainstay.business.lines.model import ShownLine, ShownShare, ShownTax
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, Order
 from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record
+from mainstay.terms.shapes import Kept, Record, Shown
 from mainstay.terms.wire import MoneyText
 from mainstay.values.money import amount_text
 from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
@@ -60,7 +60,7 @@ class CreditNoteOut(ListedCreditNoteOut):
 class ListedCreditNote(Kept):
     """A credit note in a list."""
 
-    shown = ListedCreditNoteOut
+    shown: ClassVar[type[Shown]] = ListedCreditNoteOut
 
     number: str
     customer_name: str
@@ -68,6 +68,11 @@ class ListedCreditNote(Kept):
     @property
     def called(self) -> str:
         """Its number."""
+        return self.number
+
+    @property
+    def named(self) -> str:
+        """The same: it has no title."""
         return self.number
 
     @property
@@ -77,13 +82,11 @@ class ListedCreditNote(Kept):
 
 
 @dataclass(frozen=True, slots=True)
-class CreditNote(Kept):
+class CreditNote(ListedCreditNote):
     """A credit note with all that is in it."""
 
     shown = CreditNoteOut
 
-    number: str
-    customer_name: str
     lines: list[dict[str, Any]]
     taxes: list[dict[str, Any]]
     currency: str
@@ -92,16 +95,6 @@ class CreditNote(Kept):
     snapshot: str
     pdf_sha256: str | None
     ubl_sha256: str | None
-
-    @property
-    def called(self) -> str:
-        """Its number."""
-        return self.number
-
-    @property
-    def detail(self) -> str:
-        """For whom it is."""
-        return self.customer_name
 
     @property
     def files(self) -> dict[str, str | None]:

@@ -20,16 +20,15 @@ from mainstay.business.invoices.credit_note import (
 from mainstay.business.invoices.events import InvoiceCredited
 from mainstay.business.invoices.model import Invoice, ListedInvoice
 from mainstay.business.invoices.operations import InvoiceId
-from mainstay.business.invoices.papers import paper_of, snapshot_of
-from mainstay.business.invoices.sending import TO, mail, told_standing, unreachable_reason
+from mainstay.business.invoices.sending import TO, mail_about, told_standing
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
-from mainstay.business.issuing.house import house_of, today_of
-from mainstay.business.issuing.mailing import Enclosed, addresses, each_once
-from mainstay.business.issuing.printed import printing
+from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, customer_s
+from mainstay.business.issuing.printed import paper_of, printing, snapshot_of
 from mainstay.business.lines.model import MOST_LINES, Line, Terms, draw_up, read_lines, settled_text
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.organisation import numbering
+from mainstay.business.organisation.house import house_of
 from mainstay.identity.links import Kind as LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -68,7 +67,7 @@ class CreditInvoice(Irrevocable):
         None, max_length=MOST_LINES, description="Only these lines; without, all that is left of the invoice."
     )
     amount: Price | None = Field(None, description='Or only such an amount, with tax: "100.00".')
-    deliver: Literal["email", "none"] = Field("email", description="`none` issues it without a mail.")
+    deliver: Deliver = DELIVER
     to: list[Email] | None = TO
 
 
@@ -110,11 +109,10 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     billed again.
     """
     house = house_of(ctx)
-    today = today_of(ctx, house).isoformat()
+    today = house.today(ctx).isoformat()
     customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
-    to = (each_once(given.to) if given.to else addresses(ctx, customer, "invoices")) if given.deliver == "email" else []
-    unreachable = [] if to or given.deliver == "none" else [unreachable_reason(customer)]
-    refuse([*house.if_closed(today), *unreachable])
+    recipients = customer_s(ctx, customer, "invoices", given.to, given.deliver)
+    refuse([*house.if_closed(today), *recipients.against])
     credited = _credited(ctx, given, invoice)
     note = _issue(ctx, invoice, credited, given.reason, today)
     after = store.settle(ctx, invoice, credited=note.total)
@@ -130,11 +128,9 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     ctx.post(printing(note.id, note.number))
     total = f"{amount_text(note.total, note.currency)} {note.currency}"
     ctx.summary = f"{note.number} credits {total} of {invoice.called} to {invoice.customer_name}."
-    snapshot = snapshot_of(note)
-    locale = Locale(snapshot.language, snapshot.seller.address.country if snapshot.seller.address else None)
-    enclosed = Enclosed("credit", note.id, paper_of(note, "pdf").name, LinkKind.INVOICE, invoice.id)
-    written = locale.money(amount_text(note.total, note.currency), note.currency)
-    mail(ctx, enclosed, after, to, {"number": note.number, "invoice": after.named, "total": written})
+    enclosed = Enclosed("credit", note.id, paper_of(note).name, LinkKind.INVOICE, invoice.id)
+    written = Locale.of(snapshot_of(note)).money(amount_text(note.total, note.currency), note.currency)
+    mail_about(ctx, after, enclosed, recipients, {"number": note.number, "invoice": after.named, "total": written})
     ctx.record(InvoiceCredited(after, invoice))
     return after
 

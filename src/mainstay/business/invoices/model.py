@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.issuing.house import House
 from mainstay.business.lines.model import ShownLine, ShownShare, ShownTax, Terms, read_share
+from mainstay.business.organisation.house import House
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right

@@ -11,12 +11,12 @@ from mainstay.business.invoices.billing import Billed, Reader, lines_of, part_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
 from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Narrowed
 from mainstay.business.invoices.store import INVOICES, LISTED
-from mainstay.business.issuing.house import house_of
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
 from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
 from mainstay.business.lines.pricing import PriceBook, drawn
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.model import Quote
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context

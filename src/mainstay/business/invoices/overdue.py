@@ -5,7 +5,7 @@ from datetime import date
 
 from mainstay.business.invoices.events import InvoiceOverdue
 from mainstay.business.invoices.store import INVOICES
-from mainstay.business.issuing.house import house_of
+from mainstay.business.organisation.house import house_of
 from mainstay.business.organisation.store import NEW_DAYS
 from mainstay.business.quotes.expiring import reckon_quotes_anew
 from mainstay.kernel.context import Context

@@ -8,11 +8,9 @@ from mainstay.business.invoices.credit_note import CREDIT_NOTES, CreditNote
 from mainstay.business.invoices.model import Invoice
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.store import INVOICES
-from mainstay.business.issuing.printed import PDF, XML, Form, PaperOut
+from mainstay.business.issuing.printed import PDF, XML, PaperOut, paper_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.paper.messages import say
-from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
@@ -80,7 +78,7 @@ def get_invoice_ubl(_ctx: Context, _given: GetInvoiceUbl, invoice: Invoice) -> P
 
     As it was issued. Where it cannot be one, what is missing is told.
     """
-    return paper_of(invoice, "ubl")
+    return e_invoice_of(invoice)
 
 
 @operation(
@@ -96,7 +94,7 @@ def get_credit_note_pdf(_ctx: Context, _given: GetCreditNotePdf, credit_note: Cr
 
     As it was issued, with the e-invoice inside: always the same bytes.
     """
-    return paper_of(credit_note, "pdf")
+    return paper_of(credit_note)
 
 
 @operation(
@@ -112,32 +110,17 @@ def get_credit_note_ubl(_ctx: Context, _given: GetCreditNoteUbl, credit_note: Cr
 
     As it was issued. Where it cannot be one, what is missing is told.
     """
-    return paper_of(credit_note, "ubl")
+    return e_invoice_of(credit_note)
 
 
 OPERATIONS = (get_invoice_pdf, get_invoice_ubl, get_credit_note_pdf, get_credit_note_ubl)
 
 
-def paper_of(document: Invoice | CreditNote, form: Form) -> PaperOut:
-    """A file of what was issued."""
-    if document.snapshot is None:
-        raise Conflict("A draft has no file until it is issued. Send it first.")
-    if form == "ubl":
-        _check_is_e_invoice(document.called, document.e_invoice or {})
-    title = _titled(snapshot_of(document))
-    ending = {"pdf": ".pdf", "void": " void.pdf", "ubl": ".xml"}[form]
-    name = f"{title} {document.number}{ending}"
-    return PaperOut(object=PaperOut.noun, record_id=document.id, form=form, name=name, sha256=document.files[form])
-
-
-def snapshot_of(document: Invoice | CreditNote) -> Snapshot:
-    """What was frozen when a document was issued."""
-    return Snapshot.model_validate_json(document.snapshot or "")
-
-
-def _titled(snapshot: Snapshot) -> str:
-    special = snapshot.kind == "invoice" and snapshot.type != "standard"
-    return say(snapshot.language, f"title.{snapshot.type if special else snapshot.kind}")
+def e_invoice_of(document: Invoice | CreditNote) -> PaperOut:
+    """The e-invoice by itself of what was issued."""
+    paper = paper_of(document, "ubl")
+    _check_is_e_invoice(document.called, document.e_invoice or {})
+    return paper
 
 
 def _check_is_e_invoice(called: str, judged: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from mainstay.business.invoices.allocating import allocate
 from mainstay.business.invoices.model import Invoice
 from mainstay.business.invoices.payment import PAYMENTS, Method, MethodField, Narrowed, Payment, PaymentOut
 from mainstay.business.invoices.store import INVOICES
-from mainstay.business.issuing.house import House, house_of, today_of
+from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
@@ -215,7 +215,7 @@ def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Pa
         for one in payment.allocations
     )
     after = allocate(ctx, payment, {})
-    on = today_of(ctx, house_of(ctx)).isoformat()
+    on = house_of(ctx).today(ctx).isoformat()
     gone = {"status": "reversed", "reverse_reason": given.reason, "reversed_at": ctx.at, "reversed_on": on}
     return PAYMENTS.save(ctx, after, gone)
 
@@ -246,7 +246,7 @@ def _amount(price: int, currency: str, field: str) -> int:
 
 
 def _paid_on(ctx: Context, given: RecordPayment, house: House) -> str:
-    today = today_of(ctx, house).isoformat()
+    today = house.today(ctx).isoformat()
     on = given.on or today
     if on > today:
         raise Invalid([Fault("on", "lies ahead; a payment is recorded when it has come")])

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from mainstay.business.invoices.events import InvoiceViewed
 from mainstay.business.invoices.model import Invoice, Status
-from mainstay.business.invoices.papers import paper_of, snapshot_of
+from mainstay.business.invoices.papers import e_invoice_of
 from mainstay.business.invoices.store import INVOICES, STATUS
-from mainstay.business.issuing.printed import PDF, XML, PaperOut
+from mainstay.business.issuing.printed import PDF, XML, PaperOut, paper_of, snapshot_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
@@ -113,7 +113,7 @@ def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut
 
     As it was issued.
     """
-    return paper_of(_invoice(ctx, given.invoice_id), "ubl")
+    return e_invoice_of(_invoice(ctx, given.invoice_id))
 
 
 @operation(right=Right.LINKED_INVOICE_READ, effect=Effect.CHANGE, offered=_BY_LINK, on=LINKED)

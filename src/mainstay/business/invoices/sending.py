@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
@@ -13,14 +13,14 @@ from mainstay.business.invoices.billing import beyond_quote, is_billed
 from mainstay.business.invoices.events import InvoiceSent, InvoiceVoided
 from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, standing_of
 from mainstay.business.invoices.operations import InvoiceId
-from mainstay.business.invoices.papers import paper_of, snapshot_of, spelled
+from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
-from mainstay.business.issuing.house import House, house_of, today_of
-from mainstay.business.issuing.mailing import Enclosed, addresses, each_once, letters
-from mainstay.business.issuing.printed import printing
+from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, Recipients, addressed, customer_s, mail
+from mainstay.business.issuing.printed import paper_of, printing, snapshot_of
 from mainstay.business.lines.model import read_lines
 from mainstay.business.organisation import numbering
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.store import QUOTES
 from mainstay.identity.links import Kind as LinkKind
 from mainstay.kernel.context import Context
@@ -35,24 +35,16 @@ from mainstay.values.fields import Email, Paragraph
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.values.money import amount_text
 
-MOST_ADDRESSES = 10
 # Someone who was reminded so many days ago is given time.
 _PATIENCE = timedelta(days=3)
-TO = Field(
-    None,
-    max_length=MOST_ADDRESSES,
-    title="To",
-    description="Addresses, where not the customer's own and those of contacts who receive invoices.",
-)
+TO: Any = addressed("the customer's own and those of contacts who receive invoices")
 
 
 class SendInvoice(Irrevocable):
     """Which invoice, and how."""
 
     invoice_id: InvoiceId
-    deliver: Literal["email", "none"] = Field(
-        "email", description="`none` issues it without a mail, to be handed over otherwise."
-    )
+    deliver: Deliver = DELIVER
     to: list[Email] | None = TO
 
 
@@ -86,16 +78,17 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     a page that tells how to pay.
     """
     house = house_of(ctx)
-    today = today_of(ctx, house)
+    today = house.today(ctx)
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
-    to = (each_once(given.to) if given.to else addresses(ctx, customer, "invoices")) if given.deliver == "email" else []
-    unreachable = [] if to or given.deliver == "none" else [unreachable_reason(customer)]
+    recipients = customer_s(ctx, customer, "invoices", given.to, given.deliver)
     against = [*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *_if_too_late(ctx, invoice)]
     against += beyond_quote(ctx, invoice)
-    refuse([*against, *unreachable])
-    due_on = invoice.due_on or (today + timedelta(days=_days_to_pay(ctx, customer, house))).isoformat()
+    refuse([*against, *recipients.against])
+    days = house.payment_terms_days if customer.payment_terms_days is None else customer.payment_terms_days
+    due_on = invoice.due_on or (today + timedelta(days=days)).isoformat()
     number = numbering.take(ctx, "invoice")
-    snapshot = _frozen(ctx, invoice, house, {"number": number, "issuedOn": today.isoformat(), "dueOn": due_on})
+    told = {"number": number, "issuedOn": today.isoformat(), "dueOn": due_on}
+    snapshot = _frozen(ctx, invoice, told | {"language": customer.language or house.language})
     judged = standing(snapshot)
     after = INVOICES.save(
         ctx,
@@ -123,7 +116,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     _tell_credit(ctx, after)
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")
-    mail(ctx, Enclosed("invoice", after.id, paper_of(after, "pdf").name, LinkKind.INVOICE, after.id), after, to)
+    mail_about(ctx, after, Enclosed("invoice", after.id, paper_of(after).name, LinkKind.INVOICE, after.id), recipients)
     ctx.record(InvoiceSent(after, invoice))
     return after
 
@@ -149,7 +142,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
             "standing": "void",
             "owing": False,
             "voided_at": ctx.at,
-            "voided_on": today_of(ctx, house_of(ctx)).isoformat(),
+            "voided_on": house_of(ctx).today(ctx).isoformat(),
             "void_reason": given.reason,
         },
     )
@@ -178,8 +171,8 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     By a mail with its PDF and the link to its page.
     """
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
-    to = each_once(given.to) if given.to else addresses(ctx, customer, "invoices")
-    refuse([] if to else [unreachable_reason(customer)])
+    recipients = customer_s(ctx, customer, "invoices", given.to)
+    refuse(recipients.against)
     house = house_of(ctx)
     if invoice.status != "overdue":
         ctx.warnings.append(f"{invoice.named} is not overdue: there is time until {invoice.due_on}.")
@@ -188,17 +181,11 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
         ctx.warnings.append(f"They were reminded on {on} already.")
     after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.at})
     ctx.summary = f"{after.customer_name} is reminded of {after.called}: {after.due_text} is to be paid."
-    mail(ctx, Enclosed("reminder", after.id, paper_of(after, "pdf").name, LinkKind.INVOICE, after.id), after, to)
+    mail_about(ctx, after, Enclosed("reminder", after.id, paper_of(after).name, LinkKind.INVOICE, after.id), recipients)
     return after
 
 
 OPERATIONS = (send_invoice, void_invoice, send_reminder)
-
-
-def unreachable_reason(customer: Customer) -> Reason:
-    """The reason that there is nobody to mail to."""
-    told = f"There is no address to mail it to. Give {customer.name} one, say where it is to go"
-    return Reason(f"{told}, or issue it without a mail.", "update_customer")
 
 
 def told_standing(judged: Standing) -> dict[str, Any]:
@@ -206,15 +193,18 @@ def told_standing(judged: Standing) -> dict[str, Any]:
     return {"status": judged.status, "missing": list(judged.missing)}
 
 
-def mail(
-    ctx: Context, enclosed: Enclosed, invoice: Invoice, to: list[str], other: Mapping[str, str] | None = None
+def mail_about(
+    ctx: Context,
+    invoice: Invoice,
+    enclosed: Enclosed,
+    recipients: Recipients,
+    other: Mapping[str, str] | None = None,
 ) -> None:
-    """Mail a document about an invoice, in the customer's language or the organisation's own words."""
-    house, snapshot = house_of(ctx), snapshot_of(invoice)
-    locale = Locale(snapshot.language, snapshot.seller.address.country if snapshot.seller.address else None)
+    """Mail a document about an invoice."""
+    snapshot = snapshot_of(invoice)
+    locale = Locale.of(snapshot)
     values = {
         "customer": invoice.customer_name,
-        "organisation": snapshot.seller.name,
         "number": invoice.named,
         "title": invoice.title or "",
         "total": locale.money(amount_text(invoice.total, invoice.currency), invoice.currency),
@@ -222,13 +212,7 @@ def mail(
         "dueOn": locale.day(invoice.due_on or ""),
         **(other or {}),
     }
-    for letter in letters(enclosed, snapshot, to, house.mail_texts.get(enclosed.words), values):
-        ctx.post(letter)
-        ctx.effects.append(f"It is mailed to {letter.payload['to']}: {letter.payload['subject']}")
-    if to and not snapshot.seller.email:
-        ctx.warnings.append(
-            "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
-        )
+    mail(ctx, enclosed, snapshot, recipients.to, values)
 
 
 def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
@@ -242,21 +226,10 @@ def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
     return [Reason(f"{told}, first.", "delete_draft_invoice")]
 
 
-def _days_to_pay(ctx: Context, customer: Customer, house: House) -> int:
-    row = ctx.rows.one(
-        "SELECT payment_terms_days FROM customer WHERE organisation_id = :organisation AND id = :id", id=customer.id
-    )
-    return int(row[0]) if row and row[0] is not None else house.payment_terms_days
-
-
-def _frozen(ctx: Context, invoice: Invoice, house: House, told: dict[str, Any]) -> Snapshot:
-    row = ctx.rows.one(
-        "SELECT language FROM customer WHERE organisation_id = :organisation AND id = :id", id=invoice.customer_id
-    )
+def _frozen(ctx: Context, invoice: Invoice, told: dict[str, Any]) -> Snapshot:
     told |= {
         "kind": "invoice",
         "type": invoice.kind,
-        "language": row[0] if row and row[0] else house.language,
         "servicePeriod": _worked(ctx, invoice),
         "title": invoice.title,
         "notes": invoice.notes,
@@ -279,13 +252,9 @@ def _worked(ctx: Context, invoice: Invoice) -> dict[str, str] | None:
 
 def _preceding(ctx: Context, invoice: Invoice) -> list[dict[str, Any]]:
     """The invoices that it takes off."""
-    before = dict.fromkeys(line["source"]["id"] for line in invoice.lines if _deducts(line))
+    before = dict.fromkeys(line.source["id"] for line in read_lines(invoice.lines) if line.source and line.deducts)
     found = [INVOICES.fetch(ctx, identity) for identity in before]
     return [{"number": one.number, "issuedOn": one.issued_on} for one in found]
-
-
-def _deducts(line: dict[str, Any]) -> bool:
-    return bool(line["source"] and line["source"]["kind"] == "deposit")
 
 
 def _tell_credit(ctx: Context, invoice: Invoice) -> None:

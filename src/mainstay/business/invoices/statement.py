@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.invoices.payment import PAYMENTS, ShownAllocation
-from mainstay.business.issuing.house import house_of
+from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door

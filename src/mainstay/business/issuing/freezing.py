@@ -68,7 +68,7 @@ def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Term
             "pricesIncludeTax": terms.inclusive,
             **around,
             "taxRates": [_told(rate) for rate in rates.values()],
-            "lines": [line | {"deduction": _deducts(line)} for line in drawn.lines],
+            "lines": [told | {"deduction": line.deducts} for told, line in zip(drawn.lines, lines, strict=True)],
             "discount": {**told.pop("discount"), "taken": amount_text(taken, terms.currency)} if taken else None,
             "totals": {
                 "net": amount_text(drawn.totals.net, terms.currency),
@@ -78,10 +78,6 @@ def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Term
             **told,
         }
     )
-
-
-def _deducts(line: dict[str, Any]) -> bool:
-    return bool(line["source"] and line["source"]["kind"] == "deposit")
 
 
 def _house(ctx: Context) -> dict[str, Any]:

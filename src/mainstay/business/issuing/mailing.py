@@ -2,24 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
+from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.organisation.mail_texts import put_in
+from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.mail_texts import put_in, worded
+from mainstay.business.pricelist.model import Supplier
 from mainstay.identity.mails import LINK, MAIL
 from mainstay.kernel.context import Context
 from mainstay.ledger.outbox import Letter, Message
-from mainstay.paper.messages import say
 from mainstay.paper.snapshot import Snapshot
+from mainstay.terms.refusal import Reason
 from mainstay.values.mailbox import fold_address
+
+_MOST_ADDRESSES = 10
+_NOBODY = "There is no address to mail it to. Give {} one, {}."
+_NO_ANSWER = "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
 
 
 class Enclosed(NamedTuple):
     """What is mailed: a record that was issued, what its PDF is called, and the kind of the link, to whose page."""
 
-    # Which words go with it: those of a quote, an invoice, a reminder.
+    # Which words go with it: those of a quote, an invoice, a reminder, a credit note, an order.
     words: str
     record: str
     file_name: str
@@ -27,52 +34,67 @@ class Enclosed(NamedTuple):
     linked: str = ""
 
 
-# The words that go with each kind of mail: its subject, its text, and what one presses there.
-_WORDS: dict[str, tuple[str, str, str | None]] = {
-    "quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton"),
-    "invoice": ("mail.invoiceSubject", "mail.invoiceText", "mail.invoiceButton"),
-    "reminder": ("mail.reminderSubject", "mail.reminderText", "mail.reminderButton"),
-    "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
-    "order": ("mail.orderSubject", "mail.orderText", None),
+# A mail that is not sent at all is handed over otherwise.
+Deliver = Literal["email", "none"]
+DELIVER: Any = Field("email", description="`none` issues it without a mail, to be handed over otherwise.")
+
+
+def addressed(whose: str) -> Any:
+    """The field for addresses, where a document does not go to the usual ones."""
+    return Field(None, max_length=_MOST_ADDRESSES, title="To", description=f"Addresses, where not {whose}.")
+
+
+_WAYS: dict[Deliver | None, str] = {
+    "email": "say where it is to go, or issue it without a mail",
+    None: "or say where it is to go",
 }
 
 
-def addresses(ctx: Context, customer: Customer, receives: Literal["quotes", "invoices"]) -> list[str]:
-    """Where a customer is mailed such documents: their own address, and those of contacts who receive them."""
-    rows = ctx.rows.all(
-        "SELECT email, receives FROM contact WHERE organisation_id = :organisation AND customer_id = :customer"
-        " AND status = 'active' AND email IS NOT NULL ORDER BY id",
-        customer=customer.id,
-    )
-    theirs = [str(email) for email, told in rows if orjson.loads(str(told))[receives]]
-    return each_once([*([customer.email] if customer.email else []), *theirs])
+class Recipients(NamedTuple):
+    """Where a document is mailed, and why it cannot be."""
+
+    to: list[str]
+    against: list[Reason]
 
 
-def each_once(found: Sequence[str]) -> list[str]:
-    """Addresses without those that are the same mailbox."""
-    once: dict[str, str] = {}
-    for address in found:
-        once.setdefault(fold_address(address), address)
-    return list(once.values())
+def customer_s(
+    ctx: Context,
+    customer: Customer,
+    receives: Literal["quotes", "invoices"],
+    asked: Sequence[str] | None,
+    deliver: Deliver | None = None,
+) -> Recipients:
+    """Where a customer is mailed: where asked, or at their own address and those of contacts who receive such.
+
+    What is nothing but a mail says nothing of how it is delivered.
+    """
+    if deliver == "none":
+        return Recipients([], [])
+    to = asked or _usual(ctx, customer, receives)
+    return _recipients(to, Reason(_NOBODY.format(customer.name, _WAYS[deliver]), "update_customer"))
 
 
-def letters(
-    enclosed: Enclosed, snapshot: Snapshot, to: list[str], own: Mapping[str, str] | None, values: dict[str, str]
-) -> list[Letter]:
-    """A mail for each address: the organisation's own words or the usual ones, with these values in them."""
-    language, (subject_key, text_key, button) = snapshot.language, _WORDS[enclosed.words]
-    values = values | {"link": LINK}
-    if own:
-        text = own["text"] if "{link}" in own["text"] else f"{own['text']}\n\n{{link}}"
-        subject, text = put_in(own["subject"], values), put_in(text, values)
-    else:
-        subject, text = say(language, subject_key, **values), say(language, text_key, **values)
+def supplier_s(supplier: Supplier, asked: Sequence[str] | None, deliver: Deliver) -> Recipients:
+    """Where a supplier is mailed."""
+    if deliver == "none":
+        return Recipients([], [])
+    to = asked or ([supplier.email] if supplier.email else [])
+    return _recipients(to, Reason(_NOBODY.format(supplier.name, _WAYS[deliver]), "save_supplier"))
+
+
+def mail(ctx: Context, enclosed: Enclosed, snapshot: Snapshot, to: Sequence[str], values: Mapping[str, str]) -> None:
+    """Mail a document to each address, in the organisation's own words or the usual ones, with these values in them."""
+    if not to:
+        return
+    own = house_of(ctx).words_for(enclosed.words)
+    words = worded(enclosed.words, snapshot.language, own)
+    values = {"organisation": snapshot.issuer.name, "link": LINK, **values}
     # A name may have a line break where a subject has none.
-    subject = " ".join(subject.split())
+    subject, text = " ".join(put_in(words.subject, values).split()), put_in(words.text, values)
     payload = {
         "subject": subject,
         "text": text,
-        "html": _html(text, say(language, button) if button else "", language),
+        "html": _html(text, words.button or "", snapshot.language),
         "sender_name": snapshot.issuer.name,
         "reply_to": snapshot.issuer.email or "",
         "paper": enclosed.record,
@@ -80,7 +102,29 @@ def letters(
     }
     if enclosed.link_kind:
         payload |= {"link_kind": enclosed.link_kind, "link": enclosed.linked}
-    return [_letter(address, payload) for address in to]
+    for address in to:
+        ctx.post(_letter(address, payload))
+        ctx.effects.append(f"It is mailed to {address}: {subject}")
+    if not snapshot.issuer.email:
+        ctx.warnings.append(_NO_ANSWER)
+
+
+def _recipients(to: Sequence[str], nobody: Reason) -> Recipients:
+    """Addresses without those that are the same mailbox."""
+    once: dict[str, str] = {}
+    for address in to:
+        once.setdefault(fold_address(address), address)
+    return Recipients(list(once.values()), [] if once else [nobody])
+
+
+def _usual(ctx: Context, customer: Customer, receives: str) -> list[str]:
+    rows = ctx.rows.all(
+        "SELECT email, receives FROM contact WHERE organisation_id = :organisation AND customer_id = :customer"
+        " AND status = 'active' AND email IS NOT NULL ORDER BY id",
+        customer=customer.id,
+    )
+    theirs = [str(email) for email, told in rows if orjson.loads(str(told))[receives]]
+    return [*([customer.email] if customer.email else []), *theirs]
 
 
 def _letter(to: str, payload: dict[str, str]) -> Letter:

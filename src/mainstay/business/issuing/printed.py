@@ -1,10 +1,14 @@
 """What is known of the files of a document, and how one is asked for."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from mainstay.ledger.outbox import Letter
+from mainstay.paper.sheet import title_of
+from mainstay.paper.snapshot import Snapshot
+from mainstay.terms.refusal import Conflict
 from mainstay.terms.shapes import Shown
 
 # The kind of a letter that asks for a file.
@@ -17,6 +21,27 @@ Form = Literal["pdf", "void", "ubl"]
 TABLES = {"quote": "quote", "invoice": "invoice", "credit": "credit_note", "po": "purchase_order"}
 # The columns there with the names of the files.
 COLUMNS: dict[str, str] = {"pdf": "pdf_sha256", "void": "void_pdf_sha256", "ubl": "ubl_sha256"}
+_ENDINGS: dict[Form, str] = {"pdf": ".pdf", "void": " void.pdf", "ubl": ".xml"}
+
+
+class Document(Protocol):
+    """A record that is issued."""
+
+    @property
+    def id(self) -> str:
+        """Which."""
+
+    @property
+    def named(self) -> str:
+        """What people call it beside its title."""
+
+    @property
+    def snapshot(self) -> str | None:
+        """What was frozen when it was issued, as JSON."""
+
+    @property
+    def files(self) -> Mapping[str, str | None]:
+        """The names of its files, by their form; null until one is made."""
 
 
 class PaperOut(Shown):
@@ -33,3 +58,16 @@ class PaperOut(Shown):
 def printing(record: str, called: str, form: Form = "pdf") -> Letter:
     """Have a file of a document made."""
     return Letter(PRINT, {"record": record, "form": form}, f"The {'XML' if form == 'ubl' else 'PDF'} of {called}")
+
+
+def paper_of(document: Document, form: Form = "pdf") -> PaperOut:
+    """A file of what was issued."""
+    name = f"{title_of(snapshot_of(document))} {document.named}{_ENDINGS[form]}"
+    return PaperOut(object=PaperOut.noun, record_id=document.id, form=form, name=name, sha256=document.files[form])
+
+
+def snapshot_of(document: Document) -> Snapshot:
+    """What was frozen when a document was issued."""
+    if document.snapshot is None:
+        raise Conflict(f"{document.named} was never sent, and has no file until it is.")
+    return Snapshot.model_validate_json(document.snapshot)

@@ -13,27 +13,31 @@ from mainstay.values.fields import Line, Paragraph
 _IN_BRACES = re.compile(r"\{([^{}]*)\}")
 _LINK = "{link}"
 # What each kind of mail says where an organisation has no words of its own.
-_USUAL = {
+_USUAL: dict[str, tuple[str, str, str | None]] = {
     "quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton"),
     "invoice": ("mail.invoiceSubject", "mail.invoiceText", "mail.invoiceButton"),
     "reminder": ("mail.reminderSubject", "mail.reminderText", "mail.reminderButton"),
+    "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
+    # A supplier has no page of ours.
+    "order": ("mail.orderSubject", "mail.orderText", None),
 }
 
 
 class Words(NamedTuple):
-    """What a mail says, with names in braces for what only it knows; and what one presses in it."""
+    """What a mail says, with names in braces for what only it knows; and what one presses in it, if anything."""
 
     subject: str
     text: str
-    button: str
+    button: str | None
 
 
 def worded(kind: str, language: str, own: Mapping[str, str] | None) -> Words:
     """The words of a kind of mail: the organisation's own, or the usual ones of a language."""
-    subject, text, button = (catalogue(language)[key] for key in _USUAL[kind])
+    said, (subject_key, text_key, button) = catalogue(language), _USUAL[kind]
     if own:
-        subject, text = own["subject"], own["text"]
-    return Words(subject, text if _LINK in text else f"{text}\n\n{_LINK}", button)
+        text = own["text"] if _LINK in own["text"] else f"{own['text']}\n\n{_LINK}"
+        return Words(own["subject"], text, said[button] if button else None)
+    return Words(said[subject_key], said[text_key], said[button] if button else None)
 
 
 def put_in(text: str, values: Mapping[str, str]) -> str:

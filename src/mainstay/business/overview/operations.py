@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.invoices.operations import list_invoices
 from mainstay.business.invoices.paying import list_payments
-from mainstay.business.issuing.house import House, house_of, today_of
 from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
 from mainstay.business.overview.store import DRAFTS, ON_ACCOUNT, OVERDUE, UNPAID, Summed, revenue, sum_up
 from mainstay.business.quotes.operations import list_quotes
@@ -98,7 +98,7 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
     Each with how many there are and what lists exactly those. The place to begin a day; members see what is their own.
     """
     house = house_of(ctx)
-    today = today_of(ctx, house)
+    today = house.today(ctx)
     # As for a page, where a list is counted as well; of each, one record is enough.
     counting = replace(ctx, envelope=ctx.envelope._replace(actions=True))
     needs = [_need(counting, one, today.isoformat(), house.currency) for one in _WAITING if ctx.actor.may(one.right)]

@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from mainstay.business.issuing.house import House
+from mainstay.business.organisation.house import House
 from mainstay.business.reporting.asked import Asked
 from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS, month_of, sums
 from mainstay.kernel.context import Context

@@ -9,7 +9,7 @@ from pydantic import Field
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import edited, made
 from mainstay.business.lines.model import MOST_LINES
-from mainstay.business.organisation.books import if_closed
+from mainstay.business.organisation.house import house_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.purchasing import materials, store
@@ -35,7 +35,6 @@ from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Reference, SignedPrice, id_of, omittable
-from mainstay.values.moments import local_date
 from mainstay.values.search import SearchText
 
 _BillId = Annotated[str, id_of("bill"), Field(title="Bill", description="The bill's id.")]
@@ -164,7 +163,7 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     book = BillBook(ctx, order, store.billed_of(ctx, order.id) if order else {})
     lines = made(book.whole() if given.lines is None else given.lines, book)
     bill_lines = [BillLine(line, book.bills[line.id]) for line in lines]
-    currency = store.house(ctx).currency
+    currency = house_of(ctx).currency
     columns = reckon(ctx, bill_lines, currency, given.total)
     check_ordered(ctx, bill_lines, book, allowed=given.allow_overbilling)
     bill = BILLS.insert(
@@ -272,7 +271,7 @@ def _usual_due(on: str, supplier: Supplier) -> str | None:
 
 
 def _closed(ctx: Context, on: str) -> list[Reason]:
-    return if_closed(on, store.house(ctx).closed_until, "bills")
+    return house_of(ctx).if_closed(on)
 
 
 def _said(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
@@ -292,7 +291,7 @@ def _moved(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
     becomes = given.status or bill.status
     if given.paid_on and becomes != "paid":
         raise Invalid([Fault("paidOn", "is sent with status paid")])
-    today = local_date(ctx.now, store.house(ctx).time_zone).isoformat()
+    today = house_of(ctx).today(ctx).isoformat()
     if given.paid_on and given.paid_on > today:
         raise Invalid([Fault("paidOn", "lies ahead; say so when it is paid")])
     if becomes == bill.status and not given.paid_on:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import orjson
@@ -11,11 +12,11 @@ from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.model import MOST
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.store import ITEMS
-from mainstay.business.purchasing import store
 from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought, in_parts
 from mainstay.business.purchasing.model import Order
-from mainstay.business.purchasing.store import ORDERS, House
+from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.values.ids import new_id
@@ -124,7 +125,6 @@ class _Writing:
     """Writes rows, priced as the organisation bills them."""
 
     ctx: Context
-    _house: list[House] = field(default_factory=list)
     _jobs: dict[str, Job | None] = field(default_factory=dict)
 
     def write(self, wanted: Sequence[Bought], there: Sequence[Row]) -> None:
@@ -174,13 +174,13 @@ class _Writing:
         """What one unit is billed at, and all of it: as the price list says, or else with the usual markup."""
         if one.quantity <= 0:
             return 0, 0
-        house = self._decided
+        house = self._house
         item = ITEMS.find(self.ctx, "price_item.id = :id", id=one.line.item_id) if one.line.item_id else None
         if item and item.sell_price is not None:
             price = item.sell_price
         else:
             paid = one.line.unit_price * (WHOLE - one.line.discount_percent)
-            with_markup = paid * (100 + house.markup_percent) * (WHOLE + self._tax_included)
+            with_markup = paid * (100 + house.materials_markup_percent) * (WHOLE + self._tax_included)
             price = rounded(with_markup, 100 * WHOLE * WHOLE)
         decimals = CURRENCIES[house.currency]
         amount = Charge(one.quantity, price, UNTAXED).amount(decimals)
@@ -188,16 +188,14 @@ class _Writing:
             raise Invalid([Fault("lines", "come to more than can be billed")])
         return price, in_parts(amount, house.currency)
 
-    @property
-    def _decided(self) -> House:
-        if not self._house:
-            self._house.append(store.house(self.ctx))
-        return self._house[0]
+    @cached_property
+    def _house(self) -> House:
+        return house_of(self.ctx)
 
-    @property
+    @cached_property
     def _tax_included(self) -> int:
         """The tax that is within prices, where they are told with it."""
-        if not self._decided.prices_include_tax:
+        if not self._house.prices_include_tax:
             return 0
         row = self.ctx.rows.one(
             "SELECT tax_rate.percent FROM organisation JOIN tax_rate ON tax_rate.organisation_id = organisation.id"

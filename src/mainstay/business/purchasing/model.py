@@ -152,6 +152,11 @@ class ListedOrder(Kept):
         return f"{self.number} {self.supplier_name}"
 
     @property
+    def named(self) -> str:
+        """Its number: it has no title."""
+        return self.number
+
+    @property
     def detail(self) -> str | None:
         """For which job it is."""
         return self.job_number
@@ -221,6 +226,11 @@ class Order(ListedOrder):
     total: int
     snapshot: str | None
     pdf_sha256: str | None
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """The name of its file, by its form."""
+        return {"pdf": self.pdf_sha256}
 
     @property
     def reckoned(self) -> Terms:

@@ -11,7 +11,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import edited, made
 from mainstay.business.lines.model import MOST_LINES
 from mainstay.business.organisation import numbering
-from mainstay.business.purchasing import store
+from mainstay.business.organisation.house import house_of
 from mainstay.business.purchasing.asked import (
     CostBook,
     JobId,
@@ -128,7 +128,7 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     job = job_of(ctx, given.job_id)
     if job:
         refuse(job.not_workable())
-    currency = store.house(ctx).currency
+    currency = house_of(ctx).currency
     lines = drawn(ctx, made(given.lines, CostBook(ctx)), currency)
     return ORDERS.insert(
         ctx,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.lines.model import MOST_LINES
-from mainstay.business.organisation.books import if_closed
+from mainstay.business.organisation.house import house_of
 from mainstay.business.purchasing import materials, store
 from mainstay.business.purchasing.asked import OrderId
 from mainstay.business.purchasing.lines import OrderLine, quantity_text
@@ -21,7 +21,6 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import Day, Line, SignedQuantity
 from mainstay.values.ids import new_id
-from mainstay.values.moments import local_date
 from mainstay.values.money import price_text
 
 _MOST_RECEIPTS = 200
@@ -63,12 +62,12 @@ def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
 
     Line by line, never more than was ordered; a negative quantity corrects. It is a cost of the job at once.
     """
-    house = store.house(ctx)
-    today = local_date(ctx.now, house.time_zone).isoformat()
+    house = house_of(ctx)
+    today = house.today(ctx).isoformat()
     on = given.on or today
     if on > today:
         raise Invalid([Fault("on", "lies ahead; goods are received when they have come")])
-    refuse(if_closed(on, house.closed_until, "what came"))
+    refuse(house.if_closed(on))
     _check(given.lines, order.order_lines)
     if len(order.receipts) >= _MOST_RECEIPTS:
         raise Conflict(f"{order.number} has come in {_MOST_RECEIPTS} parts already. Close it and draft another one.")

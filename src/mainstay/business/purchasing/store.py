@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import orjson
 
@@ -155,28 +155,6 @@ LISTED_BILLS = Listing(
     },
     found_by=_BILL_FOUND_BY,
 )
-
-
-class House(NamedTuple):
-    """What an organisation has decided that its purchases need to know."""
-
-    currency: str
-    time_zone: str
-    language: str
-    closed_until: str | None
-    prices_include_tax: bool
-    markup_percent: int
-
-
-def house(ctx: Context) -> House:
-    """The organisation's decisions as they stand."""
-    row = ctx.rows.one(
-        "SELECT currency, time_zone, language, books_closed_until, prices_include_tax, materials_markup_percent"
-        " FROM organisation WHERE id = :organisation"
-    )
-    currency, zone, language, closed, inclusive, markup = row or ("EUR", "UTC", "en", None, 0, 0)
-    closed_until = None if closed is None else str(closed)
-    return House(str(currency), str(zone), str(language), closed_until, bool(inclusive), int(markup or 0))
 
 
 def settle(ctx: Context, order: Order, changes: Mapping[str, Any]) -> Order:

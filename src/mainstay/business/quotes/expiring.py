@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 
-from mainstay.business.issuing.house import house_of
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteExpired
 from mainstay.business.quotes.store import QUOTES

@@ -240,6 +240,11 @@ class Quote(ListedQuote):
     pdf_sha256: str | None
 
     @property
+    def files(self) -> dict[str, str | None]:
+        """The name of its file, by its form."""
+        return {"pdf": self.pdf_sha256}
+
+    @property
     def reckoned(self) -> Terms:
         """What decides what its lines come to."""
         return Terms(self.currency, self.prices_include_tax, read_share(self.discount, self.currency))

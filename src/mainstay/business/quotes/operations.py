@@ -6,13 +6,13 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, SITES
-from mainstay.business.issuing.house import house_of
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
 from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
 from mainstay.business.lines.pricing import PriceBook, drawn
 from mainstay.business.organisation import numbering
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.events import QuoteCreated, QuoteUpdated
 from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, Status
 from mainstay.business.quotes.store import LISTED, QUOTES

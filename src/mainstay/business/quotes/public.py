@@ -7,14 +7,13 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.issuing.house import house_of
-from mainstay.business.issuing.printed import PaperOut
+from mainstay.business.issuing.printed import PaperOut, paper_of
 from mainstay.business.lines.model import Terms, choose, draw_up, read_lines, read_share
 from mainstay.business.lines.pricing import rates_of
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.deciding import MOST_CHOSEN, Accepted, accept, decline
 from mainstay.business.quotes.events import QuoteViewed
 from mainstay.business.quotes.model import Quote, Status
-from mainstay.business.quotes.sending import paper_of
 from mainstay.business.quotes.store import QUOTES, STATUS
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing

@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
-from mainstay.business.issuing.house import House
+from mainstay.business.organisation.house import House
 from mainstay.terms.refusal import Fault, Invalid
 
 # Whatever is reported on lies in these years, so that reckoning with days around it stays within the calendar.

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from mainstay.business.hours.store import COST, minor_unit
-from mainstay.business.hours.store import house as house_of_hours
+from mainstay.business.organisation.house import house_of
 from mainstay.business.reporting.asked import Asked
 from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS, sums
 from mainstay.business.reporting.model import MOST_ROWS, Cell, Table, column, share, table
@@ -72,7 +72,7 @@ _WITHOUT_RATE = "{} entries of hours are of people without a cost per hour: they
 
 def _work(ctx: Context, asked: Asked, jobs: dict[str | None, _Job]) -> int:
     """Add what was worked, and what it cost; how many entries have no cost per hour."""
-    unit = minor_unit(house_of_hours(ctx))
+    unit = minor_unit(house_of(ctx))
     without_rate = 0
     for job, minutes, cost, unknown in ctx.rows.all(_HOURS.format(_of(asked)), unit=unit, **asked.bound):
         one = jobs[None if job is None else str(job)]
@@ -91,7 +91,7 @@ _HOURS = (
 
 def _purchases(ctx: Context, asked: Asked, jobs: dict[str | None, _Job]) -> None:
     """Add what was bought for them."""
-    unit = minor_unit(house_of_hours(ctx))
+    unit = minor_unit(house_of(ctx))
     for job, cost in ctx.rows.all(_MATERIALS.format(_of(asked)), **asked.bound):
         jobs[str(job)].materials_cost += rounded(int(cost or 0), unit)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.issuing.house import house_of, today_of
+from mainstay.business.organisation.house import house_of
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.reporting.asked import Asked, days_of
 from mainstay.business.reporting.job_profit import job_profit
@@ -85,7 +85,7 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
     report = REPORTS[given.name]
     _check(given, report)
     house = house_of(ctx)
-    today = today_of(ctx, house)
+    today = house.today(ctx)
     first, last = days_of(given.from_, given.until, today)
     if given.customer_id:
         CUSTOMERS.fetch(ctx, given.customer_id)

@@ -90,8 +90,8 @@ def _told(invoice: dict[str, Any]) -> dict[str, Any]:
     # What is still to be paid now, not what was when it was issued.
     totals = issued.totals.model_copy(update={"due": invoice["due"]})
     snapshot = issued.model_copy(update={"totals": totals})
-    language, currency, seller = invoice["language"], snapshot.currency, snapshot.seller
-    locale = Locale(language, seller.address.country if seller.address else None)
+    language, currency = invoice["language"], snapshot.currency
+    locale = Locale.of(snapshot)
     values = {
         "paid": locale.money(invoice["paid"], currency),
         "due": locale.money(invoice["due"], currency),

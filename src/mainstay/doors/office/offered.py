@@ -139,7 +139,7 @@ def _told(quote: dict[str, Any]) -> dict[str, Any]:
     """What the page shows, in words and numbers as its reader writes them."""
     snapshot = Snapshot.model_validate(quote["snapshot"])
     language, currency, seller = quote["language"], snapshot.currency, snapshot.seller
-    locale = Locale(language, seller.address.country if seller.address else None)
+    locale = Locale.of(snapshot)
     values = {
         "organisation": seller.name,
         "name": quote["acceptedBy"] or "",

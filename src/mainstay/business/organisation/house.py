@@ -1,10 +1,11 @@
-"""What an organisation has decided that its documents need to know."""
+"""What an organisation has decided, for all that depends on it."""
 
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 import orjson
 
+from mainstay.business.organisation.books import if_closed
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Reason
 from mainstay.values.moments import beginning_of, local_date, moment_text
@@ -16,15 +17,19 @@ _NEVER = "9999-12-31T23:59:59.999Z"
 class House(NamedTuple):
     """The organisation's decisions as they stand."""
 
+    country: str
     currency: str
     time_zone: str
     language: str
     prices_include_tax: bool
-    mail_texts: dict[str, Any]
+    # As JSON: few who ask want them.
+    mail_texts: str
     quote_valid_days: int
     quote_terms: str | None
     payment_terms_days: int
     invoice_notes: str | None
+    hours_rounding_minutes: int
+    materials_markup_percent: int
     books_closed_until: str | None
 
     def ends_at(self, day: str) -> str:
@@ -36,21 +41,20 @@ class House(NamedTuple):
 
     def if_closed(self, day: str) -> list[Reason]:
         """The reason that the books are closed for a date."""
-        if self.books_closed_until is None or day > self.books_closed_until:
-            return []
-        text = f"The books are closed until {self.books_closed_until}, so nothing of {day} changes any more."
-        return [Reason(f"{text} An owner or admin can open them again.", unblock="update_settings")]
+        return if_closed(day, self.books_closed_until)
+
+    def words_for(self, mail: str) -> dict[str, str] | None:
+        """The organisation's own words for a kind of mail, if it has any."""
+        own: dict[str, str] | None = orjson.loads(self.mail_texts).get(mail)
+        return own
+
+    def today(self, ctx: Context) -> date:
+        """Which date it is there."""
+        return local_date(ctx.now, self.time_zone)
 
 
 def house_of(ctx: Context) -> House:
     """What the organisation has decided."""
     row = ctx.rows.one(f"SELECT {', '.join(House._fields)} FROM organisation WHERE id = :organisation")
     told: dict[str, Any] = dict(zip(House._fields, row or (), strict=True))
-    told["prices_include_tax"] = bool(told["prices_include_tax"])
-    told["mail_texts"] = orjson.loads(told["mail_texts"])
-    return House(**told)
-
-
-def today_of(ctx: Context, house: House) -> date:
-    """Which date it is there."""
-    return local_date(ctx.now, house.time_zone)
+    return House(**told | {"prices_include_tax": bool(told["prices_include_tax"])})
