@@ -105,7 +105,9 @@ def test_not_ahead_and_not_into_closed_books(cast: Cast) -> None:
     with pytest.raises(Invalid, match=r"^on: lies ahead"):
         received(cast, order, "1", on=ahead)
     cast.perform(update_settings, booksClosedUntil="2026-01-31")
-    with pytest.raises(Blocked, match=r"^The books are closed until 2026-01-31, so nothing of 2026-01-31 changes any more"):
+    with pytest.raises(
+        Blocked, match=r"^The books are closed until 2026-01-31, so nothing of 2026-01-31 changes any more"
+    ):
         received(cast, order, "1", on="2026-01-31")
 
 

@@ -190,7 +190,9 @@ def test_a_supplier_whom_nothing_is_bought_from_any_more_still_bills(cast: Cast)
 
 def test_not_into_closed_books(cast: Cast) -> None:
     cast.perform(update_settings, booksClosedUntil="2026-02-02")
-    with pytest.raises(Blocked, match=r"^The books are closed until 2026-02-02, so nothing of 2026-02-02 changes any more"):
+    with pytest.raises(
+        Blocked, match=r"^The books are closed until 2026-02-02, so nothing of 2026-02-02 changes any more"
+    ):
         a_bill(cast)
 
 

@@ -108,7 +108,9 @@ def test_what_is_void_and_what_lies_in_closed_books_stays(cast: Cast) -> None:
     with pytest.raises(Blocked, match=r"is void\. Record it anew\.$"):
         changed(cast, gone, notes="x")
     cast.perform(update_settings, booksClosedUntil="2026-02-28")
-    with pytest.raises(Blocked, match="The books are closed until 2026-02-28, so nothing of 2026-02-02 changes any more"):
+    with pytest.raises(
+        Blocked, match="The books are closed until 2026-02-28, so nothing of 2026-02-02 changes any more"
+    ):
         changed(cast, bill, on="2026-03-01")
     # That it is paid is no change of what it says.
     assert changed(cast, bill, status="paid", paidOn="2026-03-02")["status"] == "paid"

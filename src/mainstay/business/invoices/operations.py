@@ -60,7 +60,8 @@ class ListInvoices(ListInput):
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "due"] = Field(
         "newest",
-        description="`newest` first, last `issued` first, or first `due` first, without those that have no date.",
+        description="`newest` first, last `issued` first, or first `due` first, without those that have no date."
+        " Those overdue are always by when they were due.",
     )
 
 
@@ -138,6 +139,9 @@ def list_invoices(ctx: Context, given: ListInvoices) -> Page[ListedInvoiceOut]:
     # What was issued between dates is looked for by its date, and so is in that order.
     if given.from_ or given.until:
         given = given.model_copy(update={"order": "issued"})
+    # And what is overdue by when it was due.
+    elif given.status == "overdue":
+        given = given.model_copy(update={"order": "due"})
     narrowed: list[str] = []
     bound: dict[str, Any] = {}
     if given.job_id is not None:

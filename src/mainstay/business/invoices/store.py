@@ -18,10 +18,12 @@ from mainstay.values.search import kept_words, words_of_digits, words_of_number,
 _OF = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = invoice.{0}_id)"
 _OVERDUE = "invoice.owing = 1 AND coalesce(invoice.overdue_at, '9') <= :now"
 _IN_TIME = "coalesce(invoice.overdue_at, '9') > :now"
+# A date that is over lies before now, wherever it is over: so the index by dates finds them.
+_OVERDUE_BY_DATE = f"{_OVERDUE} AND invoice.due_on <= :now"
 _STATES = {name: f"invoice.standing = '{name}'" for name in get_args(Status)} | {
     "sent": f"invoice.standing = 'sent' AND {_IN_TIME}",
     "partPaid": f"invoice.standing = 'partPaid' AND {_IN_TIME}",
-    "overdue": _OVERDUE,
+    "overdue": _OVERDUE_BY_DATE,
     "unpaid": "invoice.owing = 1",
 }
 # The state that people are told.

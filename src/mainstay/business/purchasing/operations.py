@@ -46,6 +46,9 @@ _DeliverTo = Annotated[
 _Notes = Annotated[Paragraph | None, Field(description="What the supplier reads below.")]
 
 
+_OF_JOB = "purchase_order.job_id = :job"
+
+
 class ListPurchaseOrders(ListInput):
     """Which orders to list."""
 
@@ -96,9 +99,12 @@ def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> Page[Listed
 
     Without their lines. Members see those for their own jobs, without prices.
     """
-    if given.job_id is None:
-        return LISTED_ORDERS.page(ctx, given)
-    return LISTED_ORDERS.page(ctx, given, "purchase_order.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
+    if given.job_id is not None:
+        return LISTED_ORDERS.page(ctx, given, _OF_JOB, job=JOBS.fetch(ctx, given.job_id).id)
+    if given.status == "draft" and not ctx.actor.may(Right.PURCHASING_READ):
+        # Drafts are the office's: they are looked for at no job, instead of walked through one by one.
+        return LISTED_ORDERS.page(ctx, given, _OF_JOB, job="")
+    return LISTED_ORDERS.page(ctx, given)
 
 
 @operation(
