@@ -78,8 +78,8 @@ def issued(*given: Given, kind: str = "invoice", discount: Discount | None = Non
     items = [each for each in given if isinstance(each, Item)]
     counted = [item for item in items if item.chosen or not item.optional]
     decimals = CURRENCIES[currency]
-    amounts = iter(total_up([_charge(item, decimals, inclusive) for item in items], decimals).amounts)
-    charges = [_charge(item, decimals, inclusive) for item in counted]
+    amounts = iter(total_up([_charge(item, decimals, inclusive=inclusive) for item in items], decimals).amounts)
+    charges = [_charge(item, decimals, inclusive=inclusive) for item in counted]
     totals = total_up(charges, decimals, discount, inclusive=inclusive)
     rates = {item.rate["id"]: item.rate for item in items}
     told: dict[str, Any] = {
@@ -101,7 +101,7 @@ def issued(*given: Given, kind: str = "invoice", discount: Discount | None = Non
     return Snapshot.model_validate({**told, **usual.get(kind, {}), **more})
 
 
-def _charge(item: Item, decimals: int, inclusive: bool) -> Charge:  # noqa: FBT001
+def _charge(item: Item, decimals: int, *, inclusive: bool) -> Charge:
     parts = tuple(parse_price(part["percent"]) for part in item.rate["components"])
     rate = Rate(item.rate["id"], parts)
     charge = Charge(parse_price(item.quantity), parse_price(item.price), rate, parse_price(item.less))

@@ -28,7 +28,8 @@ def link_in_mail(server: RunningServer, email: str) -> str:
         for file in (server.settings.data / "outbox").glob("*.eml"):
             mail = message_from_bytes(file.read_bytes(), policy=default)
             if email in str(mail["To"]):
-                found = re.search(r"/q/\S+", mail.get_body(("plain",)).get_content())  # type: ignore[union-attr]
+                text = mail.get_body(("plain",))
+                found = text and re.search(r"/q/\S+", text.get_content())
                 return found[0] if found else None
         return None
 

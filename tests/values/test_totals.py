@@ -83,7 +83,7 @@ def test_what_was_invoiced_before_is_not_discounted() -> None:
 
 
 @pytest.mark.parametrize("inclusive", [False, True])
-def test_what_was_invoiced_before_is_taken_off_to_the_cent(inclusive: bool) -> None:  # noqa: FBT001
+def test_what_was_invoiced_before_is_taken_off_to_the_cent(*, inclusive: bool) -> None:
     work = [line("1", "1000.03", rate("5", "9.975"))]
     whole = total_up(work, 2, inclusive=inclusive)
     (before,) = total_up([line("1", "333.33", rate("5", "9.975"))], 2, inclusive=True).groups

@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from mainstay.business.invoices.model import LINE, TAX, Standing
-from mainstay.business.lines.model import ShownLine, ShownShare, ShownTax
+from mainstay.business.invoices.model import Standing
+from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, Order
 from mainstay.terms.rights import Needs, Right

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import ShownLine, ShownShare, ShownTax, Terms, read_share
+from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax, Terms, read_share
 from mainstay.business.organisation.house import House
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
@@ -17,7 +17,6 @@ from mainstay.values.money import amount_text
 
 # As it is kept; and all of what is shown but whether it is overdue, which time alone decides.
 Kind = Literal["standard", "deposit", "progress", "final"]
-Stored = Literal["draft", "issued", "void"]
 Status = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void"]
 # What a list is narrowed to; `unpaid` are all of which something is to be paid.
 Narrowed = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void", "unpaid"]
@@ -30,32 +29,6 @@ _MOMENT: dict[str, Any] = {"format": "date-time"}
 # For examples.
 _CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
 _JOB = "job_01KA3R5X7Z9B1D3F5H7J9K1N3P"
-_RATE = "tax_01KA3R2D4F6H8J0K2N4P6R8T0V"
-LINE: dict[str, Any] = {
-    "id": "line_01KA3R5X7Z9B1D3F5H7J9K1N3P",
-    "kind": "item",
-    "itemId": None,
-    "description": "Combi boiler, 24 kW",
-    "quantity": "1.00",
-    "unit": "pcs",
-    "unitPrice": "1200.00",
-    "discountPercent": "0.00",
-    "taxRateId": _RATE,
-    "optional": False,
-    "chosen": True,
-    "cost": "800.00",
-    "source": None,
-    "amount": "1200.00",
-}
-TAX: dict[str, Any] = {
-    "taxRateId": _RATE,
-    "name": "VAT 20 %",
-    "category": "standard",
-    "percent": "20.00",
-    "net": "1200.00",
-    "amount": "240.00",
-    "components": [{"name": "VAT", "percent": "20.00", "amount": "240.00"}],
-}
 
 
 class Standing(BaseModel):

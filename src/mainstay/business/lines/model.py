@@ -23,6 +23,33 @@ MOST = 10**15
 _WIRE = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
 # What a line has where nothing is taxed.
 _UNTAXED = Rate("", ())
+# For examples.
+_RATE = "tax_01KA3R2D4F6H8J0K2N4P6R8T0V"
+LINE: dict[str, Any] = {
+    "id": "line_01KA3R5X7Z9B1D3F5H7J9K1N3P",
+    "kind": "item",
+    "itemId": None,
+    "description": "Combi boiler, 24 kW",
+    "quantity": "1.00",
+    "unit": "pcs",
+    "unitPrice": "1200.00",
+    "discountPercent": "0.00",
+    "taxRateId": _RATE,
+    "optional": False,
+    "chosen": True,
+    "cost": "800.00",
+    "source": None,
+    "amount": "1200.00",
+}
+TAX: dict[str, Any] = {
+    "taxRateId": _RATE,
+    "name": "VAT 20 %",
+    "category": "standard",
+    "percent": "20.00",
+    "net": "1200.00",
+    "amount": "240.00",
+    "components": [{"name": "VAT", "percent": "20.00", "amount": "240.00"}],
+}
 
 
 class Share(BaseModel):
@@ -86,8 +113,8 @@ class Source(BaseModel):
     settled: ShownSettled | None = Field(None, description="Of a deduction: exactly what was invoiced before.")
 
 
-class ShownLine(BaseModel):
-    """A line of a document, as it is shown."""
+class PricedLine(BaseModel):
+    """What every line is shown with, sold or bought."""
 
     model_config = _WIRE
 
@@ -100,6 +127,11 @@ class ShownLine(BaseModel):
     unit_price: PriceText
     discount_percent: PriceText
     tax_rate_id: str | None = Field(description="Null where no tax is charged.")
+
+
+class ShownLine(PricedLine):
+    """A line of a document, as it is shown."""
+
     optional: bool = Field(description="Whether the customer may leave it out.")
     chosen: bool = Field(description="Whether it counts, where it is optional.")
     cost: PriceText | None = Field(description="What one unit costs the organisation; customers never see it.")

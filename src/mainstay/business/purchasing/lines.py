@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import Drawn, Kind, Line
+from mainstay.business.lines.model import Drawn, Line, PricedLine
 from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.money import parse_price, price_text
 
@@ -15,20 +15,10 @@ _WIRE = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
 _DECIMALS = ("quantity", "unit_price", "discount_percent")
 
 
-class BoughtLine(BaseModel):
+class BoughtLine(PricedLine):
     """A line of what is bought, as it is shown."""
 
-    model_config = _WIRE
-
-    id: str
-    kind: Kind = Field(description="`item` costs something; `text` and `heading` are only read.")
-    item_id: str | None = Field(description="The item of the price list it was made of.")
-    description: str
-    quantity: PriceText
-    unit: str | None
     unit_price: PriceText = Field(description="Before tax.")
-    discount_percent: PriceText
-    tax_rate_id: str | None = Field(description="Null where no tax is charged.")
     amount: MoneyText = Field(description="Before tax.")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import ShownLine, ShownShare, ShownTax, Terms, read_share
+from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax, Terms, read_share
 from mainstay.terms.actor import Actor, Stamp
 from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
@@ -23,32 +23,6 @@ _DATE: dict[str, Any] = {"format": "date"}
 _MOMENT: dict[str, Any] = {"format": "date-time"}
 # For examples.
 _CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
-_RATE = "tax_01KA3R2D4F6H8J0K2N4P6R8T0V"
-_LINE: dict[str, Any] = {
-    "id": "line_01KA3R5X7Z9B1D3F5H7J9K1N3P",
-    "kind": "item",
-    "itemId": None,
-    "description": "Combi boiler, 24 kW",
-    "quantity": "1.00",
-    "unit": "pcs",
-    "unitPrice": "1200.00",
-    "discountPercent": "0.00",
-    "taxRateId": _RATE,
-    "optional": False,
-    "chosen": True,
-    "cost": "800.00",
-    "source": None,
-    "amount": "1200.00",
-}
-_TAX: dict[str, Any] = {
-    "taxRateId": _RATE,
-    "name": "VAT 20 %",
-    "category": "standard",
-    "percent": "20.00",
-    "net": "1200.00",
-    "amount": "240.00",
-    "components": [{"name": "VAT", "percent": "20.00", "amount": "240.00"}],
-}
 
 
 class Acceptance(BaseModel):
@@ -109,12 +83,12 @@ class QuoteOut(ListedQuoteOut):
     site_name: str | None = Field(title="Site", examples=[None])
     prices_include_tax: bool = Field(description="Whether the prices of its lines include the tax.", examples=[False])
     language: str | None = Field(description="In which it was sent.", examples=["en"])
-    lines: list[ShownLine] = Field(examples=[[_LINE]])
+    lines: list[ShownLine] = Field(examples=[[LINE]])
     discount: ShownShare | None = Field(description="What is taken off the whole.", examples=[None])
     deposit: ShownShare | None = Field(
         description="What is asked for before the work begins.", examples=[{"percent": "25.00", "amount": None}]
     )
-    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[_TAX]])
+    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[TAX]])
     terms: str | None = Field(examples=["The deposit is due on acceptance."])
     cost: Annotated[MoneyText | None, _COST] = Field(
         description="What its lines cost the organisation, as far as known.", examples=["800.00"]
