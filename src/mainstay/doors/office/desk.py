@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -182,9 +182,24 @@ class Desk:
                 raise Conflict(_SENT_BEFORE) from None
             raise
 
+    async def rehearse(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
+        """What an operation would answer, reckoned like everything else and then taken back; or a refusal."""
+        try:
+            return await self.visitors.runner.change(
+                partial(self._rehearse, guest, operation, orjson.dumps(dict(given)))
+            )
+        except Refusal as refusal:
+            raise self.speech.refusal(refusal, operation) from None
+
     async def list(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
         """A page of a list, each record of which says what this person can do with it."""
         return await self._perform(guest, operation, given, Envelope(guest.request.id, actions=True))
+
+    def _rehearse(self, guest: Guest, operation: Operation, raw: bytes) -> dict[str, Any]:
+        with self.visitors.stage.together(guest.actor.organisation, keep=False) as rehearsal:
+            answer = rehearsal.perform(operation, guest.actor, raw, Envelope(guest.request.id))
+        result: dict[str, Any] = orjson.loads(answer.body)
+        return result
 
     async def _perform(
         self, guest: Guest, operation: Operation, given: Mapping[str, object], envelope: Envelope

@@ -88,7 +88,7 @@ class Developer:
             raise Forbidden("Your role does not connect apps or programs.")
         return see_other(of_use[0].path)
 
-    def _add(self, guest: Guest, operation: Operation) -> dict[str, object]:
+    def _add(self, guest: Guest, operation: Operation, _fields: Mapping[str, str]) -> dict[str, object]:
         if operation is not create_key or guest.once is None:
             return {}
         return {"key": self.key_maker.key(guest.actor, guest.once)}

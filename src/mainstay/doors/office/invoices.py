@@ -7,15 +7,14 @@ from urllib.parse import urlencode
 
 from mainstay.business.invoices.crediting import credit_invoice, get_credit_note, list_credit_notes
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
-from mainstay.business.invoices.papers import (
-    spelled,
-)
+from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
 from mainstay.business.invoices.sending import send_reminder
 from mainstay.doors.office.arrangement import Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
+from mainstay.doors.office.picking import Picking
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.identity.links import Kind, LinkMaker
@@ -67,7 +66,10 @@ INVOICES = Arrangement(
     skips=frozenset({"lines", "edits", "sources", "quoteLines"}),
     above="invoices_above.html",
     more="invoice.html",
-    parts={credit_invoice.name: FormPart("credited_lines.html", _credited)},
+    parts={
+        draft_invoice.name: FormPart("picked_lines.html"),
+        credit_invoice.name: FormPart("credited_lines.html", _credited),
+    },
     related=(
         Related(
             "Payments",
@@ -140,8 +142,10 @@ class Invoices:
 
     def routes(self) -> list[Route]:
         """Where they are."""
+        picking = Picking(self.desk, INVOICES)
         return [
-            *Room(self.desk, INVOICES, shows=self._shown).routes(),
+            *Room(self.desk, INVOICES, shows=self._shown, adds=picking.adds, beside=picking.shown).routes(),
+            *picking.routes(),
             *LinePages(self.desk, INVOICES, update_invoice, sells=True).routes(),
             *Room(self.desk, PAYMENTS).routes(),
             *Room(self.desk, CREDIT_NOTES, shows=self._credit_note).routes(),

@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
-
-import orjson
+from typing import NamedTuple
 
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
@@ -16,7 +13,6 @@ from mainstay.doors.office.references import References
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.kernel.catalogue import admit
-from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Fault, Invalid, Refusal
 
@@ -97,7 +93,7 @@ class LinePages:
         reckoned = document
         if edits.edits:
             changed = self._about(document) | {"edits": edits.edits}
-            reckoned = await self.desk.visitors.runner.change(partial(self._rehearse, guest, changed))
+            reckoned = await self.desk.rehearse(guest, self.updates, changed)
         return render("sums.html", document=reckoned, here=guest.here)
 
     async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
@@ -129,13 +125,6 @@ class LinePages:
             return await References(self.desk).find(guest, "item", typed)
         except ValueError as unclear:
             raise Invalid([Fault("Item", str(unclear))]) from None
-
-    def _rehearse(self, guest: Guest, changed: dict[str, object]) -> dict[str, Any]:
-        stage = self.desk.visitors.stage
-        with stage.together(guest.actor.organisation, keep=False) as rehearsal:
-            answer = rehearsal.perform(self.updates, guest.actor, orjson.dumps(changed), Envelope(guest.request.id))
-        reckoned: dict[str, Any] = orjson.loads(answer.body)
-        return reckoned
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.get(guest, at["id"])

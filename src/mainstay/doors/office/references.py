@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, get_args
 
 from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.pages.asking import Asked, Choices
+from mainstay.doors.pages.asking import Asked, Choices, given
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import is_id
 from mainstay.values.search import MOST_WORDS, SHORTEST
@@ -61,6 +61,14 @@ class References:
         if faults:
             raise Invalid(faults)
         return found
+
+    async def answers(
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None = None
+    ) -> tuple[dict[str, object], dict[str, str]]:
+        """What was filled in, as an operation takes it; and the fields with an id wherever a record was typed."""
+        offered, _ = await self.offered(guest, asked, fields, record)
+        resolved = await self.resolved(guest, offered, fields)
+        return given(offered, resolved, guest.time_zone), resolved
 
     async def _choices(self, guest: Guest, kind: str, customer: str) -> Choices:
         """All there are to pick from, where they are few: people, what one customer has, and what cannot be typed."""

@@ -19,7 +19,7 @@ from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_ver
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import References
-from mainstay.doors.pages.asking import Asked, asked_of, filled, given, usual, ways_to
+from mainstay.doors.pages.asking import Asked, asked_of, filled, usual, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
@@ -32,6 +32,8 @@ from mainstay.values.words import words_of
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
+# What a button of a form says that only shows the form again, with what follows from what is filled in.
+LOOK = "look"
 # So many warnings travel to the next page: they do so in a cookie.
 _TOLD = 5
 
@@ -47,8 +49,10 @@ class Room:
     # What is known beside the record where it stands on the same page, and is asked for in the same form.
     knows: Callable[[Guest], Any] | None = None
     # What is given to an operation that no person is asked for; and what is shown once of what it made: a secret.
-    adds: Callable[[Guest, Operation], dict[str, object]] | None = None
+    adds: Callable[[Guest, Operation, Mapping[str, str]], dict[str, object]] | None = None
     reveals: Callable[[Guest, Operation, Record], Record | None] | None = None
+    # What a form shows beside its fields, for what is filled in.
+    beside: Callable[[Guest, Operation, Mapping[str, str]], Any] | None = None
 
     def routes(self) -> list[Route]:
         """Where they are."""
@@ -100,6 +104,8 @@ class Room:
         creates = self._creates()
         fields = await self._filled_in(guest, creates)
         guest = guest.sending(fields)
+        if fields.pop("do", "") == LOOK:
+            return await self._form(guest, creates, fields)
         try:
             made = await self._perform(guest, creates, fields, {})
         except Refusal as refusal:
@@ -152,19 +158,18 @@ class Room:
     async def _perform(
         self, guest: Guest, operation: Operation, fields: dict[str, str], sent: dict[str, object]
     ) -> Record:
-        asked, _ = await self._references.offered(guest, self._asked(operation, guest, fields), fields, None)
-        fields = await self._references.resolved(guest, asked, fields)
-        answers = given(asked, fields, guest.time_zone) | await self.desk.keep_files(guest, asked)
+        asked = self._asked(operation, guest, fields)
+        answers, fields = await self._references.answers(guest, asked, fields)
+        answers |= await self.desk.keep_files(guest, asked)
         if operation.on is None:
             # Of what is made, nothing is said by what was left empty.
             answers = {name: value for name, value in answers.items() if value is not None and value != []}
-        added = self.adds(guest, operation) if self.adds else {}
+        added = self.adds(guest, operation, fields) if self.adds else {}
         return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
-        asked, _ = await self._references.offered(guest, self._asked(operation, guest, fields), fields, record)
-        fields = await self._references.resolved(guest, asked, fields)
-        answers = given(asked, fields, guest.time_zone)
+        asked = self._asked(operation, guest, fields)
+        answers, fields = await self._references.answers(guest, asked, fields, record)
         answers |= self._of_part(operation, record, fields) | self._about(operation, record)
         preview = await self.desk.perform(guest, operation, answers)
         return self.desk.page(
@@ -214,6 +219,7 @@ class Room:
         asked = self._asked(operation, guest, fields)
         if record and (possible := self._becomes(guest, record)):
             asked = [_narrowed(one, possible) if one.name == "status" else one for one in asked]
+        shown |= await self.beside(guest, operation, fields) if self.beside else {}
         asked, fields = await self._references.offered(guest, asked, fields, record)
         return self.desk.page(
             "operation.html",
