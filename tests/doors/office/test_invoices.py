@@ -45,8 +45,9 @@ def test_what_the_organisation_says_below_stands_on_what_is_drafted_here(visitin
 def test_a_payment_is_recorded_on_the_page_of_its_invoice(visiting: Visit, cast: Cast) -> None:
     invoice = issued(cast)
     page = visiting.get(f"/invoices/{invoice['id']}").text
-    path = f"/payments/new?invoiceId={invoice['id']}"
-    assert f'href="{path}"' in page
+    path = f"/payments/new?invoiceId={invoice['id']}&amount=1000.00"
+    # As the next step, and beside what was paid before.
+    assert page.count(f'href="{path.replace("&", "&amp;")}"') == 2
     visiting.follow(send(visiting, path, amount="400"))
     assert (now(cast, invoice)["status"], now(cast, invoice)["due"]) == ("partPaid", "600.00")
     # For nothing in particular, it is for what is due first.
@@ -56,6 +57,26 @@ def test_a_payment_is_recorded_on_the_page_of_its_invoice(visiting: Visit, cast:
     shown = words(visiting.get(f"/payments/{last['id']}").text)
     assert "INV-0001 600.00" in shown
     assert "On account 100.00" in shown
+
+
+def test_all_that_is_due_is_filled_in_and_paid_by_sending_the_form(visiting: Visit, cast: Cast) -> None:
+    invoice = issued(cast)
+    paid(cast, invoice, "400")
+    page = visiting.get(f"/invoices/{invoice['id']}").text
+    path = f"/payments/new?invoiceId={invoice['id']}&amount=600.00"
+    assert path.replace("&", "&amp;") in page
+    visiting.follow(send(visiting, path))
+    assert (now(cast, invoice)["status"], now(cast, invoice)["due"]) == ("paid", "0.00")
+
+
+def test_a_payment_is_offered_only_where_something_can_be_paid(visiting: Visit, cast: Cast) -> None:
+    settled = issued(cast)
+    paid(cast, settled)
+    gone = issued(cast)
+    for invoice in (an_invoice(cast), settled, voided(cast, issued(cast)), credited(cast, gone) and gone):
+        page = visiting.get(f"/invoices/{invoice['id']}").text
+        assert "Payments" in words(page)
+        assert "/payments/new?" not in page
 
 
 @pytest.mark.parametrize(("percent", "shown"), [("10", "10"), ("5.50", "5.5"), ("100", "100"), ("0", "")])

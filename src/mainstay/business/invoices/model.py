@@ -117,6 +117,11 @@ def standing_of(total: int, paid: int, credited: int) -> Status:
     return "partPaid" if paid else "sent"
 
 
+def is_payable(status: Status) -> bool:
+    """Whether something can be paid on an invoice in this state."""
+    return status in {"sent", "partPaid", "overdue"}
+
+
 @dataclass(frozen=True, slots=True)
 class ListedInvoice(Kept):
     """An invoice as its rules see it."""
@@ -213,7 +218,7 @@ class ListedInvoice(Kept):
         """Why nobody is reminded of it."""
         if self.status == "draft":
             return [Reason("A draft was never sent. Send it first.", "send_invoice")]
-        if self.status in {"sent", "partPaid", "overdue"}:
+        if is_payable(self.status):
             return []
         return [Reason(f"There is nothing left to pay of {self.named}.")]
 
@@ -221,7 +226,7 @@ class ListedInvoice(Kept):
         """Why nothing can be paid on it."""
         if self.status == "draft":
             return [Reason("A draft cannot be paid. Send it first.", "send_invoice")]
-        if self.status in {"sent", "partPaid", "overdue"}:
+        if is_payable(self.status):
             return []
         word = {"void": "is void", "paid": "is paid already", "credited": "is credited"}[self.status]
         return [Reason(f"{self.named} {word}, so there is nothing to pay. The money can stay on account.")]

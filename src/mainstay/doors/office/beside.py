@@ -1,6 +1,6 @@
 """What stands on a record's page beside its facts: records that belong to it, notes, files, and what happened to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -39,6 +39,8 @@ class Related(NamedTuple):
     # What makes one more, which is then told the same.
     creates: Operation | None = None
     create_path: str = ""
+    # What is filled in there to begin with, of the record; None where there can be no more now.
+    begins: Callable[[Record], Mapping[str, str] | None] = lambda _record: {}
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class Beside:
 
     async def _related(self, guest: Guest, record: Record, one: Related) -> dict[str, Any]:
         page = await self.desk.perform(guest, one.lists, {one.by: record["id"], "limit": _SHORT})
-        asked = urlencode({one.by: record["id"]})
+        about = {one.by: record["id"]}
+        begins = one.begins(record) if one.creates and guest.may(one.creates) else None
         return {
             "title": one.title,
             "rows": [
@@ -85,8 +88,8 @@ class Beside:
                 }
                 for row in page["data"]
             ],
-            "all": f"{one.path}?{asked}" if page["hasMore"] else None,
-            "new": f"{one.create_path}?{asked}" if one.creates and guest.may(one.creates) else None,
+            "all": f"{one.path}?{urlencode(about)}" if page["hasMore"] else None,
+            "new": None if begins is None else f"{one.create_path}?{urlencode({**about, **begins})}",
         }
 
     async def _timeline(self, guest: Guest, record: Record) -> list[dict[str, Any]]:

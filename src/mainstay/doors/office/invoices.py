@@ -6,10 +6,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.invoices.crediting import credit_invoice, get_credit_note, list_credit_notes
+from mainstay.business.invoices.model import is_payable
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
-from mainstay.business.invoices.sending import send_reminder
 from mainstay.doors.office.arrangement import Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
@@ -79,6 +79,7 @@ INVOICES = Arrangement(
             ("on", "amount", "method", "status"),
             record_payment,
             "/payments/new",
+            lambda invoice: {"amount": invoice["due"]} if is_payable(invoice["status"]) else None,
         ),
         Related("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
     ),
@@ -155,8 +156,9 @@ class Invoices:
         """What only an invoice's page has: its files, the address of the customer's page, and paying it first."""
         if invoice is None:
             return {}
-        payable = send_reminder.name in invoice["availableActions"] and guest.may(record_payment)
-        pays = Action("Record a payment", f"/payments/new?{urlencode({'invoiceId': invoice['id']})}")
+        payable = is_payable(invoice["status"]) and guest.may(record_payment)
+        paid = {"invoiceId": invoice["id"], "amount": invoice["due"]}
+        pays = Action("Record a payment", f"/payments/new?{urlencode(paid)}")
         return {
             "public": self.link_maker.address(Kind.INVOICE, invoice["id"]) if invoice["sentAt"] else None,
             "editable": update_invoice.name in invoice["availableActions"],
