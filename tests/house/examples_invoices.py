@@ -110,6 +110,7 @@ INVOICE_EXAMPLES: dict[str, Callable[[Invoices], Given]] = {
         "allocations": [{"invoiceId": invoices.sent, "amount": "20"}],
     },
     "reverse_payment": lambda invoices: {"paymentId": invoices.payment, "reason": "Bounced", "confirmed": True},
+    "get_invoice_proof": lambda invoices: {"invoiceId": invoices.draft},
     "get_invoice_pdf": _linked,
     "get_invoice_ubl": _linked,
     "get_credit_note_pdf": lambda invoices: {"creditNoteId": invoices.credit_note},

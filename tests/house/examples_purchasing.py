@@ -40,6 +40,7 @@ def furnish_purchases(cast: Cast, supplier: str, job: str) -> Purchases:
 PURCHASE_EXAMPLES: dict[str, Callable[[Purchases], Given]] = {
     "list_purchase_orders": lambda _: {},
     "get_purchase_order": lambda bought: {"purchaseOrderId": bought.sent},
+    "get_purchase_order_proof": lambda bought: {"purchaseOrderId": bought.draft},
     "get_purchase_order_pdf": lambda bought: {"purchaseOrderId": bought.sent},
     "draft_purchase_order": lambda bought: {"supplierId": bought.supplier, "jobId": bought.job, "lines": [LINE]},
     "update_purchase_order": lambda bought: {"purchaseOrderId": bought.draft, "edits": [{"edit": "add", **LINE}]},

@@ -32,6 +32,7 @@ def furnish_quotes(cast: Cast, customer: str) -> Quotes:
 QUOTE_EXAMPLES: dict[str, Callable[[Quotes], Given]] = {
     "list_quotes": lambda _: {},
     "get_quote": lambda quotes: {"quoteId": quotes.draft},
+    "get_quote_proof": lambda quotes: {"quoteId": quotes.draft},
     "get_quote_pdf": lambda quotes: {"quoteId": quotes.sent},
     "draft_quote": lambda quotes: {"customerId": quotes.customer, "title": "Bathroom", "lines": [LINE]},
     "update_quote": lambda quotes: {"quoteId": quotes.draft, "edits": [{"edit": "add", **LINE}]},

@@ -46,6 +46,11 @@ def kept_file(path: Path, called: str, content_type: str, *, shown: bool) -> Res
     )
 
 
+def passing_file(content: bytes, called: str, content_type: str) -> Response:
+    """A file that was made for this answer and is shown by the browser."""
+    return Response(200, content, (*_SAFE, disposition("inline", called)), content_type=content_type)
+
+
 def disposition(how: str, called: str) -> tuple[str, str]:
     """The header that names a file (RFC 6266): in ASCII for programs that know no more, and as it is for the others."""
     plain = "".join(letter if _is_plain(letter) else "_" for letter in called)

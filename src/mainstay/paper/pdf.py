@@ -20,7 +20,7 @@ from mainstay.paper.sheet import sheet_of
 from mainstay.paper.snapshot import Snapshot
 from mainstay.paper.xmp import with_einvoice
 
-Copy = Literal["void"]
+Copy = Literal["void", "draft"]
 
 # Alone in its folder, which is all that Typst may read.
 TEMPLATE = Path(__file__).parent / "layout" / "template.typ"

@@ -40,7 +40,7 @@ _RESULTS = {
     "purchaseOrder": "sum.totalIn",
 }
 _ONE_LINE = 50
-STAMPS = {"void": "stamp.void"}
+STAMPS = {"void": "stamp.void", "draft": "stamp.draft"}
 
 Pair = tuple[str, str]
 

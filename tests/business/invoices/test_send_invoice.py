@@ -71,10 +71,11 @@ def test_a_preview_takes_no_number_and_tells_everything(cast: Cast) -> None:
     draft = an_invoice(noon)
     preview = previewed(noon, draft)
     assert preview["summary"] == "INV-0001 New heating goes to Calder Property: 1000.00 GBP, due on 2026-11-30."
-    assert preview["effects"] == [
-        f"It is mailed to ann@calder.example: Invoice INV-0001 from {_name(cast)}",
-        "Webhooks are told: An invoice was issued.",
-    ]
+    mailed, says, told = preview["effects"]
+    assert mailed == f"It is mailed to ann@calder.example: Invoice INV-0001 from {_name(cast)}"
+    assert says.startswith("The mail says:\nHello Calder Property,")
+    assert "[link]" in says
+    assert told == "Webhooks are told: An invoice was issued."
     assert preview["blockers"] == []
     assert as_told(now(cast, draft)) == as_told(draft)
     assert (mails(cast), len(events(cast))) == ([], count + 1)

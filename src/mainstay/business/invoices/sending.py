@@ -17,10 +17,10 @@ from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, Recipients, addressed, customer_s, mail
-from mainstay.business.issuing.printed import paper_of, printing, snapshot_of
+from mainstay.business.issuing.printed import ProofOut, paper_of, printing, snapshot_of
 from mainstay.business.lines.model import read_lines
 from mainstay.business.organisation import numbering
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes.store import QUOTES
 from mainstay.identity.links import Kind as LinkKind
 from mainstay.kernel.context import Context
@@ -28,13 +28,16 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.einvoice import Standing, standing
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
-from mainstay.terms.refusal import Reason, refuse
+from mainstay.terms.actor import Door
+from mainstay.terms.refusal import Conflict, Reason, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Irrevocable
+from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email, Paragraph
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.values.money import amount_text
 
+# What a draft has in place of one.
+_NO_NUMBER = "\N{EM DASH}"
 # Someone who was reminded so many days ago is given time.
 _PATIENCE = timedelta(days=3)
 TO: Any = addressed("the customer's own and those of contacts who receive invoices")
@@ -46,6 +49,12 @@ class SendInvoice(Irrevocable):
     invoice_id: InvoiceId
     deliver: Deliver = DELIVER
     to: list[Email] | None = TO
+
+
+class GetInvoiceProof(Input):
+    """Which invoice."""
+
+    invoice_id: InvoiceId
 
 
 class VoidInvoice(Irrevocable):
@@ -84,11 +93,9 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     against = [*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *_if_too_late(ctx, invoice)]
     against += beyond_quote(ctx, invoice)
     refuse([*against, *recipients.against])
-    days = house.payment_terms_days if customer.payment_terms_days is None else customer.payment_terms_days
-    due_on = invoice.due_on or (today + timedelta(days=days)).isoformat()
     number = numbering.take(ctx, "invoice")
-    told = {"number": number, "issuedOn": today.isoformat(), "dueOn": due_on}
-    snapshot = _frozen(ctx, invoice, told | {"language": customer.language or house.language})
+    snapshot = _frozen(ctx, invoice, customer, house, number)
+    due_on = snapshot.due_on or today.isoformat()
     judged = standing(snapshot)
     after = INVOICES.save(
         ctx,
@@ -185,7 +192,19 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     return after
 
 
-OPERATIONS = (send_invoice, void_invoice, send_reminder)
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}), on=INVOICES)
+def get_invoice_proof(ctx: Context, _given: GetInvoiceProof, invoice: Invoice) -> ProofOut:
+    """Get a draft of an invoice as it would be printed.
+
+    Stamped as a draft, without a number, and kept nowhere.
+    """
+    if invoice.snapshot is not None:
+        raise Conflict(f"{invoice.named} was issued. Look at its PDF instead.")
+    snapshot = _frozen(ctx, invoice, CUSTOMERS.fetch(ctx, invoice.customer_id), house_of(ctx), _NO_NUMBER)
+    return ProofOut.of(invoice.id, invoice.title or invoice.customer_name, snapshot)
+
+
+OPERATIONS = (send_invoice, void_invoice, send_reminder, get_invoice_proof)
 
 
 def told_standing(judged: Standing) -> dict[str, Any]:
@@ -226,10 +245,17 @@ def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
     return [Reason(f"{told}, first.", "delete_draft_invoice")]
 
 
-def _frozen(ctx: Context, invoice: Invoice, told: dict[str, Any]) -> Snapshot:
-    told |= {
+def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, number: str) -> Snapshot:
+    """All that an invoice says, as it would be issued today under this number."""
+    days = house.payment_terms_days if customer.payment_terms_days is None else customer.payment_terms_days
+    today = house.today(ctx)
+    told: dict[str, Any] = {
+        "number": number,
+        "issuedOn": today.isoformat(),
+        "dueOn": invoice.due_on or (today + timedelta(days=days)).isoformat(),
         "kind": "invoice",
         "type": invoice.kind,
+        "language": customer.language or house.language,
         "servicePeriod": _worked(ctx, invoice),
         "title": invoice.title,
         "notes": invoice.notes,

@@ -105,6 +105,8 @@ def mail(ctx: Context, enclosed: Enclosed, snapshot: Snapshot, to: Sequence[str]
     for address in to:
         ctx.post(_letter(address, payload))
         ctx.effects.append(f"It is mailed to {address}: {subject}")
+    # The link is made when the mail leaves, and is the reader's own.
+    ctx.effects.append(f"The mail says:\n{text.replace(LINK, '[link]').strip()}")
     if not snapshot.issuer.email:
         ctx.warnings.append(_NO_ANSWER)
 

@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 from pydantic import Field
 
 from mainstay.ledger.outbox import Letter
+from mainstay.paper.messages import say
 from mainstay.paper.sheet import title_of
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.refusal import Conflict
@@ -53,6 +54,23 @@ class PaperOut(Shown):
     form: Form
     name: str = Field(description="What the file is called.")
     sha256: str | None = Field(description="The SHA-256 of its content; null until it is made.")
+
+
+class ProofOut(Shown):
+    """What a draft would say if it were sent today; to be printed, looked at and kept nowhere."""
+
+    noun = "proof"
+
+    record_id: str = Field(description="Whose it is.")
+    name: str = Field(description="What the file is called.")
+    snapshot: str = Field(description="All that is printed.")
+
+    @classmethod
+    def of(cls, record: str, called: str, snapshot: Snapshot) -> "ProofOut":
+        """The proof of a record that people call this."""
+        told = snapshot.model_dump_json(by_alias=True, exclude_none=True)
+        name = f"{say(snapshot.language, 'stamp.draft')} {called}.pdf"
+        return cls(object=cls.noun, record_id=record, name=name, snapshot=told)
 
 
 def printing(record: str, called: str, form: Form = "pdf") -> Letter:

@@ -5,9 +5,10 @@ from typing import Any
 from mainstay.business.issuing.freezing import Order as Ordered
 from mainstay.business.issuing.freezing import freeze_order
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, mail, supplier_s
-from mainstay.business.issuing.printed import PDF, PaperOut, paper_of, printing
+from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.model import Supplier
+from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.purchasing.asked import OrderId, supplier_of
 from mainstay.business.purchasing.model import ListedOrder, Order
 from mainstay.business.purchasing.store import ORDERS
@@ -16,7 +17,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import refuse
+from mainstay.terms.refusal import Conflict, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email
@@ -32,6 +33,12 @@ class SendPurchaseOrder(Irrevocable):
 
 
 class GetPurchaseOrderPdf(Input):
+    """Which order."""
+
+    purchase_order_id: OrderId
+
+
+class GetPurchaseOrderProof(Input):
     """Which order."""
 
     purchase_order_id: OrderId
@@ -55,15 +62,14 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     supplier = supplier_of(ctx, order.supplier_id)
     recipients = supplier_s(supplier, given.to, given.deliver)
     refuse([*order.not_ordered(), *recipients.against])
-    today = house.today(ctx).isoformat()
-    snapshot = _frozen(ctx, order, supplier, house, today)
+    snapshot = _frozen(ctx, order, supplier, house)
     after = ORDERS.save(
         ctx,
         order,
         {
             "status": "sent",
             "standing": "sent",
-            "issued_on": today,
+            "issued_on": snapshot.issued_on,
             "language": snapshot.language,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
@@ -93,15 +99,28 @@ def get_purchase_order_pdf(_ctx: Context, _given: GetPurchaseOrderPdf, order: Or
     return paper_of(order)
 
 
-OPERATIONS = (send_purchase_order, get_purchase_order_pdf)
+@operation(right=Right.PURCHASING_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}), on=ORDERS)
+def get_purchase_order_proof(ctx: Context, _given: GetPurchaseOrderProof, order: Order) -> ProofOut:
+    """Get a draft of an order as it would be printed.
+
+    Stamped as a draft, and kept nowhere.
+    """
+    if order.snapshot is not None:
+        raise Conflict(f"{order.number} was sent. Look at its PDF instead.")
+    supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
+    return ProofOut.of(order.id, order.number, _frozen(ctx, order, supplier, house_of(ctx)))
 
 
-def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House, today: str) -> Snapshot:
+OPERATIONS = (send_purchase_order, get_purchase_order_pdf, get_purchase_order_proof)
+
+
+def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House) -> Snapshot:
+    """All that an order says, as it would be sent today."""
     told: dict[str, Any] = {
         "kind": "purchaseOrder",
         "number": order.number,
         "language": supplier.language or house.language,
-        "issuedOn": today,
+        "issuedOn": house.today(ctx).isoformat(),
         "neededOn": order.needed_on,
         "notes": order.notes,
     }

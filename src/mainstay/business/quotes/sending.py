@@ -9,9 +9,9 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
-from mainstay.business.issuing.printed import PDF, PaperOut, paper_of, printing
+from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing
 from mainstay.business.lines.model import read_lines
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteSent, QuoteSuperseded, QuoteWithdrawn
 from mainstay.business.quotes.model import ListedQuote, Quote
@@ -23,7 +23,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import refuse
+from mainstay.terms.refusal import Conflict, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email, Paragraph
@@ -51,6 +51,12 @@ class GetQuotePdf(Input):
     quote_id: QuoteId
 
 
+class GetQuoteProof(Input):
+    """Which quote."""
+
+    quote_id: QuoteId
+
+
 @operation(
     right=Right.QUOTES_CHANGE,
     effect=Effect.IRREVERSIBLE,
@@ -71,9 +77,8 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
     recipients = customer_s(ctx, customer, "quotes", given.to, given.deliver)
     refuse([*customer.not_usable(), *quote.not_offered(today.isoformat()), *recipients.against])
-    until = quote.valid_until or (today + timedelta(days=house.quote_valid_days)).isoformat()
-    told = {"issuedOn": today.isoformat(), "validUntil": until, "language": customer.language or house.language}
-    snapshot = _frozen(ctx, quote, told)
+    snapshot = _frozen(ctx, quote, customer, house)
+    until = snapshot.valid_until or today.isoformat()
     after = QUOTES.save(
         ctx,
         quote,
@@ -135,18 +140,36 @@ def get_quote_pdf(_ctx: Context, _given: GetQuotePdf, quote: Quote) -> PaperOut:
     return paper_of(quote)
 
 
-OPERATIONS = (send_quote, withdraw_quote, get_quote_pdf)
+@operation(right=Right.QUOTES_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}), on=QUOTES)
+def get_quote_proof(ctx: Context, _given: GetQuoteProof, quote: Quote) -> ProofOut:
+    """Get a draft of a quote as it would be printed.
+
+    Stamped as a draft, and kept nowhere.
+    """
+    if quote.snapshot is not None:
+        raise Conflict(f"{quote.named} was sent. Look at its PDF instead.")
+    return ProofOut.of(
+        quote.id, quote.named, _frozen(ctx, quote, CUSTOMERS.fetch(ctx, quote.customer_id), house_of(ctx))
+    )
 
 
-def _frozen(ctx: Context, quote: Quote, told: dict[str, Any]) -> Snapshot:
+OPERATIONS = (send_quote, withdraw_quote, get_quote_pdf, get_quote_proof)
+
+
+def _frozen(ctx: Context, quote: Quote, customer: Customer, house: House) -> Snapshot:
+    """All that a quote says, as it would be sent today."""
+    today = house.today(ctx)
     deposit = quote.deposit and {
         "percent": quote.deposit["percent"],
         "amount": amount_text(quote.asked_before, quote.currency),
     }
-    told |= {
+    told: dict[str, Any] = {
         "kind": "quote",
         "number": quote.number,
         "revision": quote.revision,
+        "language": customer.language or house.language,
+        "issuedOn": today.isoformat(),
+        "validUntil": quote.valid_until or (today + timedelta(days=house.quote_valid_days)).isoformat(),
         "title": quote.title,
         "terms": quote.terms,
         "discount": quote.discount,

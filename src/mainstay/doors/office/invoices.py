@@ -10,11 +10,13 @@ from mainstay.business.invoices.model import is_payable
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
+from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.doors.office.arrangement import Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.picking import Picking
+from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.identity.links import Kind, LinkMaker
@@ -83,6 +85,7 @@ INVOICES = Arrangement(
         ),
         Related("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
     ),
+    reminders={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
     empty="No invoices yet. Draft the first one, for a customer, a job or an accepted quote.",
     notes=True,
 )
@@ -147,6 +150,7 @@ class Invoices:
         return [
             *Room(self.desk, INVOICES, shows=self._shown, adds=picking.adds, beside=picking.shown).routes(),
             *picking.routes(),
+            *Proofs(self.desk, INVOICES, get_invoice_proof).routes(),
             *LinePages(self.desk, INVOICES, update_invoice, sells=True).routes(),
             *Room(self.desk, PAYMENTS).routes(),
             *Room(self.desk, CREDIT_NOTES, shows=self._credit_note).routes(),

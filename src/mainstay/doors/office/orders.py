@@ -14,12 +14,13 @@ from mainstay.business.purchasing.operations import (
     update_purchase_order,
 )
 from mainstay.business.purchasing.receiving import receive_goods
-from mainstay.business.purchasing.sending import get_purchase_order_pdf
+from mainstay.business.purchasing.sending import get_purchase_order_pdf, get_purchase_order_proof, send_purchase_order
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
+from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
@@ -63,6 +64,7 @@ ORDERS = Arrangement(
     | {"partBilled": "Partly billed", "billed": "Billed", "closed": "Closed", "cancelled": "Cancelled"},
     skips=frozenset({"lines", "edits"}),
     more="order.html",
+    reminders={send_purchase_order.name: "document_way.html"},
     parts={receive_goods.name: FormPart("goods.html", _come, _still_open)},
     empty="No orders yet. Draft the first one from a supplier.",
     related=(Related("Bills", list_bills, "purchaseOrderId", "/purchasing/bills", _BILLS),),
@@ -80,6 +82,7 @@ class Orders:
         """Where they are."""
         return [
             *Room(self.desk, ORDERS, shows=self._shown).routes(),
+            *Proofs(self.desk, ORDERS, get_purchase_order_proof).routes(),
             *LinePages(self.desk, ORDERS, update_purchase_order, sells=False).routes(),
             Route("GET", "/purchasing", self.desk.signed_in(self.enter)),
         ]
@@ -97,7 +100,7 @@ class Orders:
         billable = guest.may(record_bill) and order["sentAt"] and any(_is_open(line) for line in order["lines"] or ())
         return {
             "editable": update_purchase_order.name in order["availableActions"],
-            "printed": bool(order["sentAt"]) and guest.may(get_purchase_order_pdf),
+            "printed": guest.may(get_purchase_order_pdf),
             "billing": f"/purchasing/bills/new?{urlencode({'purchaseOrderId': order['id']})}" if billable else None,
             "what": what,
         }

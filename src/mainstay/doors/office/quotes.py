@@ -8,10 +8,12 @@ from urllib.parse import urlencode
 from mainstay.business.invoices.operations import draft_invoice, list_invoices
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
+from mainstay.business.quotes.sending import get_quote_proof, send_quote
 from mainstay.doors.office.arrangement import Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
+from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.identity.links import Kind, LinkMaker
@@ -54,6 +56,7 @@ QUOTES = Arrangement(
     | {"declined": "Declined", "withdrawn": "Withdrawn", "superseded": "Replaced"},
     skips=frozenset({"lines", "edits", "chosen"}),
     more="quote.html",
+    reminders={send_quote.name: "document_way.html"},
     parts={record_quote_decision.name: FormPart("chosen_options.html", _chosen)},
     related=(Related("Invoices", list_invoices, "quoteId", "/invoices", ("status", "total", "due")),),
     empty="No quotes yet. Draft the first one for a customer.",
@@ -72,6 +75,7 @@ class Quotes:
         """Where they are."""
         return [
             *Room(self.desk, QUOTES, shows=self._shown).routes(),
+            *Proofs(self.desk, QUOTES, get_quote_proof).routes(),
             *LinePages(self.desk, QUOTES, update_quote, sells=True, options=True).routes(),
         ]
 

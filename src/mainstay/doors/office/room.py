@@ -177,6 +177,7 @@ class Room:
             guest,
             of=self.of,
             operation=operation,
+            record=record,
             deed=words_of(operation.name),
             called=self.of.called(record),
             path=self.of.path_of(record["id"]),
