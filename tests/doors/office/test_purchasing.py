@@ -1,16 +1,15 @@
 """Purchasing in the office: orders with their lines, goods that come, bills, and where they stand beside others."""
 
-import re
-from html import unescape
 from typing import Any
 
 import pytest
 
 from cast import Cast
-from mainstay.business.purchasing.bills import list_bills
+from doors.office.test_quotes import fields_of
+from mainstay.business.purchasing.bills import get_bill, list_bills, update_bill
 from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.terms.rights import Role
-from ordering import a_bill, an_order, as_it_is, billed, bought_for, ordered, received
+from ordering import PIPE, VALVE, a_bill, an_order, as_it_is, billed, bought_for, ordered, received
 from quoting import usual_tax
 from running import RunningServer
 from visiting import Visit, visit, visit_as, words
@@ -20,19 +19,6 @@ from wares import a_supplier
 @pytest.fixture
 def visiting(server: RunningServer, cast: Cast) -> Visit:
     return visit(server, cast, Role.OFFICE)
-
-
-def written(page: str) -> dict[str, str]:
-    """What stands in the fields of a page."""
-    found: dict[str, str] = {}
-    for tag in re.findall(r"<input [^>]*>", page.partition('<form method="post">')[2]):
-        name, value = re.search(r' name="([^"]*)"', tag), re.search(r' value="([^"]*)"', tag)
-        if name and 'type="checkbox"' not in tag:
-            found[name[1]] = unescape(value[1]) if value else ""
-    for name, body in re.findall(r'<select [^>]*name="([^"]*)"[^>]*>(.*?)</select>', page, re.DOTALL):
-        chosen = re.search(r'<option value="([^"]*)" selected', body)
-        found[name] = chosen[1] if chosen else ""
-    return found
 
 
 def path_of(order: dict[str, Any]) -> str:
@@ -67,7 +53,7 @@ def test_an_order_is_drafted_its_lines_typed_and_sent_after_a_preview(visiting: 
 def test_totals_follow_what_is_typed_and_nothing_is_kept(visiting: Visit, cast: Cast) -> None:
     order = an_order(cast)
     page = visiting.get(f"{path_of(order)}/lines").text
-    typed = written(page.replace('class="line-editor"', "").replace('method="post" ', 'method="post"'))
+    typed = fields_of(page.replace('class="line-editor"', "").replace('method="post" ', 'method="post"'))
     line = order["lines"][0]["id"]
     answer = visiting.answer(page, f"{path_of(order)}/lines/totals", **typed | {f"{line} quantity": "20"})
     assert "160.00" in words(answer.text)
@@ -79,7 +65,7 @@ def test_everything_that_is_open_is_written_in_to_be_received(visiting: Visit, c
     path = f"{path_of(order)}/receive-goods"
     page = visiting.get(path).text
     pipe, valve = (f"came {one['lineId']}" for one in order["goods"])
-    fields = written(page)
+    fields = fields_of(page)
     assert (fields[pipe], fields[valve]) == ("6", "2")
     assert "4.00 of 10.00 m have come before." in words(page)
     answer = visiting.answer(page, path, **{pipe: "2,5", valve: "", "slip": "LS 7"})
@@ -100,7 +86,7 @@ def test_what_cannot_have_come_is_told_and_what_was_typed_stays(
     answer = visiting.answer(visiting.get(path).text, path, **{pipe: typed, valve: ""})
     assert answer.status_code == 422
     assert told in words(answer.text)
-    assert written(answer.text)[pipe] == typed
+    assert fields_of(answer.text)[pipe] == typed
     assert as_it_is(cast, order)["status"] == "sent"
 
 
@@ -111,13 +97,13 @@ def test_a_bill_is_recorded_from_what_is_open_of_its_order(visiting: Visit, cast
     assert "Record a bill" in words(visiting.get(path_of(order)).text)
     path = f"/purchasing/bills/new?purchaseOrderId={order['id']}"
     page = visiting.get(path).text
-    fields = written(page)
+    fields = fields_of(page)
     assert [fields[f"lines.{place}.quantity"] for place in (0, 1)] == ["6", "2"]
     typed = fields | {"supplierNumber": "2", "on": "2026-02-02", "do": "record"}
     wrong = visiting.answer(page, "/purchasing/bills/new", **typed | {"total": "90"})
     assert wrong.status_code == 422
     assert "the lines come to 76.00 and tax of 15.20, together 91.20" in words(wrong.text)
-    again = written(wrong.text) | {"total": "91,20", "do": "record"}
+    again = fields_of(wrong.text) | {"total": "91,20", "do": "record"}
     made = visiting.answer(wrong.text, "/purchasing/bills/new", **again)
     assert "The bill is recorded." in words(visiting.follow(made).text)
     assert as_it_is(cast, order)["status"] == "billed"
@@ -130,7 +116,7 @@ def test_a_bill_is_typed_approved_paid_and_taken_back(visiting: Visit, cast: Cas
     lines = {"lines.0.description": "Screws", "lines.0.quantity": "2", "lines.0.unitPrice": "5"}
     more = visiting.answer(page, "/purchasing/bills/new", **typed, **lines, do="more")
     assert more.status_code == 200
-    assert "lines.8.description" in written(more.text)
+    assert "lines.8.description" in fields_of(more.text)
     made = visiting.answer(more.text, "/purchasing/bills/new", **typed, **lines, do="record")
     place = visiting.follow(made)
     assert "Pennine Supplies 4711" in words(place.text)
@@ -141,7 +127,7 @@ def test_a_bill_is_typed_approved_paid_and_taken_back(visiting: Visit, cast: Cas
         visiting.follow(visiting.answer(shown, f"{path}/become", status=status))
         assert the_bill(cast)["status"] == status
     form = visiting.get(f"{path}/edit").text
-    visiting.follow(visiting.answer(form, f"{path}/edit", **written(form) | {"status": "draft", "paidOn": ""}))
+    visiting.follow(visiting.answer(form, f"{path}/edit", **fields_of(form) | {"status": "draft", "paidOn": ""}))
     assert (the_bill(cast)["status"], the_bill(cast)["supplierNumber"]) == ("draft", "4711")
     preview = visiting.submit(f"{path}/void", reason="Twice.")
     assert "counts no longer" in words(preview.text)
@@ -186,5 +172,47 @@ def test_a_member_receives_and_sees_no_price(server: RunningServer, cast: Cast) 
         assert mia.get(closed).status_code == 403
     path = f"{path_of(order)}/receive-goods"
     form = mia.get(path).text
-    mia.follow(mia.answer(form, path, **written(form)))
+    mia.follow(mia.answer(form, path, **fields_of(form)))
     assert as_it_is(cast, order)["status"] == "received"
+
+
+def test_the_lines_of_a_bill_are_changed_together_with_what_it_says(visiting: Visit, cast: Cast) -> None:
+    bill = a_bill(cast, lines=[PIPE, VALVE], total="100")
+    path = f"/purchasing/bills/{bill['id']}"
+    assert f'href="{path}/lines"' in visiting.get(path).text
+    form = fields_of(visiting.get(f"{path}/lines").text)
+    assert (form["lines.0.quantity"], form["lines.0.unit"], form["total"]) == ("10", "m", "100.00")
+    # One is changed, one goes, one comes; what they come to is not what the bill says.
+    typed = form | {"lines.0.quantity": "12", "lines.0.discountPercent": "50"}
+    typed |= {"lines.1.description": "", "lines.1.unitPrice": ""}
+    typed |= {"lines.2.description": "Freight", "lines.2.unitPrice": "4,50"}
+    refused = visiting.post(f"{path}/lines", typed)
+    assert refused.status_code == 422
+    assert "together 40.50" in words(refused.text)
+    again = fields_of(refused.text)
+    assert (again["lines.0.quantity"], again["lines.2.description"]) == ("12", "Freight")
+    shown = visiting.follow(visiting.post(f"{path}/lines", again | {"total": "40,50", "do": "save"}))
+    assert "Your changes are saved." in words(shown.text)
+    kept = cast.perform(get_bill, billId=bill["id"])
+    told = [(line["description"], line["quantity"], line["amount"]) for line in kept["lines"]]
+    assert told == [("Copper pipe", "12.00", "36.00"), ("Freight", "1.00", "4.50")]
+    assert kept["lines"][0]["id"] == bill["lines"][0]["id"]
+
+
+def test_a_line_of_a_bill_that_cannot_be_is_marked_and_nothing_is_changed(visiting: Visit, cast: Cast) -> None:
+    bill = a_bill(cast, lines=[PIPE, VALVE], total="100")
+    path = f"/purchasing/bills/{bill['id']}/lines"
+    form = fields_of(visiting.get(path).text)
+    answer = visiting.post(path, form | {"lines.1.quantity": "many"})
+    assert answer.status_code == 422
+    assert 'id="lines.1.quantity" value="many" aria-label="Quantity, line 2" inputmode="decimal"' in answer.text
+    assert 'aria-describedby="lines.1.quantity-fault"' in answer.text
+    more = fields_of(visiting.post(path, form | {"do": "more"}).text)
+    assert "lines.9.description" in more
+    stale = visiting.post(path, form | {"version": "7", "lines.0.quantity": "1"})
+    assert stale.status_code == 409
+    cast.perform(update_bill, billId=bill["id"], status="approved")
+    assert "Edit lines" not in words(visiting.get(path.removesuffix("/lines")).text)
+    late = visiting.post(path, fields_of(visiting.get(path).text) | {"lines.0.quantity": "1", "total": "46"})
+    assert (late.status_code, "Make it a draft again first" in words(late.text)) == (409, True)
+    assert cast.perform(get_bill, billId=bill["id"])["lines"] == bill["lines"]

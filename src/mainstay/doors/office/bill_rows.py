@@ -1,0 +1,111 @@
+"""The lines of a supplier's bill as rows of a form: as they begin, and what was typed there."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from mainstay.values.written import plain_price
+
+Fields = Mapping[str, str]
+
+_DECIMALS = ("quantity", "unitPrice", "discountPercent")
+_SAID = ("description", "unit", *_DECIMALS)
+# What is typed of a line, which line of an order it bills, and which line of the bill it is already.
+TYPED = (*_SAID, "taxRateId", "orderLineId", "lineId")
+# What a field that was emptied means.
+_EMPTIED: dict[str, Any] = {"quantity": "1", "unitPrice": "0", "discountPercent": "0"}
+_NO_TAX = "none"
+
+
+def blank() -> dict[str, str]:
+    """A row in which nothing is typed yet."""
+    return dict.fromkeys(TYPED, "")
+
+
+def left(line: Mapping[str, Any]) -> Decimal:
+    """How many of a line of an order are still to be billed."""
+    return Decimal(line["quantity"]) - Decimal(line["billed"])
+
+
+def of_order(lines: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What is still to be billed of an order, as the form of its bill begins."""
+    open_ = [line for line in lines if line["kind"] == "item" and left(line) > 0]
+    rows = [_shown({**line, "quantity": str(left(line))}) | {"orderLineId": line["id"]} for line in open_]
+    return named(rows)
+
+
+def of_bill(lines: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The lines of a bill, as the form that changes them begins."""
+    return named([_shown(line) | {"lineId": line["id"]} for line in lines])
+
+
+def named(rows: Sequence[Fields]) -> dict[str, str]:
+    """Rows as fields of a form."""
+    return {f"lines.{place}.{name}": text for place, row in enumerate(rows) for name, text in row.items()}
+
+
+def typed_in(fields: Fields) -> list[dict[str, str]]:
+    """The rows that were sent, in their order; new ones that were left empty are not among them."""
+    places = sorted({int(name.split(".")[1]) for name in fields if _is_of_line(name)})
+    rows = [{name: fields.get(f"lines.{place}.{name}", "").strip() for name in TYPED} for place in places]
+    return [row for row in rows if row["lineId"] or not _is_empty(row)]
+
+
+def new_line(row: Fields) -> dict[str, Any]:
+    """A row as a line that is not there yet."""
+    line: dict[str, Any] = {name: plain_price(row[name]) for name in _DECIMALS if row[name]}
+    line |= {"unit": row["unit"]} if row["unit"] else {}
+    line |= {"taxRateId": _tax(row)} if row["taxRateId"] else {}
+    line |= {"orderLineId": row["orderLineId"]} if row["orderLineId"] else {}
+    return line | {"description": row["description"]}
+
+
+def edits_of(lines: Sequence[Mapping[str, Any]], rows: Sequence[Fields]) -> list[tuple[int, dict[str, Any]]]:
+    """What makes the lines of a bill what was typed, each with the place of its row; a row that was emptied is gone."""
+    known = {line["id"]: _shown(line) for line in lines}
+    found = [(place, _edit(row, known.get(row["lineId"]))) for place, row in enumerate(rows)]
+    return [(place, edit) for place, edit in found if edit]
+
+
+def _edit(row: Fields, shown: Fields | None) -> dict[str, Any] | None:
+    if shown is None:
+        return {"edit": "add", **new_line(row)}
+    about = {"lineId": row["lineId"]}
+    if _is_empty(row):
+        return {"edit": "remove", **about}
+    changes: dict[str, Any] = {name: _read(name, row[name]) for name in _SAID if row[name] != shown[name]}
+    if row["taxRateId"] != shown["taxRateId"]:
+        changes["taxRateId"] = _tax(row)
+    return {"edit": "set", **about, **changes} if changes else None
+
+
+def _read(name: str, text: str) -> Any:
+    if not text:
+        return _EMPTIED.get(name, "" if name == "description" else None)
+    return plain_price(text) if name in _DECIMALS else text
+
+
+def _tax(row: Fields) -> str | None:
+    return None if row["taxRateId"] == _NO_TAX else row["taxRateId"]
+
+
+def _shown(line: Mapping[str, Any]) -> dict[str, str]:
+    percent = line["discountPercent"].rstrip("0").rstrip(".")
+    told = {
+        "description": line["description"],
+        "unit": line["unit"] or "",
+        "quantity": line["quantity"].removesuffix(".00"),
+        "unitPrice": line["unitPrice"],
+        "discountPercent": "" if percent == "0" else percent,
+        "taxRateId": line["taxRateId"] or _NO_TAX,
+    }
+    return blank() | told
+
+
+def _is_empty(row: Fields) -> bool:
+    return not (row["description"] or row["unitPrice"])
+
+
+def _is_of_line(name: str) -> bool:
+    parts = name.split(".")
+    return len(parts) == len(("lines", "0", "name")) and parts[0] == "lines" and parts[1].isdecimal()
