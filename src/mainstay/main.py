@@ -37,7 +37,7 @@ from mainstay.doors.oauth.metadata import well_known
 from mainstay.doors.oauth.register import Register
 from mainstay.doors.oauth.revoke import Revoke
 from mainstay.doors.oauth.token import Token
-from mainstay.doors.office.routes import office
+from mainstay.doors.office.routes import Makers, office
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.papers import Papers
 from mainstay.doors.running import Runner
@@ -46,7 +46,15 @@ from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
 from mainstay.late import late
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_files, open_key_maker, open_link_maker, open_sealer, open_signer, open_stage
+from mainstay.staging import (
+    open_files,
+    open_founding,
+    open_key_maker,
+    open_link_maker,
+    open_sealer,
+    open_signer,
+    open_stage,
+)
 
 THREADS = 8
 LONG_THREADS = 2
@@ -109,9 +117,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
             api.PREFIX: api.ApiDoor(entrance, api_paths(operations), described, Papers(stage, runner, files)),
             "/.well-known": well_known(settings.base_url),
         },
-        nowhere=office(
-            visitors, tools.names, open_link_maker(settings), open_signer(settings), open_key_maker(settings)
-        ),
+        nowhere=office(visitors, tools.names, _makers(settings)),
         addresses=addresses,
         meters=Meters(Tallies(folder.tallies, meter_names(METERED), row), METERED),
         start=start,
@@ -142,6 +148,10 @@ def _doors(
         "/healthz": health.alive,
         "/readyz": health.is_ready,
     }
+
+
+def _makers(settings: Settings) -> Makers:
+    return Makers(open_link_maker(settings), open_signer(settings), open_key_maker(settings), open_founding(settings))
 
 
 def process_rows(settings: Settings) -> int:

@@ -18,6 +18,7 @@ from granian.http import HTTP1Settings
 from granian.server import MPServer
 
 from mainstay.backing.callers import open_bounds
+from mainstay.backing.database import EVERY
 from mainstay.backing.exposition import meter_names
 from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
@@ -27,9 +28,10 @@ from mainstay.backing.processes import DEATHS_SECONDS, MOST_DEATHS, Deaths, end_
 from mainstay.backing.tallies import Tallies
 from mainstay.doors.metering import METERED
 from mainstay.doors.pages.render import read_templates
+from mainstay.identity.founding import PATH, is_awaited
 from mainstay.main import process_rows
 from mainstay.settings import Settings, WrongSetting, environment_of
-from mainstay.staging import open_files, open_stage
+from mainstay.staging import open_files, open_founding, open_stage
 
 HEADER_SECONDS = 10
 # A request may wait this long to be finished when the server is asked to end.
@@ -89,7 +91,7 @@ new_server = partial(
 def serve(settings: Settings) -> None:
     """Serve all doors until asked to end."""
     _check_port(settings)
-    prepare(settings)
+    code = prepare(settings)
     # Each process reads its settings from the environment, so flags are put there.
     os.environ |= environment_of(settings)
 
@@ -112,20 +114,38 @@ def serve(settings: Settings) -> None:
     gc.freeze()
     gc.enable()
     log("serving", address=settings.base_url, workers=settings.workers)
+    if code:
+        told = (
+            f"Open {settings.base_url}{PATH} to make the first; from another machine or through a proxy with the code."
+        )
+        log("no organisation yet", next=told, code=code)
     server.serve()
     if server.gave_up:
         sys.exit(1)
 
 
-def prepare(settings: Settings) -> None:
-    """Make what the server processes share."""
+def prepare(settings: Settings) -> str | None:
+    """Make what the server processes share; the code for the first organisation, where there is none yet."""
     folder = DataFolder(settings.data)
-    open_stage(settings).database.close()
+    code = _begin_founding(settings)
     open_files(settings).tidy()
     PassingFiles(folder.passing).prepare()
     MachineLimits.create(folder.limits)
     Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
     read_templates(folder.templates)
+    return code
+
+
+def _begin_founding(settings: Settings) -> str | None:
+    database = open_stage(settings).database
+    with database.reading(EVERY) as rows:
+        awaited = is_awaited(rows)
+    database.close()
+    founding = open_founding(settings)
+    if awaited:
+        return founding.begin()
+    founding.end()
+    return None
 
 
 def _check_port(settings: Settings) -> None:

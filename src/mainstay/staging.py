@@ -11,6 +11,7 @@ from mainstay.backing.migrations.apply import migrate
 from mainstay.backing.secret import installation_secret
 from mainstay.backing.sqlite import SqliteDatabase
 from mainstay.backing.wakeups import Bell
+from mainstay.identity.founding import Founding
 from mainstay.identity.links import LinkMaker
 from mainstay.identity.sealing import Sealer
 from mainstay.kernel.catalogue import Catalogue
@@ -62,6 +63,11 @@ def open_link_maker(settings: Settings) -> LinkMaker:
 def open_sealer(settings: Settings) -> Sealer:
     """What seals what only this installation may read."""
     return Sealer(_secret(settings))
+
+
+def open_founding(settings: Settings) -> Founding:
+    """What knows of the first organisation."""
+    return Founding(_secret(settings), DataFolder(settings.data).first_code)
 
 
 def open_key_maker(settings: Settings) -> "KeyMaker":

@@ -212,7 +212,7 @@ def test_when_its_parts_die_whatever_is_done_the_server_ends_with_a_reason(embed
 def test_it_tells_that_it_is_stopping(embedded: Settings) -> None:
     with start_server(embedded) as server:
         assert server.stop() == 0
-        assert [line["event"] for line in _told(server)] == ["serving", "stopping"]
+        assert [line["event"] for line in _told(server)] == ["serving", "no organisation yet", "stopping"]
 
 
 def _told(server: ServerProcess) -> list[dict[str, Any]]:

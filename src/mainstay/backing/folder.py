@@ -56,6 +56,11 @@ class DataFolder:
         return self.path / "run" / "passing"
 
     @property
+    def first_code(self) -> Path:
+        """The hash of the code with which the first organisation is made from elsewhere."""
+        return self.path / "run" / "first-code"
+
+    @property
     def secret(self) -> Path:
         """The installation's secret, when no setting gives one."""
         return self.path / "secret"

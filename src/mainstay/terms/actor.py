@@ -112,9 +112,9 @@ class Actor(NamedTuple):
         return orjson.dumps({"kind": self.kind, "person": self.person, "via": via}).decode()
 
 
-def operator(organisation: str) -> Actor:
+def operator(organisation: str, door: Door = Door.CLI) -> Actor:
     """The one who runs the installation: not a person of the organisation, and not bound by its subscription."""
-    return _everyone_s_better(organisation, Door.CLI, OPERATOR, Kind.OPERATOR)
+    return _everyone_s_better(organisation, door, OPERATOR, Kind.OPERATOR)
 
 
 def house(organisation: str) -> Actor:

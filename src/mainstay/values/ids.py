@@ -12,6 +12,11 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{_encode(_ULIDS.next())}"
 
 
+def derived_id(prefix: str, seed: bytes) -> str:
+    """The id that follows from a seed of ten bytes or more: always the same, and earlier in order than any other."""
+    return f"{prefix}_{_encode(int.from_bytes(seed[:_RANDOM_BYTES]))}"
+
+
 def is_id(text: str, prefix: str) -> bool:
     """Tell whether the text has exactly the shape of an id with this prefix."""
     return text.startswith(f"{prefix}_") and _ULID.fullmatch(text, len(prefix) + 1) is not None
@@ -27,7 +32,7 @@ class Ulids:
 
     def next(self) -> int:
         """Give the next number, whatever the clock does."""
-        random = int.from_bytes(os.urandom(10))
+        random = int.from_bytes(os.urandom(_RANDOM_BYTES))
         with self._lock:
             now = self._milliseconds()
             if now > self._last >> 80:
@@ -43,6 +48,7 @@ def _encode(number: int) -> str:
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
 
 
+_RANDOM_BYTES = 10
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]  # two characters at once: half the time
 _SHIFTS = range(120, -1, -10)

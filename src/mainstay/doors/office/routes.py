@@ -1,6 +1,7 @@
 """Every page of the office."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.archive import ArchivePages
@@ -13,6 +14,7 @@ from mainstay.doors.office.developer import Developer, OfferedTools
 from mainstay.doors.office.documents import Documents
 from mainstay.doors.office.finding import Finding
 from mainstay.doors.office.forgotten import Forgotten
+from mainstay.doors.office.founding import FoundingPages
 from mainstay.doors.office.home import Home
 from mainstay.doors.office.hours import Hours
 from mainstay.doors.office.importing import ImportPages
@@ -36,20 +38,31 @@ from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.office.webhooks import Webhooks
 from mainstay.doors.pages.door import PagesDoor, View, apology
 from mainstay.doors.pages.session import Visitors
+from mainstay.identity.founding import Founding
 from mainstay.identity.keys import KeyMaker
 from mainstay.identity.links import LinkMaker
 from mainstay.terms.refusal import NotFound
 from mainstay.webhooks.signature import Signer
 
 
-def office(
-    visitors: Visitors, offered_tools: OfferedTools, link_maker: LinkMaker, signer: Signer, key_maker: KeyMaker
-) -> PagesDoor:
+class Makers(NamedTuple):
+    """What makes links, keys and ids with the installation's secret."""
+
+    links: LinkMaker
+    signer: Signer
+    keys: KeyMaker
+    founding: Founding
+
+
+def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers) -> PagesDoor:
     """The office as a door."""
     threshold = Threshold(visitors)
     desk = Desk(visitors)
+    link_maker, signer, key_maker, founding = makers
+    first = FoundingPages(threshold, founding)
     routes = [
-        *SignIn(threshold).routes(),
+        *first.routes(),
+        *SignIn(threshold, first).routes(),
         *Forgotten(threshold, link_maker).routes(),
         *Invitation(threshold, link_maker).routes(),
         *OfferedPages(threshold, link_maker).routes(),

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mainstay.backing.database import EVERY
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.founding import FoundingPages
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in, tickets
+from mainstay.identity.founding import PATH
 from mainstay.terms.refusal import Refusal
 
 
@@ -18,6 +21,7 @@ class SignIn:
     """The pages."""
 
     threshold: Threshold
+    founding: FoundingPages
 
     def routes(self) -> list[Route]:
         """Where they are."""
@@ -28,12 +32,14 @@ class SignIn:
         ]
 
     async def show(self, request: Request, _: Mapping[str, str]) -> Response:
-        """The form; whoever is signed in goes on at once."""
+        """The form; whoever is signed in goes on at once, and where nobody can sign in yet, one sets it up first."""
         words = query_words(request)
         ticket = words.get("ticket", "")
         if await self.threshold.visitors.visitor(request):
             path = await self.threshold.runner.read(self._find_path, ticket)
             return see_other(path or "/")
+        if await self.founding.is_awaited():
+            return see_other(PATH)
         return self._page(request, {"ticket": ticket}, problem=_LATE if "late" in words else None)
 
     async def sign_in(self, request: Request, _: Mapping[str, str]) -> Response:
@@ -56,9 +62,7 @@ class SignIn:
             await self.threshold.runner.change(self._end, visitor.account, visitor.session)
         return see_other("/sign-in?done=signed-out", (visitors.no_session_cookie(),))
 
-    def _page(
-        self, request: Request, fields: dict[str, str], refusal: Refusal | None = None, **shown: str | None
-    ) -> Response:
+    def _page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None, **shown: Any) -> Response:
         email, ticket = fields.get("email", ""), fields.get("ticket", "")
         return self.threshold.page("sign_in.html", request, refusal, email=email, ticket=ticket, **shown)
 

@@ -47,13 +47,15 @@ class Threshold:
         """Where work runs."""
         return self.visitors.runner
 
-    def page(self, template: str, request: Request, refusal: Refusal | None = None, **shown: Any) -> Response:
-        """A page for someone who is not signed in. It may be part of the way to an app, so it is of the journey."""
+    def page(
+        self, template: str, request: Request, refusal: Refusal | None = None, *, journey: bool = True, **shown: Any
+    ) -> Response:
+        """A page for someone who is not signed in; most may be part of the way to an app, and are of that journey."""
         csrf, headers = self.visitors.stranger(request)
         if isinstance(refusal, TooMany):
             headers = (*headers, ("retry-after", "60"))
         told = {"notice": NOTICES.get(query_words(request).get("done", ""))} | wrong(refusal) | shown
-        return render(template, status_of(refusal), journey=True, headers=headers, csrf=csrf, **told)
+        return render(template, status_of(refusal), journey=journey, headers=headers, csrf=csrf, **told)
 
     async def look_up(self, email: str) -> Known:
         """What is known of an address."""

@@ -1,0 +1,100 @@
+"""The page of the first start: whoever runs the installation makes its first organisation, and is its owner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mainstay.backing.database import EVERY
+from mainstay.business.people.joining import create_organisation
+from mainstay.doors.http import Request, Response
+from mainstay.doors.office.threshold import Threshold, TooManyAttempts
+from mainstay.doors.pages.asking import asked_of
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.render import see_other
+from mainstay.identity import founding
+from mainstay.identity.founding import PATH, Founding
+from mainstay.kernel.context import Envelope
+from mainstay.terms.actor import Door, operator
+from mainstay.terms.refusal import Fault, Invalid, Refusal
+
+# Codes that may be tried from one address within a quarter of an hour.
+WINDOW = 900.0
+CODES_PER_ADDRESS = 10
+
+_FIELDS = ("name", "country", "currency", "timeZone", "ownerName", "ownerEmail", "password")
+
+
+@dataclass(slots=True)
+class FoundingPages:
+    """The page, for as long as nobody can sign in."""
+
+    threshold: Threshold
+    founding: Founding
+    # Once someone can, it stays so, and need not be looked up again.
+    _is_over: bool = False
+
+    def routes(self) -> list[Route]:
+        """Where it is."""
+        return [Route("GET", PATH, self.show), Route("POST", PATH, self.found)]
+
+    async def is_awaited(self) -> bool:
+        """Whether the first organisation is still to be made."""
+        if not self._is_over:
+            self._is_over = not await self.threshold.runner.read(self._look)
+        return not self._is_over
+
+    async def show(self, request: Request, _: Mapping[str, str]) -> Response:
+        """The form."""
+        return self._page(request, {}) if await self.is_awaited() else see_other("/sign-in")
+
+    async def found(self, request: Request, _: Mapping[str, str]) -> Response:
+        """Make the organisation and its owner, signed in."""
+        fields = await self.threshold.visitors.stranger_form(request)
+        if not await self.is_awaited():
+            return see_other("/sign-in")
+        try:
+            await self._check_code(request, fields)
+            owner = await self.threshold.runner.change(self._perform, fields, request.id)
+        except Refusal as refusal:
+            # Perhaps because someone else was first.
+            return self._page(request, fields, refusal) if await self.is_awaited() else see_other("/sign-in")
+        known = await self.threshold.look_up(owner["email"])
+        return await self.threshold.welcome(request, str(known.account), self.founding.organisation, "")
+
+    async def _check_code(self, request: Request, fields: dict[str, str]) -> None:
+        """Let go on who is at hand, or has the code; before anything else is said about what they sent."""
+        if self._is_at_hand(request):
+            return
+        if not await self.threshold.take("code from", self.threshold.address(request), CODES_PER_ADDRESS, WINDOW):
+            raise TooManyAttempts
+        if not self.founding.is_code(fields.get("code", "")):
+            raise Invalid([Fault("code", "is not the one in the log of the server")])
+
+    def _is_at_hand(self, request: Request) -> bool:
+        return self.threshold.visitors.addresses.is_at_hand(request.peer, request.headers)
+
+    def _page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None) -> Response:
+        rights = operator(self.founding.organisation).rights
+        return self.threshold.page(
+            "founding.html",
+            request,
+            refusal,
+            journey=False,
+            fields={name: fields.get(name, "") for name in ("code", *_FIELDS)},
+            choices={one.name: one.choices for one in asked_of(create_organisation, rights)},
+            at_hand=self._is_at_hand(request),
+        )
+
+    def _look(self) -> bool:
+        with self.threshold.visitors.stage.database.reading(EVERY) as rows:
+            return founding.is_awaited(rows)
+
+    def _perform(self, fields: dict[str, str], request: str) -> dict[str, Any]:
+        given = {name: fields.get(name, "") for name in _FIELDS}
+        acting = operator(self.founding.organisation, Door.OFFICE)
+        stage = self.threshold.visitors.stage
+        answer = stage.perform(create_organisation, acting, orjson.dumps(given), Envelope(request))
+        owner: dict[str, Any] = orjson.loads(answer.body)
+        return owner
