@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from cast import Cast
-from chromium import NARROW, TINY, check_page, open_page, sign_in
+from chromium import NARROW, TINY, check_page, open_page, sign_in, without_scripts
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, list_visits
@@ -43,7 +43,8 @@ def test_every_view_is_fit_for_everyone(cast: Cast, browser: Browser, server: Ru
     with open_page(browser, server.url, TINY) as page:
         sign_in(page, somebody(cast, Role.OFFICE))
         pages = ("/schedule/free", "/schedule/visits", "/schedule/visits/plan", "/time-off", "/schedule/calendar")
-        for path in (*(f"/schedule?view={view}&on={DAY}" for view in VIEWS), *pages):
+        days = f"from={DAY}&until={DAY}"
+        for path in (*(f"/schedule?view={view}&on={DAY}" for view in VIEWS), f"/schedule/change?{days}", *pages):
             page.goto(path)
             check_page(page)
 
@@ -203,6 +204,36 @@ def test_without_scripts_a_visit_is_planned_for_whoever_is_free(
     (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
     assert (made["personName"], made["startsAt"]) == ("Sam Subcontractor", f"{DAY}T14:00:00.000Z")
     context.close()
+
+
+def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_plan(
+    cast: Cast, browser: Browser, server: RunningServer
+) -> None:
+    first, second = plan(cast), plan(cast, times=("13:00", "14:00"))
+    there = plan(cast, Role.SUBCONTRACTOR)
+    leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "kind": "sick"})
+    with without_scripts(browser, server.url) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        page.goto(f"/time-off/{leave['id']}/decide")
+        page.get_by_label("Decision").select_option("approve")
+        page.get_by_role("button", name="Decide").click()
+        page.get_by_role("link", name="Move these visits").click()
+        for mark in page.get_by_label("Mark ").all():
+            mark.check()
+        page.get_by_label("Give them to").select_option(label="Sam Subcontractor")
+        page.get_by_role("button", name="Fill in").click()
+        page.locator(".stuck").get_by_role("button", name="Look at it").click()
+        # One of them clashes: that one goes to the day after.
+        expect(page.get_by_role("alert")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
+        page.get_by_label(f"Day, {first['jobNumber']}").fill("2027-01-12")
+        page.locator(".stuck").get_by_role("button", name="Look at it").click()
+        expect(page.locator(".panel")).to_contain_text("Sam Subcontractor on 2027-01-12: 1 visit, 1 h.")
+        page.get_by_role("button", name="Change the schedule").click()
+        expect(page.get_by_role("status")).to_contain_text("The schedule is changed.")
+        expect(page.get_by_role("link", name="Move these visits")).to_have_count(0)
+    for visit, day in ((first, "2027-01-12T10"), (second, f"{DAY}T13")):
+        after = cast.perform(get_visit, visitId=visit["id"])
+        assert (after["personName"], after["startsAt"][:13]) == ("Sam Subcontractor", day)
 
 
 def test_on_a_phone_a_day_reads_as_a_list(cast: Cast, browser: Browser, server: RunningServer) -> None:

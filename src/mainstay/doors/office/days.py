@@ -176,6 +176,18 @@ def called(visit: Mapping[str, Any]) -> str:
     return job or visit["title"] or words_of(visit["kind"])
 
 
+def date_of(text: str) -> date | None:
+    """The date that stands in an address; None for what is none, or so far away that nothing is planned."""
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if _FIRST <= found <= _LAST else None
+
+
+_FIRST, _LAST = date(2000, 2, 1), date(2099, 11, 30)
+
+
 def _item(visit: Mapping[str, Any]) -> Shown:
     """A visit as it stands on a board."""
     zone = visit["timeZone"]

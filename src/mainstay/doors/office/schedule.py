@@ -18,10 +18,13 @@ from mainstay.business.schedule.leave import (
 )
 from mainstay.business.schedule.model import Progress, next_step
 from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit, set_visit_status
+from mainstay.business.schedule.planning import plan_schedule
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
-from mainstay.doors.office.days import Day, Week, called
+from mainstay.doors.office.days import Day, Week, called, date_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.planning import PATH as PLANNING
+from mainstay.doors.office.planning import PlanningPages
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, given, usual
@@ -138,6 +141,7 @@ class SchedulePages:
         return [
             Route("GET", _PATH, enter(self.show)),
             Route("GET", f"{_PATH}/free", enter(self.free)),
+            *PlanningPages(self.desk).routes(),
             *Room(self.desk, VISITS, shows=self._visit).routes(),
             *Room(self.desk, TIME_OFF, shows=self._time_off).routes(),
         ]
@@ -153,7 +157,7 @@ class SchedulePages:
             actions.insert(0, Action(step.words, path, plain=True, answers={"status": step.to}))
         return {"actions": actions}
 
-    async def _time_off(self, _guest: Guest, leave: Record | None) -> dict[str, Any]:
+    async def _time_off(self, guest: Guest, leave: Record | None) -> dict[str, Any]:
         """What was asked for waits to be decided, by those who may; before it is called off by anyone."""
         if leave is None:
             return {}
@@ -163,7 +167,8 @@ class SchedulePages:
             one if one.path == decides else one._replace(label=words_of(cancel_time_off.name))
             for one in TIME_OFF.actions(self.desk, leave)
         ]
-        return {"actions": sorted(actions, key=lambda one: (one.path == decides) != waits)}
+        moving = f"{PLANNING}?{urlencode({'timeOffId': leave['id']})}" if guest.may(plan_schedule) else None
+        return {"actions": sorted(actions, key=lambda one: (one.path == decides) != waits), "moving": moving}
 
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Some days of the schedule, as their address says."""
@@ -171,7 +176,7 @@ class SchedulePages:
         words = query_words(guest.request)
         view = words["view"] if words.get("view") in _VIEWS else "day"
         today = self.desk.today(guest)
-        on = _date(words.get("on", "")) or today
+        on = date_of(words.get("on", "")) or today
         first = on - timedelta(days=on.weekday()) if view in {"week", "list"} else on
         last = first + timedelta(days=_A_WEEK - 1) if view in {"week", "list"} else first
         shown: dict[str, Any] = {"sheet": await self._sheet(guest, on)} if view == "sheet" else {}
@@ -196,6 +201,7 @@ class SchedulePages:
             before=_address(view, first - timedelta(days=(last - first).days + 1)),
             after=_address(view, last + timedelta(days=1)),
             may_plan=guest.may(plan_visit),
+            changing=f"{PLANNING}?{urlencode({'from': first.isoformat(), 'until': last.isoformat()})}",
             may_ask=guest.may(find_free_time),
             may_request=guest.may(request_time_off),
             found=found,
@@ -247,18 +253,6 @@ class SchedulePages:
         # What nobody does yet comes last.
         named = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
         return [{"name": name or "Nobody yet", "visits": found} for name, found in named]
-
-
-def _date(text: str) -> date | None:
-    try:
-        found = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if _FIRST <= found <= _LAST else None
-
-
-# Further away nothing is planned.
-_FIRST, _LAST = date(2000, 2, 1), date(2099, 11, 30)
 
 
 def _address(view: str, on: date) -> str:
