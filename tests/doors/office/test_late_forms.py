@@ -1,6 +1,7 @@
 """A form that is sent after the sign-in has ended comes back as it was left, to whoever sent it."""
 
 import re
+from datetime import date
 
 import httpx2
 import orjson
@@ -9,13 +10,20 @@ import pytest
 from apps import hidden
 from cast import PASSWORD, Cast
 from evidence import contents
+from labour import logged
 from mainstay.backing.database import EVERY
+from mainstay.business.hours.operations import log_hours, update_hours
 from mainstay.business.people.operations import get_person, list_people
+from mainstay.doors.office.week import monday_of
 from mainstay.identity import devices
 from mainstay.staging import open_sealer
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from mainstay.values.moments import local_date
+from quoting import a_draft
 from running import RunningServer
+from scheduling import DAY, plan
+from trade import a_customer, a_job
 from visiting import Somebody, Visit, somebody, words
 
 INVITE = "/people/invite"
@@ -133,6 +141,85 @@ def test_who_is_late_twice_finds_what_was_typed_last(visiting: Visit, person: So
     again = sign_in_again(visiting, answer, person)
     assert 'value="Nina"' in again.text
     assert str(again.url).count("typed=") == 1
+
+
+def late_from(visiting: Visit, page: str, to: str, person: Somebody, /, **fields: str) -> str:
+    """What is shown to whoever sent a form of a page too late, and signed in again."""
+    csrf = hidden(visiting.get(page).text, "csrf")
+    leave(visiting)
+    answer = visiting.post(to, {"csrf": csrf or "", **fields}, Referer=f"{visiting.server.url}{page}")
+    back = sign_in_again(visiting, answer, person).text
+    assert "the form is as you left it" in words(back)
+    return back
+
+
+def test_a_note_is_as_it_was_left_beside_its_record_alone(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    page, other = (f"/jobs/{a_job(cast, a_customer(cast))['id']}" for _ in range(2))
+    typed = {"recordId": page.removeprefix("/jobs/"), "text": "Ring <twice>", "office": "on"}
+    back = late_from(visiting, page, "/notes", person, **typed)
+    assert ">Ring &lt;twice&gt;</textarea>" in back
+    assert '<input type="checkbox" name="office" checked>' in back
+    leave(visiting)
+    answer = visiting.post("/notes", {**typed}, Referer=f"{visiting.server.url}{other}")
+    assert "Ring" not in sign_in_again(visiting, answer, person).text
+
+
+def test_a_week_of_hours_is_as_it_was_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    day = local_date(cast.stage.clock(), "Europe/London").isoformat()
+    entry = cast.perform(log_hours, personId=person.id, on=day, minutes=60)
+    cell, seen = f"hours none {day}", f"seen none {day}"
+    known = f"{entry['id']} {entry['version']} 60"
+    back = late_from(visiting, "/hours/week", "/hours/week", person, **{cell: "7:30", seen: known, "on": day})
+    assert f'name="{cell}" value="7:30"' in back
+    assert f'name="{seen}" value="{known}"' in back
+    # What was not typed over is shown as it is, though another has changed it meanwhile.
+    csrf = hidden(back, "csrf") or ""
+    cast.perform(update_hours, timeEntryId=entry["id"], minutes=90)
+    leave(visiting)
+    sent = {"csrf": csrf, cell: "1:00", seen: known, "on": day}
+    answer = visiting.post("/hours/week", sent, Referer=f"{visiting.server.url}/hours/week")
+    assert f'name="{cell}" value="1:30"' in sign_in_again(visiting, answer, person).text
+
+
+def test_hours_of_a_day_and_a_reason_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    day = local_date(cast.stage.clock(), "Europe/London").isoformat()
+    typed = {"time": "2:15", "day": day, "note": "New valve", "job": "none", "on": day}
+    back = late_from(visiting, "/hours/week", "/hours/week/log", person, **typed)
+    assert all(f'value="{value}"' in back for value in ("2:15", "New valve"))
+
+    entries = [logged(cast, status="submitted", on=day, minutes=minutes) for minutes in (60, 45)]
+    shown = {"person": entries[0]["personId"], "week": monday_of(date.fromisoformat(day)).isoformat()}
+    sent = {**shown, "decision": "reject", "reason": "Which job?", f"entry {entries[0]['id']}": "on"}
+    back = late_from(visiting, "/hours/approve", "/hours/approve", person, **sent)
+    assert ">Which job?</textarea>" in back
+    assert re.findall(r'name="entry (\w+)" checked', back) == [entries[0]["id"]]
+
+
+def test_lines_of_a_draft_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    quote = a_draft(cast)
+    line, path = quote["lines"][0]["id"], f"/quotes/{quote['id']}/lines"
+    typed = {f"{line} description": "A better boiler", "version": str(quote["version"]), "new description": "Flue"}
+    back = late_from(visiting, path, path, person, **typed)
+    assert ">A better boiler</textarea>" in back
+    assert ">Flue</textarea>" in back
+    assert f'name="version" value="{quote["version"]}"' in back
+
+
+def test_a_bill_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:
+    path = "/purchasing/bills/new"
+    typed = {"supplierNumber": "R-77", "lines.0.description": "Copper pipe", "lines.0.unitPrice": "12,50"}
+    back = late_from(visiting, path, path, person, **typed)
+    assert all(f'value="{value}"' in back for value in ("R-77", "Copper pipe", "12,50"))
+
+
+def test_several_visits_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    visit, path = plan(cast), f"/schedule/change?from={DAY}&until={DAY}"
+    seen = re.search(r'name="0.seen" value="([^"]+)"', visiting.get(path).text)
+    assert seen
+    typed = {"0.visit": visit["id"], "0.seen": seen[1], "0.who": "nobody", "0.day": DAY, "0.time": "08:45"}
+    back = late_from(visiting, path, path, person, **typed, **{"0.length": "1:00"})
+    assert 'name="0.time" value="08:45"' in back
+    assert '<option value="nobody" selected>' in back
 
 
 @pytest.mark.parametrize("size", [20_000, 70_000])

@@ -10,7 +10,7 @@ from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.review import review_hours
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import Desk, Guest, status_of
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of
 from mainstay.doors.office.week import DAYS, monday_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -36,7 +36,7 @@ class Approval:
 
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """What waits, by person and week; one of them whole."""
-        return await self._page(guest, query_words(guest.request))
+        return await self._page(guest, {**query_words(guest.request), **guest.typed})
 
     async def decide(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Approve what is marked, or reject it with a reason."""
@@ -67,7 +67,7 @@ class Approval:
             days=await self._days(guest, chosen) if chosen else [],
             fields=words,
             problem=_told(refusal),
-            notice=self.desk.notice(guest),
+            notice=AS_LEFT if guest.typed and not refusal else self.desk.notice(guest),
             reviews=True,
             bills=guest.may(list_unbilled),
         )

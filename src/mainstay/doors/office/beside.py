@@ -43,6 +43,11 @@ class Related(NamedTuple):
     begins: Callable[[Record], Mapping[str, str] | None] = lambda _record: {}
 
 
+def note_left(guest: Guest, record: str) -> Mapping[str, str]:
+    """The note beside a record that someone was writing when their sign-in ended, as its form sent it."""
+    return guest.typed if guest.typed.get("recordId") == record else {}
+
+
 @dataclass(frozen=True)
 class Beside:
     """Gathers it."""
@@ -55,6 +60,7 @@ class Beside:
             "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
             "notes": await self._notes(guest, record),
             "may_note": guest.may(add_note),
+            "note": note_left(guest, record["id"]),
             **await self._files(guest, record),
             "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
             "timeline": await self._timeline(guest, record),

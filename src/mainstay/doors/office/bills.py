@@ -12,7 +12,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.bill_lines import RATES, SPARE, BillLines
-from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of, wrong
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import Asked, asked_of, given, usual, ways_to
@@ -70,6 +70,8 @@ class Bills:
         if order:
             fields |= {"supplierId": order["supplierId"], "jobId": order["jobId"] or ""}
             fields |= bill_rows.of_order(order["lines"] or ())
+        if guest.typed:
+            return await self._form(guest, guest.typed, order, notice=AS_LEFT)
         return await self._form(guest, fields, order)
 
     async def record(self, guest: Guest, _: Mapping[str, str]) -> Response:
@@ -78,7 +80,7 @@ class Bills:
         guest = guest.sending(fields)
         admit(record_bill, guest.actor)
         if fields.get("do") == "more":
-            return await self._form(guest, fields, None, spare=2 * SPARE)
+            return await self._form(guest, fields, None)
         asked, order = self._asked(guest), None
         try:
             resolved = await References(self.desk).resolved(guest, asked, fields)
@@ -104,12 +106,13 @@ class Bills:
         fields: Mapping[str, str],
         order: Record | None,
         refusal: Refusal | None = None,
-        spare: int = SPARE,
+        notice: str | None = None,
     ) -> Response:
         shown = wrong(refusal)
         asked, written = await References(self.desk).offered(guest, self._asked(guest), fields, None)
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": RATES})
         typed = bill_rows.typed_in(fields)
+        spare = 2 * SPARE if fields.get("do") == "more" else 1 if order and typed else SPARE
         return self.desk.page(
             "record_bill.html",
             guest,
@@ -119,9 +122,10 @@ class Bills:
             order=order,
             asked=asked,
             fields=defaultdict(str, written),
-            rows=[*typed, *(bill_rows.blank() for _ in range(1 if order and typed else spare))],
+            rows=[*typed, *(bill_rows.blank() for _ in range(spare))],
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
             ways=ways_to(asked, shown.get("faults", {})),
+            notice=notice,
             **shown,
         )
 

@@ -18,7 +18,7 @@ from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
 from mainstay.doors.office.approval import Approval
 from mainstay.doors.office.arrangement import Arrangement
-from mainstay.doors.office.desk import Desk, Guest, status_of
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.to_bill import ToBill
@@ -131,7 +131,8 @@ class Hours:
 
     async def week(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """A week of hours, one's own or another's."""
-        return await self._page(guest, self._place(guest, query_words(guest.request)))
+        at = self._place(guest, {**query_words(guest.request), **guest.typed})
+        return await self._page(guest, at, guest.typed)
 
     async def save(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Save everything that was typed, or nothing of it."""
@@ -240,7 +241,7 @@ class Hours:
             typed=typed or {},
             wrong=faults or {},
             problem=refusal.text if refusal else None,
-            notice=self.desk.notice(guest),
+            notice=AS_LEFT if guest.typed and not (faults or refusal) else self.desk.notice(guest),
             **await self._above(guest, None),
         )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
-from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.line_editor import NEW, Edits, edits_of, new_row, rows
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.door import Route
@@ -63,7 +63,7 @@ class LinePages:
         if self.updates.name not in document["availableActions"]:
             # It says itself why not.
             await self.desk.perform(guest, self.updates, self._about(document))
-        return await self._editor(guest, document, {}, None)
+        return await self._editor(guest, document, guest.typed, None)
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Save what was typed, and do what the button says beside it."""
@@ -113,7 +113,7 @@ class LinePages:
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
             version=typed.get("version", document["version"]),
             problem=amiss.problem if amiss else None,
-            notice=None if amiss else self.desk.notice(guest),
+            notice=None if amiss else AS_LEFT if guest.typed else self.desk.notice(guest),
         )
 
     async def _item(self, guest: Guest, fields: Mapping[str, str]) -> str | None:

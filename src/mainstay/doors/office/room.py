@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
-from mainstay.doors.office.beside import Beside
+from mainstay.doors.office.beside import Beside, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
@@ -90,7 +90,7 @@ class Room:
             revealed=made.get("revealed"),
             warnings=made.get("warnings", ()),
             headers=handed.headers if handed else (),
-            notice=self._notice(guest, found),
+            notice=AS_LEFT if note_left(guest, found["id"]) else self._notice(guest, found),
         )
 
     async def ask_new(self, guest: Guest, _: Mapping[str, str]) -> Response:

@@ -1,7 +1,7 @@
 """A week of someone's hours as a grid one types into: a row for each job, a column for each day."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
@@ -29,6 +29,8 @@ class Cell:
     others: Sequence[Entry] = ()
     typed: str | None = None
     fault: str | None = None
+    # What it stood for when that was typed.
+    known: str | None = None
 
     @property
     def name(self) -> str:
@@ -38,6 +40,8 @@ class Cell:
     @property
     def seen(self) -> str:
         """What it stood for when it was shown: the entry, its version and its minutes."""
+        if self.known is not None:
+            return self.known
         entry = self.entry
         return f"{entry['id']} {entry['version']} {entry['minutes']}" if entry else ""
 
@@ -136,8 +140,20 @@ def _cells(key: str, days: Sequence[date], entries: Sequence[Entry], said: _Said
         found = [entry for entry in entries if entry["on"] == day.isoformat()]
         own = next((entry for entry in found if _is_typed(entry)), None)
         cell = Cell(key, day, own, [entry for entry in found if entry is not own])
-        cells.append(Cell(key, day, own, cell.others, said.typed.get(cell.name), said.faults.get(cell.name)))
+        cells.append(_typed_over(cell, said))
     return cells
+
+
+def _typed_over(cell: Cell, said: _Said) -> Cell:
+    """A cell with what was typed into it; what was not typed over stands as it is now, whoever has changed it."""
+    typed, fault = said.typed.get(cell.name), said.faults.get(cell.name)
+    known = said.typed.get(f"seen {cell.row} {cell.day}", "")
+    minutes = (*known.split(" "), "", "")[2]
+    before = hours_text(int(minutes)) if minutes.isdecimal() and len(minutes) < _LONGEST else ""
+    if typed is None or typed == before:
+        return cell
+    # Whoever was told that it has changed may type over what it is now.
+    return replace(cell, typed=typed, fault=fault, known=None if fault else known)
 
 
 def _is_typed(entry: Entry) -> bool:
