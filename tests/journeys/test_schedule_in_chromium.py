@@ -151,6 +151,84 @@ def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: 
     assert cast.perform(get_visit, visitId=made["id"])["endsAt"] == f"{DAY}T11:30:00.000Z"
 
 
+def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, page: Page) -> None:
+    made, there = plan(cast, notes="Bring a ladder"), plan(cast, Role.SUBCONTRACTOR, ("10:00", "10:30"))
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    told = page.locator("#dragged")
+    booked(page, made).focus()
+    row = page.locator(f"[data-person='{cast.people[Role.MEMBER]}']")
+    # Downwards until one is at Sam's, where it clashes; saved there, it is refused and stands where it was.
+    down = 0
+    while not told.is_visible() or "Overlaps" not in told.inner_text():
+        page.keyboard.press("ArrowDown")
+        down += 1
+    expect(told).to_have_text(f"Overlaps {there['jobNumber']} Mend the roof.")
+    expect(booked(page, made)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(told).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
+    expect(row.locator(".booked")).to_have_count(1)
+    expect(booked(page, made)).to_be_focused()
+
+    to_sam = ["ArrowDown"] * down + ["ArrowRight"] * 2
+    for key in to_sam:
+        page.keyboard.press(key)
+    expect(told).to_contain_text("Sam Subcontractor, 10:30\N{EN DASH}11:30. Enter saves it")
+    page.keyboard.press("Escape")
+    expect(told).to_be_hidden()
+    expect(row.locator(".booked")).to_have_count(1)
+    assert cast.perform(get_visit, visitId=made["id"])["version"] == made["version"]
+
+    for key in to_sam:
+        page.keyboard.press(key)
+    save(page)
+    expect(row.locator(".booked")).to_have_count(0)
+    # The page is there anew, and one goes on where one was.
+    expect(booked(page, made)).to_be_focused()
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["personName"], after["notes"]) == ("Sam Subcontractor", "Bring a ladder")
+    assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T10:30:00.000Z", f"{DAY}T11:30:00.000Z")
+
+
+def test_by_keyboard_alone_a_visit_goes_to_another_day(cast: Cast, page: Page) -> None:
+    made, anytime = plan(cast), plan(cast, on=DAY)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=week&on={DAY}")
+    for visit in (made, anytime):
+        booked(page, visit).focus()
+        for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+            page.keyboard.press(key)
+        expect(page.locator("#dragged")).to_contain_text("Mia Member, Tuesday 12 January, ")
+        save(page)
+        expect(page.locator("td[data-day='2027-01-12']").locator(booked(page, visit))).to_be_focused()
+    after, any_day = (cast.perform(get_visit, visitId=one["id"]) for one in (made, anytime))
+    assert (after["startsAt"], any_day["on"]) == ("2027-01-12T10:00:00.000Z", "2027-01-12")
+
+
+def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, page: Page) -> None:
+    made = plan(cast, Role.SUBCONTRACTOR, on=DAY)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    booked(page, made).focus()
+    for key in ("ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
+    save(page)
+    expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["on"], after["personName"] != "Sam Subcontractor") == (DAY, True)
+    # Whoever goes on to something else leaves it as it was.
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
+    assert cast.perform(get_visit, visitId=made["id"])["version"] == after["version"]
+
+
+def save(page: Page) -> None:
+    """Save where a visit was moved to; then the page is there anew."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
 def booked(page: Page, visit: dict[str, object]) -> Locator:
     """A visit on the board."""
     return page.locator(f".booked[href='/schedule/visits/{visit['id']}']")

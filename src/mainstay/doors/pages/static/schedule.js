@@ -1,12 +1,18 @@
-// Dragging a visit to another time or person, and its edge to another length. Both send the very form by which everyone
-// else moves a visit; whether something is in the way is the server's to say, and shown before only as far as one sees.
+// Dragging a visit to another time or person, and its edge to another length; by keys the same. All of it sends the very
+// form by which everyone else moves a visit; whether something is in the way is the server's to say, and shown before only
+// as far as one sees.
 
 const told = document.getElementById("dragged");
-const hint = document.getElementById("resizing");
+const hint = document.getElementById("by-keys");
 // Which visit to come back to when the page is there again.
 const FOCUSED = "schedule-focused";
+// Where visits stand, person by person: a day has one place for each, a week seven.
+const places = [...document.querySelectorAll(".day > div, .week tbody tr")]
+  .map((row) => [...row.querySelectorAll("[data-person]")])
+  .filter((row) => row.length);
 let held = null;
 let resized = null;
+let moved = null;
 
 for (const booked of document.querySelectorAll(".booked[draggable]")) {
   booked.addEventListener("dragstart", (event) => {
@@ -23,6 +29,7 @@ for (const booked of document.querySelectorAll(".booked[draggable]")) {
     booked.classList.remove("dragging");
     held = null;
   });
+  if (places.length) letMove(booked);
   if (booked.dataset.for) letResize(booked);
 }
 
@@ -59,13 +66,15 @@ function leave(place) {
 }
 
 function move(booked, place, left) {
-  return send(booked, (fields) => {
-    const by = minutes(booked, place, left);
-    fields.set("personId", place.dataset.person);
-    for (const name of ["startsAt", "endsAt", "on"]) {
-      if (fields.get(name)) fields.set(name, later(fields.get(name), by));
-    }
-  });
+  return send(booked, (fields) => shift(fields, place.dataset.person, minutes(booked, place, left)));
+}
+
+// Let someone do it, so many minutes later.
+function shift(fields, person, by) {
+  fields.set("personId", person);
+  for (const name of ["startsAt", "endsAt", "on"]) {
+    if (fields.get(name)) fields.set(name, later(fields.get(name), by));
+  }
 }
 
 // Fill in the form that moves a visit, and send it.
@@ -92,8 +101,7 @@ async function send(booked, change) {
 
 // Let the end of a visit be dragged, or moved by the arrow keys while Shift is held; letting go sends it.
 function letResize(booked) {
-  hint.hidden = false;
-  booked.setAttribute("aria-keyshortcuts", "Shift+ArrowRight Shift+ArrowLeft");
+  booked.setAttribute("aria-keyshortcuts", `${booked.getAttribute("aria-keyshortcuts")} Shift+ArrowRight Shift+ArrowLeft`);
   const grip = document.createElement("span");
   grip.className = "grip";
   grip.setAttribute("aria-hidden", "true");
@@ -164,6 +172,121 @@ function putBack() {
   item.parentElement.classList.remove("clash");
   booked.classList.remove("resizing");
   resized = null;
+}
+
+// Let a visit be moved by the arrow keys: along its day or week, and from one person to another.
+function letMove(booked) {
+  hint.hidden = false;
+  booked.setAttribute("aria-keyshortcuts", "ArrowLeft ArrowRight ArrowUp ArrowDown");
+  booked.addEventListener("keydown", (event) => {
+    if (event.shiftKey || event.altKey || event.ctrlKey || event.metaKey || resized) return;
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (step) take(booked, ...step);
+    else if (moved && event.key === "Enter") put();
+    else if (moved && event.key === "Escape") leaveIt();
+    else return;
+    event.preventDefault();
+  });
+  booked.addEventListener("blur", () => {
+    if (moved && !moved.busy) leaveIt();
+  });
+}
+
+function take(booked, across, down) {
+  moved ??= picked(booked);
+  if (moved.busy) return;
+  const { length } = moved;
+  moved.row = within(moved.row + down, places.length);
+  if (length) moved.at = within(moved.at + across, Number(placeOf(moved).dataset.quarters) - length + 1);
+  else moved.column = within(moved.column + across, places[moved.row].length);
+  showMoved();
+}
+
+function picked(booked) {
+  const place = booked.closest("[data-person]");
+  const row = places.findIndex((some) => some.includes(place));
+  const length = place.dataset.quarters ? Number(booked.dataset.for ?? 0) : 0;
+  const item = length ? booked.closest("li") : booked;
+  const at = Number(booked.dataset.at ?? 0);
+  const home = { place, parent: item.parentElement, next: item.nextSibling, at };
+  return { booked, item, home, row, column: places[row].indexOf(place), at, shown: at, length, busy: false };
+}
+
+function showMoved() {
+  const { booked, item, at, length } = moved;
+  const place = placeOf(moved);
+  if (length) item.classList.replace(`at-${moved.shown + 1}`, `at-${at + 1}`);
+  moved.shown = at;
+  keepingFocus(() => laneOf(place, length).append(item));
+  for (const other of document.querySelectorAll(".clash")) other.classList.remove("clash");
+  const found = length ? clashes(place, booked, at, length) : [];
+  warn(place, found);
+  if (!found.length) tell(`${wordsOfMoved(place)}. Enter saves it, Escape leaves it as it was.`, false);
+}
+
+// What has no time stands before what has one.
+function laneOf(place, length) {
+  if (length || !place.dataset.quarters) return place;
+  const lane = place.querySelector(".anytime") ?? document.createElement("li");
+  lane.className = "anytime";
+  if (!lane.parentElement) place.prepend(lane);
+  return lane;
+}
+
+function wordsOfMoved(place) {
+  const named = place.closest(".day > div, tr").querySelector("h2, th");
+  const who = [...named.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join("");
+  const by = (moved.at - moved.home.at) * 15;
+  const times = moved.booked.querySelector(".when").textContent.replace(/\d\d:\d\d/g, (text) => later(`2000-01-01T${text}`, by).slice(11));
+  return [who.trim(), place.dataset.label, times].filter(Boolean).join(", ");
+}
+
+async function put() {
+  const { booked, home, at } = moved;
+  const place = placeOf(moved);
+  if (place === home.place && at === home.at) {
+    leaveIt();
+    return;
+  }
+  moved.busy = true;
+  const days = Math.round((Date.parse(place.dataset.day) - Date.parse(home.place.dataset.day)) / 86400000);
+  sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
+  const done = await send(booked, (fields) => shift(fields, place.dataset.person, days * 1440 + (at - home.at) * 15));
+  if (!done) {
+    sessionStorage.removeItem(FOCUSED);
+    putHome();
+  }
+}
+
+function leaveIt() {
+  warn(placeOf(moved), []);
+  putHome();
+}
+
+function putHome() {
+  const { item, home, shown, length } = moved;
+  placeOf(moved).classList.remove("clash");
+  if (length) item.classList.replace(`at-${shown + 1}`, `at-${home.at + 1}`);
+  keepingFocus(() => home.parent.insertBefore(item, home.next));
+  moved = null;
+}
+
+// What is put elsewhere in the page loses its focus, which is no sign that someone went away from it.
+function keepingFocus(change) {
+  const { booked } = moved;
+  const focused = document.activeElement === booked;
+  moved.busy = true;
+  change();
+  if (focused) booked.focus();
+  moved.busy = false;
+}
+
+function placeOf({ row, column }) {
+  return places[row][column];
+}
+
+function within(number, count) {
+  return Math.min(Math.max(number, 0), count - 1);
 }
 
 // What else of the same person is at this time, as far as it is shown.
