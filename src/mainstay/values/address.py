@@ -1,15 +1,15 @@
 """Postal addresses in parts, so that they can be searched, mapped and put on an e-invoice; and where those go."""
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, model_validator
 
 from mainstay.values.fields import Country, Line, PostalCode
+from mainstay.values.models import GIVEN
 
 
 class Address(BaseModel):
     """Where something is, or where post goes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
+    model_config = GIVEN
 
     line1: Line | None = Field(None, title="Line 1", description="Street and number, or the name of the building.")
     line2: Line | None = Field(None, title="Line 2", description="What else the post needs, such as a unit or floor.")
@@ -28,7 +28,7 @@ class Address(BaseModel):
 class EInvoiceAddress(BaseModel):
     """Where electronic invoices go, in a network such as Peppol."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     scheme: Line = Field(description="The code of the scheme, such as 0088.")
     id: Line = Field(title="Identifier", description="The identifier in that scheme.")

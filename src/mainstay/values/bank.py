@@ -3,10 +3,10 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from mainstay.values.fields import Line
+from mainstay.values.models import GIVEN
 
 _IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{11,30}")
 _BIC = re.compile(r"[A-Za-z]{6}[A-Za-z0-9]{2}(?:[A-Za-z0-9]{3})?")
@@ -46,7 +46,7 @@ def _closed_up(text: str) -> str:
 class Bank(BaseModel):
     """An account, by its IBAN or as its country tells accounts."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
+    model_config = GIVEN
 
     name: Line | None = Field(None, title="Bank", description="What the bank is called.")
     iban: Annotated[str, _WRITTEN, AfterValidator(_iban)] | None = Field(

@@ -1,18 +1,18 @@
 """What a job took and what of it is to be billed, as it is shown."""
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.hours.model import Status
 from mainstay.business.jobs.model import Billing
 from mainstay.terms.shapes import Shown
 from mainstay.terms.wire import PriceText
+from mainstay.values.models import TOLD
 
 
 class CostedHours(BaseModel):
     """The hours of a job in one state."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     status: Status
     entries: int = Field(description="How many.")
@@ -25,7 +25,7 @@ class CostedHours(BaseModel):
 class CostedMaterials(BaseModel):
     """What was bought for a job."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     lines: int = Field(description="How many lines of orders and bills.")
     cost: PriceText = Field(description="Received or billed by the supplier, before tax.")

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.organisation.model import Language
 from mainstay.terms.actor import Actor
@@ -12,6 +11,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.values.address import Address, EInvoiceAddress
+from mainstay.values.models import GIVEN
 
 Kind = Literal["company", "individual"]
 Status = Literal["active", "archived"]
@@ -25,7 +25,7 @@ _ADDRESS: dict[str, Any] = {"line1": "2 Weir Lane", "city": "Sowerby Bridge", "p
 class Receives(BaseModel):
     """What a contact is sent."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     quotes: bool = Field(default=False, description="Whether quotes are mailed to them.")
     invoices: bool = Field(default=False, description="Whether invoices and reminders are mailed to them.")

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.organisation.books import if_closed
 from mainstay.terms.actor import Actor
@@ -14,6 +13,7 @@ from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, Shown, states
 from mainstay.terms.wire import PriceText
 from mainstay.values.durations import hours_text
+from mainstay.values.models import TOLD
 from mainstay.values.moments import Period, local_date, moment_text
 
 Status = Literal["running", "draft", "submitted", "approved", "rejected"]
@@ -69,7 +69,7 @@ class TimeEntryOut(Record):
 class BriefEntry(BaseModel):
     """One of several entries that were changed at once."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     id: str
     person_name: str

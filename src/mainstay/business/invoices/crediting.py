@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices import sources, store
@@ -41,6 +40,7 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Email, Paragraph, Price, Reference, SignedQuantity, id_of
 from mainstay.values.ids import new_id
+from mainstay.values.models import GIVEN
 from mainstay.values.money import CURRENCIES, UNIT, amount_text, in_minor, price_text, spread
 from mainstay.values.search import SearchText
 from mainstay.values.totals import Discount, rounded
@@ -52,7 +52,7 @@ _BY_ID = frozenset({Door.API, Door.OFFICE})
 class CreditedLine(BaseModel):
     """A line to credit."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     line_id: str = Field(description="Which line of the invoice.")
     quantity: SignedQuantity | None = Field(None, description="How many of it; all that is left of it without.")

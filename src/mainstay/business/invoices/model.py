@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax, Terms, read_share
 from mainstay.business.organisation.house import House
@@ -13,6 +12,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, Shown, states
 from mainstay.terms.wire import MoneyText
+from mainstay.values.models import TOLD
 from mainstay.values.money import amount_text
 
 # As it is kept; and all of what is shown but whether it is overdue, which time alone decides.
@@ -34,7 +34,7 @@ _JOB = "job_01KA3R5X7Z9B1D3F5H7J9K1N3P"
 class Standing(BaseModel):
     """Whether a document is an e-invoice, and what it lacks to be one."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
+    model_config = TOLD
 
     status: Literal["included", "incomplete", "notApplicable"]
     missing: list[str] = Field(description="The fields that it lacks.")

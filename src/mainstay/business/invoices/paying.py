@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
@@ -19,6 +18,7 @@ from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, Reference, id_of
+from mainstay.values.models import GIVEN
 from mainstay.values.money import LARGEST, amount_text, in_minor
 from mainstay.values.search import SearchText
 
@@ -33,7 +33,7 @@ _PaymentId = Annotated[str, Field(title="Payment", description="The payment's id
 class Allocated(BaseModel):
     """How much of a payment is for an invoice."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     invoice_id: Annotated[str, Reference(to="invoice")] = Field(title="Invoice", description="By id or number.")
     amount: Price = Field(description='Such as "250.00"; "0" lets it go.')

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.kernel.listing import Listing
 from mainstay.terms.actor import Actor
@@ -12,6 +11,7 @@ from mainstay.terms.listed import NEWEST, FoundBy, Order
 from mainstay.terms.refusal import Reason
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import MoneyText
+from mainstay.values.models import TOLD
 from mainstay.values.money import Money, amount_text
 from mainstay.values.search import kept_words, words_of_digits, words_of_text
 
@@ -24,7 +24,7 @@ Narrowed = Literal["recorded", "reversed", "onAccount"]
 class ShownAllocation(BaseModel):
     """What of a payment is for an invoice."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     invoice_id: str
     invoice_number: str

@@ -5,8 +5,7 @@ import re
 from collections import Counter, defaultdict
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.invoices.payment import PAYMENTS, ShownAllocation
 from mainstay.business.organisation.house import house_of
@@ -18,6 +17,7 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Shown
 from mainstay.terms.wire import MoneyText
 from mainstay.values.fields import Day, Price
+from mainstay.values.models import GIVEN, TOLD
 from mainstay.values.money import amount_text, in_minor
 
 MOST_ENTRIES = 500
@@ -40,7 +40,7 @@ _OF_MANY = frozenset((_LEGAL_FORMS + _OF_ANYONE).split())
 class StatementEntry(BaseModel):
     """Something that came in."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     on: Annotated[Day, Field(description="When it came in.")]
     amount: Annotated[Price, Field(description="How much.")]
@@ -56,7 +56,7 @@ class FindPaidInvoices(Input):
 class Suggestion(BaseModel):
     """What an entry of a statement seems to pay."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
+    model_config = TOLD
 
     on: str
     amount: MoneyText

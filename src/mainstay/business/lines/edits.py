@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.lines.model import MOST_LINES, Kind, Line
@@ -20,12 +20,13 @@ from mainstay.values.fields import (
     WholeNumber,
     omittable,
 )
+from mainstay.values.models import GIVEN
 
 
 class LineFields(BaseModel):
     """What can be said of a line of any document."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     kind: Kind = omittable(description="`item`, `text` or `heading`; `item` where nothing is said.")
     item_id: Annotated[Text | None, Reference(to="item")] = Field(

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.pricelist.model import ShownTaxPart, TaxRate
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.fields import Percent, Price
+from mainstay.values.models import GIVEN, TOLD
 from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor, parse_price, price_text
 from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, total_up
 
@@ -20,7 +21,6 @@ SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit
 MOST_LINES = 200
 # In minor units; far more than anyone is billed, and far less than what a database holds.
 MOST = 10**15
-_WIRE = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
 # What a line has where nothing is taxed.
 _UNTAXED = Rate("", ())
 # For examples.
@@ -55,7 +55,7 @@ TAX: dict[str, Any] = {
 class Share(BaseModel):
     """A part of what a document comes to."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     percent: Percent | None = Field(None, description='Such as "10"; or else an amount.')
     amount: Price | None = Field(None, description='Such as "250.00"; or else a percent.')
@@ -80,7 +80,7 @@ class Share(BaseModel):
 class ShownShare(BaseModel):
     """A part of what a document comes to, as it is shown."""
 
-    model_config = _WIRE
+    model_config = TOLD
 
     percent: PriceText | None
     amount: MoneyText | None
@@ -97,7 +97,7 @@ def read_share(kept: Mapping[str, str | None] | None, currency: str) -> Discount
 class ShownSettled(BaseModel):
     """What a line comes to exactly, as it was invoiced before."""
 
-    model_config = _WIRE
+    model_config = TOLD
 
     net: MoneyText
     taxes: list[MoneyText] = Field(description="By the parts of the tax rate.")
@@ -106,7 +106,7 @@ class ShownSettled(BaseModel):
 class Source(BaseModel):
     """What a line bills, which is billed once."""
 
-    model_config = _WIRE
+    model_config = TOLD
 
     kind: SourceKind
     id: str
@@ -116,7 +116,7 @@ class Source(BaseModel):
 class PricedLine(BaseModel):
     """What every line is shown with, sold or bought."""
 
-    model_config = _WIRE
+    model_config = TOLD
 
     id: str
     kind: Kind = Field(description="`item` costs something; `text` and `heading` are only read.")
@@ -148,7 +148,7 @@ class ShownTaxOfPart(ShownTaxPart):
 class ShownTax(BaseModel):
     """What is taxed at one rate, as it is shown."""
 
-    model_config = _WIRE
+    model_config = TOLD
 
     tax_rate_id: str | None
     name: str | None

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, field_validator
 
 from mainstay.paper.messages import catalogue
 from mainstay.values.fields import Line, Paragraph
+from mainstay.values.models import GIVEN
 
 _IN_BRACES = re.compile(r"\{([^{}]*)\}")
 _LINK = "{link}"
@@ -48,7 +48,7 @@ def put_in(text: str, values: Mapping[str, str]) -> str:
 class MailText(BaseModel):
     """What one kind of mail says."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     # What stands in braces for something that each mail of the kind knows.
     placeholders: ClassVar[tuple[str, ...]] = ()
@@ -86,7 +86,7 @@ def _named(kind: type[MailText], what: str) -> str:
 class MailTexts(BaseModel):
     """What each kind of mail says, where it is not what everyone's says."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     quote: QuoteMail | None = Field(None, description=_named(QuoteMail, "With a quote"))
     invoice: InvoiceMail | None = Field(None, description=_named(InvoiceMail, "With an invoice"))

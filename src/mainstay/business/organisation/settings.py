@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.organisation import numbering
@@ -18,12 +18,13 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Grant, Right
 from mainstay.terms.shapes import Input, Kept, Record
 from mainstay.values.fields import Day, Paragraph, WholeNumber, omittable
+from mainstay.values.models import GIVEN
 
 
 class Numbering(BaseModel):
     """How the numbers of one kind look."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable(
         description="What stands before the digits: capital letters, digits, - and /, but no digit at its end."

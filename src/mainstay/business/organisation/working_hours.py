@@ -5,10 +5,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from mainstay.kernel.context import Context
 from mainstay.values.fields import As
+from mainstay.values.models import GIVEN
 from mainstay.values.moments import Period, beginning_of
 
 
@@ -24,7 +25,7 @@ _Clock = Annotated[str, AfterValidator(_clock)]
 class Span(BaseModel):
     """A stretch of a day in which people work."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = GIVEN
 
     from_: _Clock = Field(alias="from", description="When it begins, such as 08:00.")
     until: _Clock = Field(description="When it ends, such as 17:00; midnight is 24:00.")
@@ -42,7 +43,7 @@ Spans = Annotated[list[Span], Field(max_length=4, description="The spans in whic
 class WorkingHours(BaseModel):
     """The spans of each day of the week."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = GIVEN
 
     monday: Spans = []
     tuesday: Spans = []

@@ -1,16 +1,16 @@
 """What needs someone now."""
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.terms.shapes import Shown
 from mainstay.terms.wire import MoneyText
+from mainstay.values.models import TOLD
 
 
 class Need(BaseModel):
     """Records that wait for someone."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     what: str = Field(description="What they are, in a few words.", examples=["Hours to approve"])
     count: int = Field(description="How many there are; 100 stands for 100 and more.")
@@ -25,7 +25,7 @@ class Need(BaseModel):
 class RevenueNow(BaseModel):
     """What was invoiced without tax, less what was credited."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     this_month: MoneyText = Field(description="Until today.", examples=["12400.00"])
     last_month: MoneyText = Field(description="All of it.", examples=["18250.50"])

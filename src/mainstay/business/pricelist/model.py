@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.organisation.model import Language
 from mainstay.terms.refusal import Fault
@@ -14,6 +13,7 @@ from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import PriceText
 from mainstay.values.address import Address
 from mainstay.values.fields import Line, Percent, Quantity, Reference
+from mainstay.values.models import GIVEN, TOLD
 from mainstay.values.money import LARGEST, UNIT, parse_price, price_text
 from mainstay.values.totals import Rate, rounded
 
@@ -33,7 +33,7 @@ _ITEM = "item_01KA3R5X7Z9B1D3F5H7J9K1N3P"
 class TaxPart(BaseModel):
     """One tax of a rate; most rates have one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     name: Line = Field(description="Its name on documents, such as VAT.")
     percent: Percent = Field(description="Of the net amount, such as 20.")
@@ -47,7 +47,7 @@ class TaxPart(BaseModel):
 class ShownTaxPart(BaseModel):
     """One tax of a rate, as it is shown."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+    model_config = TOLD
 
     name: str
     percent: PriceText
@@ -94,7 +94,7 @@ class SupplierOut(Record):
 class KitPart(BaseModel):
     """So many of an item, within a kit."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     item_id: Annotated[Line, Reference(to="item")] = Field(title="Item", description="Its id or code; no kit itself.")
     quantity: Quantity = Field(description="How many.")
@@ -103,7 +103,7 @@ class KitPart(BaseModel):
 class ShownKitPart(BaseModel):
     """So many of an item, as it is shown."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+    model_config = TOLD
 
     item_id: str
     name: str

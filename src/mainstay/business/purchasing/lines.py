@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.lines.model import Drawn, Line, PricedLine
 from mainstay.terms.wire import MoneyText, PriceText
+from mainstay.values.models import TOLD
 from mainstay.values.money import parse_price, price_text
 
-_WIRE = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
 _DECIMALS = ("quantity", "unit_price", "discount_percent")
 
 
@@ -38,7 +38,7 @@ class ShownBillLine(BoughtLine):
 class Goods(BaseModel):
     """A line of an order for whoever receives it: without any price."""
 
-    model_config = _WIRE
+    model_config = TOLD
 
     line_id: str
     description: str

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.lines.model import ShownTax, Terms
 from mainstay.business.purchasing.lines import (
@@ -22,6 +21,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, Shown, states
 from mainstay.terms.wire import MoneyText, PriceText
+from mainstay.values.models import TOLD
 from mainstay.values.money import amount_text
 from mainstay.values.totals import Discount
 
@@ -65,7 +65,7 @@ _UNDER_WAY = frozenset({"sent", "partReceived", "received", "partBilled", "bille
 class ShownReceiptLine(BaseModel):
     """How many of a line have come at once."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+    model_config = TOLD
 
     line_id: str
     quantity: PriceText
@@ -74,7 +74,7 @@ class ShownReceiptLine(BaseModel):
 class ShownReceipt(BaseModel):
     """What has come at once."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+    model_config = TOLD
 
     id: str
     on: str = Field(json_schema_extra=_DATE)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.lines.model import MOST_LINES
 from mainstay.business.organisation.house import house_of
@@ -21,6 +20,7 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import Day, Line, SignedQuantity
 from mainstay.values.ids import new_id
+from mainstay.values.models import GIVEN
 from mainstay.values.money import price_text
 
 _MOST_RECEIPTS = 200
@@ -29,7 +29,7 @@ _MOST_RECEIPTS = 200
 class ReceivedLine(BaseModel):
     """How many of a line have come."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     line_id: str = Field(description="Which line.")
     quantity: SignedQuantity = Field(description="How many; a negative one corrects.")

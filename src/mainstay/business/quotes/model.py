@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax, Terms, read_share
 from mainstay.terms.actor import Actor, Stamp
@@ -12,6 +11,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, Shown, states
 from mainstay.terms.wire import MoneyText
+from mainstay.values.models import TOLD
 from mainstay.values.money import amount_text
 
 # `expired` is no state that is kept: time alone makes it of one that was sent.
@@ -28,7 +28,7 @@ _CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
 class Acceptance(BaseModel):
     """Who accepted a quote, and how."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
+    model_config = TOLD
 
     method: Method
     name: str = Field(description="The name that the customer gave.")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.issuing.printed import PaperOut, paper_of
@@ -25,6 +25,7 @@ from mainstay.terms.refusal import NotFound, Reason
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Kept, Shown
 from mainstay.values.fields import Line, Paragraph
+from mainstay.values.models import TOLD
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.values.money import amount_text
 
@@ -34,7 +35,7 @@ _BY_LINK = frozenset({Door.LINK})
 class OfferedLine(BaseModel):
     """A line as the customer reads it."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
+    model_config = TOLD
 
     id: str
     kind: str

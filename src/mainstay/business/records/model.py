@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.terms.actor import Actor, Stamp
 from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, Record, Shown
+from mainstay.values.models import TOLD
 
 Visibility = Literal["office", "field"]
 
@@ -92,7 +92,7 @@ class HistoryEntryOut(Shown):
 class Hit(BaseModel):
     """A record that was found."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     object: str = Field(description="What kind of record it is.")
     id: str

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.terms.shapes import Shown
+from mainstay.values.models import TOLD
 from mainstay.values.money import amount_text
 from mainstay.values.totals import rounded
 
@@ -25,7 +25,7 @@ _DATE: dict[str, Any] = {"format": "date"}
 class Column(BaseModel):
     """A column of a report."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     name: str = Field(examples=["margin"])
     label: str = Field(description="What people call it.", examples=["Margin"])

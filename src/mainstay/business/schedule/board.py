@@ -3,8 +3,7 @@
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
 
 from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
@@ -22,6 +21,7 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Shown
 from mainstay.terms.wire import column_names
 from mainstay.values.fields import Day
+from mainstay.values.models import TOLD
 from mainstay.values.moments import local_date, moment_text, parse_moment
 
 _MOST_DAYS = 14
@@ -41,7 +41,7 @@ class _Range(NamedTuple):
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
 
 class Taken(_Part):

@@ -4,8 +4,7 @@ from datetime import timedelta
 from typing import Annotated
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 from pydantic.config import JsonDict
 
 from mainstay.business.organisation import store as organisations
@@ -22,6 +21,7 @@ from mainstay.terms.shapes import Input, Shown
 from mainstay.terms.wire import column_names
 from mainstay.values.address import Address
 from mainstay.values.fields import NOT_ASKED
+from mainstay.values.models import TOLD
 from mainstay.values.moments import moment_text
 
 # A calendar shows what was lately and what comes within a year.
@@ -45,7 +45,7 @@ class CalendarLinkOut(Shown):
 class InCalendar(BaseModel):
     """A visit as it stands in its person's calendar."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     id: str
     version: int

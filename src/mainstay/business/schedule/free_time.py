@@ -7,8 +7,7 @@ from itertools import groupby, islice
 from typing import Annotated
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
@@ -22,6 +21,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Shown
 from mainstay.values.fields import Day, Line, WholeNumber, id_of
+from mainstay.values.models import TOLD
 from mainstay.values.moments import Period, local_date, moment_text, parse_moment
 from mainstay.values.words import folded
 
@@ -51,7 +51,7 @@ class FindFreeTime(Input):
 class Slot(BaseModel):
     """A time at which someone is free."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     person_id: str
     person_name: str

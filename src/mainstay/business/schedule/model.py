@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
 
 from mainstay.terms.actor import Actor
@@ -12,6 +11,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.values.address import Address
+from mainstay.values.models import TOLD
 from mainstay.values.words import words_of
 
 VisitKind = Literal["work", "assessment", "other"]
@@ -142,7 +142,7 @@ class Visit(Kept):
 class Collision(BaseModel):
     """A visit within someone's time off."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     visit_id: str
     about: str

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, ValidationError
 
 from mainstay.business.schedule import changes
 from mainstay.business.schedule.changes import (
@@ -36,6 +35,7 @@ from mainstay.terms.refusal import Blocked, Conflict, Fault, Invalid, Reason, re
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Irrevocable, Shown
 from mainstay.values.fields import Line, id_of, omittable
+from mainstay.values.models import GIVEN, TOLD
 
 _MOST_CHANGES = 50
 _WORDS = {"plan": "planned", "move": "moved", "cancel": "cancelled"}
@@ -44,7 +44,7 @@ _WORDS = {"plan": "planned", "move": "moved", "cancel": "cancelled"}
 class Change(BaseModel):
     """One change of the schedule."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = GIVEN
 
     change: Literal["plan", "move", "cancel"] = Field(
         description="`plan` a new visit as plan_visit does, `move` one as move_visit does, or `cancel` one."
@@ -80,7 +80,7 @@ class PlanSchedule(Irrevocable):
 class PlannedVisit(BaseModel):
     """A visit as it is after a plan."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True)
+    model_config = TOLD
 
     id: str
     about: str

@@ -6,11 +6,12 @@ from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from mainstay.business.schedule.model import LONGEST_VISIT_HOURS
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.fields import Day, WholeNumber
+from mainstay.values.models import GIVEN
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import read_wall_time
 
@@ -55,7 +56,7 @@ class When(NamedTuple):
 class Repeat(BaseModel):
     """How often something comes again."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = GIVEN
 
     every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every other, and so on.")
     unit: Literal["day", "week", "month"] | None = Field(None, description="Days, weeks or months; `repeat` needs it.")
