@@ -1,4 +1,4 @@
-"""A firm of any size: one organisation with so many jobs, and customers, visits, hours, leave and notes to match.
+"""A firm of any size: so many jobs, and customers, visits, hours, leave, notes, invoices and orders to match.
 
 Records are written in bulk, without the trail and the events of operations, which would take an hour: by the product's
 own listings, with its words and its stages; who sees which job is copied here as its store copies it.
@@ -12,17 +12,23 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from bench.books import TAXES, Billed, Books, shapes
 from bench.bulk import Bulk
 from bench.performing import perform
 
 from mainstay.business.customers.model import Receives
 from mainstay.business.customers.store import CONTACTS, CUSTOMERS, SITES
 from mainstay.business.hours.store import ENTRIES
+from mainstay.business.invoices.operations import draft_invoice
+from mainstay.business.invoices.paying import record_payment
+from mainstay.business.invoices.sending import send_invoice
 from mainstay.business.jobs.model import Standing, Status, stage_of
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation import numbering
 from mainstay.business.people.joining import create_organisation
 from mainstay.business.people.store import PEOPLE
+from mainstay.business.pricelist.taxes import save_tax_rate
+from mainstay.business.quotes.operations import draft_quote
 from mainstay.business.records.store import DOCUMENTS, NOTES
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.doors.cli import demo_words
@@ -40,6 +46,8 @@ from mainstay.values.moments import moment_text
 # A part of the names of as many customers in any firm.
 RARE, _RARELY = "Quillfeather", 30
 PASSWORD = "a password for the bench"
+# So many lines has the invoice that is looked at.
+LINES = 20
 # Those of whom the firm's work is; beside them are one with few jobs and one with many.
 CREW = 28
 FEW = 10
@@ -79,10 +87,14 @@ class Firm:
     job: str
     customer: str
     site: str
+    # For the customer: an invoice that is paid in part, and a quote. And someone from whom much is bought.
+    invoice: str
+    quote: str
+    supplier: str
 
 
-def make_firm(stage: Stage, data: Path, jobs: int) -> Firm:
-    """Fill a new organisation in the embedded database of this folder."""
+def make_firm(stage: Stage, data: Path, jobs: int, invoices: int | None = None) -> Firm:
+    """Fill a new organisation in the embedded database of this folder; with as many invoices as jobs, or so many."""
     acting = operator(new_id("org"))
     owner = perform(
         stage,
@@ -94,17 +106,41 @@ def make_firm(stage: Stage, data: Path, jobs: int) -> Firm:
         password=PASSWORD,
     )
     bulk = Bulk(acting.organisation, moment_text(stage.clock()), acting.stamp)
+    perform(stage, save_tax_rate, acting, **TAXES)
+    with stage.database.changing(acting.organisation) as rows:
+        drawn = shapes(Context(rows, acting, Envelope(new_id("req")), stage.clock))
     making = _Making(bulk, jobs, stage.clock().date())
     making.make()
+    books = Books(bulk, invoices or jobs, making.today, making.billed, drawn)
+    books.make()
     bulk.write(data / "mainstay.db")
     with stage.database.changing(acting.organisation) as rows:
-        making.finish(Context(rows, acting, Envelope(new_id("req")), stage.clock))
+        ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
+        making.finish(ctx)
+        books.finish(ctx)
         people = (owner["id"], making.few, making.many)
         owner_acts, few, many = (actor_of_person(rows, person, Door.OFFICE) for person in people)
     # A job that both members see, so that all three can be asked for the same.
     shared = making.shared[0]
     customer, site = making.customer_of(shared)
-    return Firm(owner_acts, few, many, making.crew[0], making.jobs[shared], customer.id, site.id)
+    job = making.jobs[shared]
+    invoice, quote = _documents(stage, owner_acts, job)
+    supplier, _ = books.suppliers[0]
+    return Firm(owner_acts, few, many, making.crew[0], job, customer.id, site.id, invoice, quote, supplier)
+
+
+def lines(count: int) -> list[dict[str, object]]:
+    """What an invoice says, in so many lines."""
+    return [{"description": f"Work of the day {line}", "unit": "h", "unitPrice": "100.00"} for line in range(count)]
+
+
+def _documents(stage: Stage, owner: Actor, job: str) -> tuple[str, str]:
+    """An invoice for a job, issued and paid in part, and a quote, as the office makes them; their ids."""
+    invoice = str(perform(stage, draft_invoice, owner, jobId=job, lines=lines(LINES))["id"])
+    perform(stage, send_invoice, owner, invoiceId=invoice, deliver="none", confirmed=True)
+    perform(stage, record_payment, owner, invoiceId=invoice, amount="250.00")
+    quote = perform(stage, draft_quote, owner, jobId=job, title="Another boiler", lines=lines(LINES))
+    return invoice, str(quote["id"])
 
 
 class _Known(NamedTuple):
@@ -127,6 +163,7 @@ class _Making:
     customers: list[tuple[_Known, _Known]] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
     states: list[Status] = field(default_factory=list)
+    billed: list[Billed] = field(default_factory=list)
 
     def make(self) -> None:
         self.crew = [self._person(number) for number in range(CREW)]
@@ -269,6 +306,7 @@ class _Making:
         }
         names = {"customer_name": customer.name, "site_name": site.name, "site_address": site.address}
         self.jobs.append(self.bulk.record(JOBS, seen | about, **names))
+        self.billed.append(Billed(customer.id, customer.name, self.jobs[-1], told["title"]))
         for person in {*assigned, seen["lead_person_id"]} - {None}:
             self.bulk.row("own_job", {"person_id": person, "id": self.jobs[-1], "assigned": 1, **seen})
 
