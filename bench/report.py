@@ -10,8 +10,19 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
+from bench.billing import Billing
 from bench.flat import LARGE, MOST, SMALL, Flatness
-from bench.goals import RATIOS, Verdict, judge_flatness, judge_memory, judge_pages, judge_sending
+from bench.goals import (
+    RATIOS,
+    Verdict,
+    judge_billing,
+    judge_flatness,
+    judge_memory,
+    judge_pages,
+    judge_papers,
+    judge_sending,
+)
+from bench.papers import Papers
 from bench.processes import Memory
 from bench.rounds import CONNECTIONS, Measure, Round
 from bench.webhooks import Sending
@@ -30,6 +41,9 @@ class Outcome:
     # The part of the machine's processor time that other programs took meanwhile.
     taken_by_others: float
     sendings: Sequence[Sending]
+    # Beside Tryton; none where it is not installed.
+    billings: Sequence[Billing]
+    papers: Sequence[Papers]
     # Every reading in a small firm and in a large one, the one that grows most first; none in a quick look.
     flatness: Sequence[Flatness]
 
@@ -38,7 +52,8 @@ class Outcome:
         resident = [memory.resident for memory in self.memory if memory.works]
         ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
         readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
-        return [*ratios, *readings, *judge_sending(self.sendings), judge_memory(resident)]
+        money = [*judge_billing(self.billings), judge_papers(self.papers)]
+        return [*ratios, *readings, *money, *judge_sending(self.sendings), judge_memory(resident)]
 
 
 def show(outcome: Outcome) -> None:
@@ -54,6 +69,7 @@ def show(outcome: Outcome) -> None:
     for name, rate, cpu in _SENT:
         rates, cpus = ([getattr(sending, of) for sending in outcome.sendings] if of else [] for of in (rate, cpu))
         print(f"{name:38}{median(rates):11,.0f}{f'{median(cpus):.0f}' if cpus else '':>9}")
+    _show_money(outcome)
     print(f"\n{'memory after the load':38}{'RSS MB':>11}{'own MB':>9}")
     for memory in outcome.memory:
         print(f"{memory.process:38}{memory.resident:11.1f}{memory.own:9.1f}")
@@ -70,11 +86,23 @@ def show(outcome: Outcome) -> None:
     )
 
 
+def _show_money(outcome: Outcome) -> None:
+    print(f"\n{'invoices, median of the rounds':38}{'Mainstay/s':>11}{'Tryton/s':>9}")
+    if not outcome.billings:
+        print("Tryton is not installed: `make bench` does it.")
+    for told, act in _BILLED if outcome.billings else ():
+        ours, theirs = (median(getattr(getattr(one, of), act) for one in outcome.billings) for of in ("ours", "theirs"))
+        print(f"{told.format(outcome.billings[0].invoices):38}{ours:11,.1f}{theirs:9,.1f}")
+    print(f"\n{'PDFs of 20 lines, median of the rounds':38}{'Mainstay/s':>11}{'Typst/s':>9}")
+    ours, bare = (median(getattr(one, of) for one in outcome.papers) for of in ("ours", "bare"))
+    print(f"{'one process, one after the other':38}{ours:11,.1f}{bare:9,.1f}")
+
+
 def _show_flatness(readings: Sequence[Flatness]) -> None:
     if not readings:
         print("\nWhether readings stay flat is not measured in a quick look: `make bench-flat` does only that.")
         return
-    title = f"what grows most, {SMALL:,} to {LARGE:,} jobs"
+    title = f"what grows most, {SMALL:,} to {LARGE:,} of each kind"
     print(f"\n{title:58}{'CPU µs':>9}{'then':>9}{'times':>9}")
     flat, bounded = ([one for one in readings if one.bounded == bound] for bound in (False, True))
     for one in flat[:_WORST]:
@@ -86,6 +114,7 @@ def _show_flatness(readings: Sequence[Flatness]) -> None:
 
 
 _WORST = 6
+_BILLED = (("draft an invoice of 20 lines", "draft"), ("issue it", "issue"), ("list 25 of {:,}", "list"))
 _SENT = (
     ("Mainstay, one worker process", "worker", "worker_cpu"),
     ("the HTTP client alone", "client", "client_cpu"),
@@ -108,6 +137,8 @@ def write(outcome: Outcome, path: Path) -> None:
         "medians": {name: _middle([measured[name] for measured in outcome.rounds]) for name in names},
         "memory": [asdict(memory) for memory in outcome.memory],
         "flatness": [asdict(reading) | {"growth": reading.growth} for reading in outcome.flatness],
+        "billings": [asdict(billing) for billing in outcome.billings],
+        "papers": [asdict(papers) for papers in outcome.papers],
         "sendings": [asdict(sending) for sending in outcome.sendings],
         "rounds": [{name: asdict(measure) for name, measure in measured.items()} for measured in outcome.rounds],
     }

@@ -22,7 +22,7 @@ from mainstay.values.ids import new_id
 SMALL = 100
 LARGE = 50_000
 JOBS = 1_000
-# So many jobs has the firm whose pages are looked at.
+# So many jobs, and invoices, has the firm whose pages are looked at.
 PAGED = 20_000
 # A key may ask 600 times a minute. This many take turns, so that the limit judges every request and refuses none.
 KEYS = 1_000
@@ -45,6 +45,7 @@ class Stock:
     job_keys: Path
     jobs: Firm
     paged_data: Path
+    paged: Firm
     sign_in: Path
 
 
@@ -63,7 +64,7 @@ def make_stock(folder: Path) -> Stock:
         paged = make_firm(stage, paged_data, PAGED)
         with _owner_s(stage, paged) as ctx:
             signed_in.write_text(sign_in(ctx, str(paged.owner.id)))
-    return Stock(data, small_keys, large_keys, person, job_keys, jobs, paged_data, signed_in)
+    return Stock(data, small_keys, large_keys, person, job_keys, jobs, paged_data, paged, signed_in)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ class Plan:
     words: tuple[str, ...]
     workers: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
+    python: str = sys.executable
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def running(plan: Plan, logs: Path) -> Iterator[Contender]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", *plan.words, str(port)],
+            [plan.python, "-m", *plan.words, str(port)],
             cwd=ROOT,
             env={**environment, **plan.environment},
             stdout=output,
