@@ -263,3 +263,16 @@ def test_cells_that_name_nothing_are_refused_and_never_a_fault(server: RunningSe
         fields = {f"hours none {today(cast)}": "", f"seen none {today(cast)}": seen}
         assert visiting.answer(page, WEEK, **fields).status_code in {303, 422}
     assert own(cast, person) == []
+
+
+def test_what_is_refused_in_the_grid_is_told_in_words_for_people(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    day = today(cast).isoformat()
+    page = visiting.get(WEEK).text
+    answer = visiting.answer(page, WEEK, **boxes(page) | {f"hours new {day}": "25:00", "job": job["id"]})
+    assert answer.status_code == 422
+    faults = re.findall(r'<p class="fault"[^>]*>([^<]*)</p>', answer.text)
+    assert [unescape(fault).startswith("Time ") for fault in faults] == [True]
+    for name in ("minutes", "jobId", "log_hours"):
+        assert name not in words(answer.text)

@@ -7,6 +7,7 @@ import pytest
 
 from cast import Cast
 from doors.office.test_customers import main
+from doors.office.test_lists import many_people
 from labour import logged, new_visit, price
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.schedule.operations import set_visit_status
@@ -55,6 +56,17 @@ def test_what_is_next_is_one_press_away(server: RunningServer, cast: Cast) -> No
     assert first(page)[0] == "Close the job"
     visiting.follow(visiting.answer(page, first(page)[1], status="closed"))
     assert cast.perform(get_job, jobId=job)["status"] == "closed"
+
+
+def test_those_who_work_on_it_are_named_however_many_people_there_are(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.SUBCONTRACTOR, Role.MEMBER)["id"]
+    # By name, a hundred come before them.
+    many_people(cast, range(101))
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE person SET name = 'A ' || name, name_folded = 'a ' || name_folded WHERE status = 'invited'")
+    shown = words(visit(server, cast, Role.OFFICE).get(f"/jobs/{job}").text)
+    assert "Mia Member" in shown
+    assert shown.index("Mia Member") < shown.index("Sam Subcontractor")
 
 
 def test_what_is_over_is_reopened_and_offers_no_work(server: RunningServer, cast: Cast) -> None:

@@ -58,7 +58,9 @@ def test_a_quote_is_drafted_and_then_its_lines_are_typed(visiting: Visit, cast: 
     quote = cast.perform(get_quote, quoteId="Q-0001")
     assert quote["deposit"] == {"percent": "25.00", "amount": None}
     answer = edit(visiting, quote, "add", **{"new description": "Boiler", "new unitPrice": "1 000,50"})
-    assert answer.headers["Location"] == f"/quotes/{quote['id']}/lines?done=update_quote"
+    assert answer.headers["Location"] == f"/quotes/{quote['id']}/lines?done=update_quote&added=1"
+    # Whoever types line after line goes on in the empty one.
+    assert re.search(r'<input id="new-item"[^>]* autofocus>', visiting.follow(answer).text)
     [line] = now(cast, quote)["lines"]
     assert (line["description"], line["unitPrice"], line["quantity"]) == ("Boiler", "1000.50", "1.00")
     assert line["taxRateId"]

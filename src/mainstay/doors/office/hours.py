@@ -287,10 +287,23 @@ class Hours:
         """Do all of it as one change; where anything is refused nothing is done, and it is told by cell what was."""
         try:
             with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
-                _do_each(stage, guest, wished)
+                self._do_each(stage, guest, wished)
         except _RefusedError as refused:
             return refused.faults
         return {}
+
+    def _do_each(self, stage: Stage, guest: Guest, wished: Sequence[Deed]) -> None:
+        faults: dict[str, str] = {}
+        for deed in wished:
+            envelope = guest.envelope(deed.cell, deed.version)
+            try:
+                stage.perform(deed.operation, guest.actor, orjson.dumps(deed.given), envelope)
+            except Stale:
+                faults[deed.cell] = "It was changed meanwhile. Look at it, then save again."
+            except Refusal as refusal:
+                faults[deed.cell] = self.desk.speech.refusal(refusal, deed.operation).text
+        if faults:
+            raise _RefusedError(faults)
 
 
 class _RefusedError(Exception):
@@ -299,24 +312,6 @@ class _RefusedError(Exception):
     def __init__(self, faults: dict[str, str]) -> None:
         super().__init__()
         self.faults = faults
-
-
-def _do_each(stage: Stage, guest: Guest, wished: Sequence[Deed]) -> None:
-    faults: dict[str, str] = {}
-    for deed in wished:
-        envelope = guest.envelope(deed.cell, deed.version)
-        try:
-            stage.perform(deed.operation, guest.actor, orjson.dumps(deed.given), envelope)
-        except Refusal as refusal:
-            faults[deed.cell] = _told(refusal)
-    if faults:
-        raise _RefusedError(faults)
-
-
-def _told(refusal: Refusal) -> str:
-    if isinstance(refusal, Invalid):
-        return " ".join(f"The {fault.field} {fault.problem}." for fault in refusal.faults)
-    return "It was changed meanwhile. Look at it, then save again." if isinstance(refusal, Stale) else refusal.text
 
 
 def _back(at: _Place, done: str) -> Response:

@@ -16,13 +16,14 @@ from mainstay.business.hours.timers import start_timer
 from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.jobs.model import is_over, moves, next_step
 from mainstay.business.jobs.operations import change_job_status
-from mainstay.business.people.operations import list_people
+from mainstay.business.people.operations import get_person, list_people
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.showing import state_of
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound
+from mainstay.values.words import folded
 
 _SHORT = 6
 # So many hours are added up where whoever looks is not told what they cost.
@@ -134,8 +135,8 @@ class JobPage:
         """Those who work on it."""
         if not job["assigned"] or not guest.may(list_people):
             return []
-        page = await self.desk.perform(guest, list_people, {"limit": 100, "order": "name"})
-        return [one for one in page["data"] if one["id"] in job["assigned"]]
+        found = [await self._get(guest, get_person, personId=identity) for identity in job["assigned"]]
+        return sorted((one for one in found if one and one["status"] != "left"), key=lambda one: folded(one["name"]))
 
     async def _get(self, guest: Guest, operation: Operation, **given: object) -> Record | None:
         """What an operation tells, if whoever looks is told it."""

@@ -11,12 +11,15 @@ from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_ver
 from mainstay.doors.office.line_editor import NEW, Edits, edits_of, new_row, rows
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render, see_other
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Fault, Invalid, Refusal
 
 _RATES = 100
+# What the address of the editor says after a line was added.
+_ADDED = "added"
 
 
 class Amiss(NamedTuple):
@@ -82,7 +85,10 @@ class LinePages:
             return await self._editor(guest, document, again, Amiss.of(refusal, edits))
         path = self.of.path_of(document["id"])
         done = f"?done={self.updates.name}" if edits.edits else ""
-        return see_other(f"{path}{done}" if fields.get("do") == "done" else f"{path}/lines{done}")
+        if fields.get("do") == "done":
+            return see_other(f"{path}{done}")
+        # Whoever has added a line goes on with the next one.
+        return see_other(f"{path}/lines{done}{f'&{_ADDED}=1' if NEW in edits.rows else ''}")
 
     async def totals(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What the lines come to as they are typed: reckoned like everything else, and then taken back."""
@@ -114,6 +120,7 @@ class LinePages:
             version=typed.get("version", document["version"]),
             problem=amiss.problem if amiss else None,
             notice=None if amiss else AS_LEFT if guest.typed else self.desk.notice(guest),
+            goes_on=amiss is None and _ADDED in query_words(guest.request),
         )
 
     async def _item(self, guest: Guest, fields: Mapping[str, str]) -> str | None:
