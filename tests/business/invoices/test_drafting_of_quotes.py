@@ -1,6 +1,7 @@
 """What is billed of a quote: all of it, a part before the work, or some of its lines, each once."""
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 
@@ -8,7 +9,7 @@ from billing import BOILER, FLUE, a_sold_quote, an_invoice, changed, credited, i
 from cast import Cast
 from evidence import events
 from labour import at
-from mainstay.business.customers.operations import update_customer
+from mainstay.business.customers.operations import archive_customer, update_customer
 from mainstay.business.invoices.operations import delete_draft_invoice, draft_invoice, list_invoices
 from mainstay.business.invoices.sending import send_invoice
 from mainstay.business.pricelist.taxes import save_tax_rate
@@ -103,6 +104,21 @@ def test_parts_together_are_no_more_than_what_is_left(cast: Cast) -> None:
     with pytest.raises(Invalid, match=told):
         an_invoice(cast, quoteId="Q-0001", part={"amount": "91.11"})
     assert an_invoice(cast, quoteId="Q-0001", part={"amount": "91.10"}, kind="progress")["total"] == "91.10"
+
+
+@pytest.mark.parametrize("discount", [None, {"percent": "10"}])
+def test_what_comes_on_top_of_a_quote_leaves_as_much_of_it(cast: Cast, discount: dict[str, str] | None) -> None:
+    usual_tax(cast)
+    quote = a_sold_quote(cast, **({"discount": discount} if discount else {}))
+    flue = quote["lines"][1]["id"]
+    alone = an_invoice(cast, quoteId=quote["id"], quoteLines=[flue])
+    left = str(Decimal(quote["total"]) - Decimal(alone["total"]))
+    cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=alone["id"], confirmed=True)
+    extra = [{"description": "Another tap", "unitPrice": "500"}]
+    issued(cast, an_invoice(cast, quoteId=quote["id"], quoteLines=[flue], lines=extra))
+    with pytest.raises(Invalid, match=f"and {left} of Q-0001 is left to be invoiced"):
+        an_invoice(cast, quoteId=quote["id"], part={"amount": together(left, "0.01")})
+    assert an_invoice(cast, quoteId=quote["id"], part={"amount": left}, kind="progress")["total"] == left
 
 
 def test_a_part_stands_alone(cast: Cast) -> None:
@@ -243,6 +259,19 @@ def test_acceptance_drafts_the_deposit_once_and_sends_nothing(cast: Cast) -> Non
     assert deposit["jobId"] == cast.perform(get_quote, quoteId=quote["id"])["jobId"]
     created = [event for event in events(cast) if event["type"] == "invoice.created"]
     assert [event["actor"]["kind"] for event in created] == ["house"]
+
+
+def test_the_deposit_of_a_customer_who_was_archived_is_drafted_and_whoever_sends_it_is_told(cast: Cast) -> None:
+    quote = sent(cast, a_draft(cast, lines=[BOILER], deposit={"percent": "30"}), deliver="none")
+    cast.perform(archive_customer, customerId=quote["customerId"])
+    accepted(cast, quote)
+    work_off(cast)
+    (deposit,) = cast.perform(list_invoices, quoteId=quote["id"])["data"]
+    assert (deposit["kind"], deposit["status"], deposit["total"]) == ("deposit", "draft", "300.00")
+    with pytest.raises(Blocked, match="is archived"):
+        issued(cast, deposit)
+    with pytest.raises(Blocked, match="is archived"):
+        an_invoice(cast, quoteId=quote["id"])
 
 
 def test_acceptance_drafts_no_deposit_where_none_is_asked_for_or_one_is_there(cast: Cast) -> None:

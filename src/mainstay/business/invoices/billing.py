@@ -1,6 +1,7 @@
 """The lines of an invoice out of what there is to bill: a quote or a part of it, and work that was done."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -25,6 +26,9 @@ from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, spread
 from mainstay.values.totals import Settled, rounded
 
 Kept = dict[str, Any]
+
+# The sources of lines that are a quote's own: what was quoted, and what was asked for before.
+_OF_QUOTE = ("quoteLine", "deposit")
 
 
 class Reader(NamedTuple):
@@ -69,8 +73,22 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
 
 
 def left_of(ctx: Context, quote: Quote) -> int:
-    """What of a quote is neither invoiced nor drafted."""
-    return quote.total - sum(one.total - one.credited for one in store.of_quote(ctx, quote.id))
+    """What of a quote is neither invoiced nor drafted; what an invoice bills on top of it does not count."""
+    return quote.total - sum(
+        min(one.total - one.credited, _billed_of_quote(ctx, quote, one)) for one in store.of_quote(ctx, quote.id)
+    )
+
+
+def _billed_of_quote(ctx: Context, quote: Quote, invoice: Invoice) -> int:
+    """What of an invoice is for its quote: a part of it, or lines of it with their share of its discount."""
+    lines = [line for line in read_lines(invoice.lines) if line.kind == "item"]
+    quoted = [line for line in lines if line.source and line.source["kind"] in _OF_QUOTE]
+    if invoice.kind in PARTS or len(quoted) == len(lines):
+        return invoice.total
+    known = {line.source["id"] for line in quoted if line.source}
+    discount = _discount_of(ctx, quote, [line for line in read_lines(quote.lines) if line.id in known])
+    terms = replace(quote.reckoned, discount=read_share(discount, quote.currency))
+    return draw_up(quoted, rates_of(ctx, quoted), terms).totals.total
 
 
 def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:

@@ -235,14 +235,18 @@ def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invo
 OPERATIONS = (list_invoices, get_invoice, draft_invoice, update_invoice, delete_draft_invoice)
 
 
-def draft(ctx: Context, given: DraftInvoice) -> Invoice:
-    """A draft of what is asked for, on which everything is billed by no other from now on."""
+def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> Invoice:
+    """A draft of what is asked for, on which everything is billed by no other from now on.
+
+    `of_archived` where it is also drafted for a customer who is archived: whoever sends it is told.
+    """
     _check_asked(given)
     quote: Quote | None = QUOTES.fetch(ctx, given.quote_id) if given.quote_id else None
     if quote:
         refuse(_not_billable(quote))
     job = _job_of(ctx, given.job_id or (quote.job_id if quote else None))
     customer = _customer_of(ctx, given, quote, job)
+    refuse([] if of_archived else customer.not_usable())
     house = house_of(ctx)
     reader = reader_of(ctx, customer.id, house)
     billed = _of_quote(ctx, given, quote, reader) if quote else Billed([], None, house.prices_include_tax)
@@ -317,7 +321,6 @@ def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Jo
     if faults:
         raise Invalid(faults)
     customer: Customer = CUSTOMERS.fetch(ctx, named)
-    refuse(customer.not_usable())
     return customer
 
 

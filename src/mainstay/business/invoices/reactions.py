@@ -19,7 +19,8 @@ def draft_deposit(ctx: Context, happening: Happening) -> None:
     if quote.deposit is None or drafted or not 0 < quote.asked_before <= left_of(ctx, quote):
         return
     asked = {name: value for name, value in quote.deposit.items() if value}
-    draft(ctx, DraftInvoice.model_validate({"quoteId": quote.id, "part": asked}))
+    # What was agreed is there to be seen, also where the customer was archived meanwhile.
+    draft(ctx, DraftInvoice.model_validate({"quoteId": quote.id, "part": asked}), of_archived=True)
 
 
 def close_paid_job(ctx: Context, happening: Happening) -> None:
