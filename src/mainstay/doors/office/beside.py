@@ -17,7 +17,6 @@ from mainstay.identity.connections import revoke_connection
 from mainstay.identity.keys import revoke_key
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Right
-from mainstay.values.words import words_of
 
 Record = Mapping[str, Any]
 
@@ -106,17 +105,12 @@ class Beside:
             {
                 "at": one["at"],
                 "by": one["by"],
-                "what": self._told(one["operation"], one["given"]),
+                "what": told(one["operation"], one["given"]),
                 "revoke": _revoke(guest, one["by"]),
             }
             # Written down in this order, unless it was brought over from elsewhere.
             for one in sorted(page["data"], key=lambda one: one["at"], reverse=True)
         ]
-
-    def _told(self, name: str, given: Mapping[str, Any]) -> str:
-        """What was done; what is done no more, by its name."""
-        operation = self.desk.operations.get(name)
-        return told(operation, given) if operation else words_of(name)
 
 
 def _marked(one: Record) -> dict[str, Any]:

@@ -1,47 +1,162 @@
-"""What happened to a record, told as what was done and not as what can be done."""
+"""What happened to a record: each act as the office tells it afterwards, in the past.
 
-import re
+Everything that changes a record has its words here, and so has what the house does by itself; a test holds it so.
+"""
+
 from collections.abc import Mapping
 from typing import Any
 
-from mainstay.kernel.operation import Operation
 from mainstay.values.words import words_of
 
-_UNSAID = "Done."
-_SENTENCE = re.compile(r"The (?P<what>.+?)(?P<state>'s state)? (?:is|are) (?P<done>[^.]+)\.")
-# What was decided, as it is afterwards.
-_DECIDED = {
-    "approve": "approved",
-    "reject": "rejected",
-    "decline": "declined",
-    "unapprove": "to be approved again",
-}
 _LONGEST = 120
 
+TOLD = {
+    # The organisation and its people.
+    "create_organisation": "Organisation created",
+    "update_organisation": "Details changed",
+    "update_settings": "Settings changed",
+    "change_subscription": "Subscription changed",
+    "set_logo": "Logo set",
+    "remove_logo": "Logo removed",
+    "retry_work": "Tried again",
+    "drop_work": "Dropped",
+    "reckon_days_anew": "Dates reckoned anew for another time zone",
+    "forget_old_events": "Old events removed",
+    "invite_person": "Person invited",
+    "invite_again": "Invited again",
+    "mail_invitation": "Invitation mailed",
+    "accept_invitation": "Invitation accepted",
+    "add_person": "Person added",
+    "update_person": "Details changed",
+    "change_role": "Role changed",
+    "name_owner": "Made an owner",
+    "remove_person": "Person left the organisation",
+    "create_password_link": "Link to a new password made",
+    "unassign_visits": "Visits taken off a person who left",
+    # Customers, jobs and visits.
+    "create_customer": "Customer created",
+    "update_customer": "Details changed",
+    "archive_customer": "Customer archived",
+    "restore_customer": "Customer restored",
+    "merge_customers": "Customers merged",
+    "save_site": "Site saved",
+    "save_contact": "Contact saved",
+    "reword_records_of_customer": "Customer renamed",
+    "create_job": "Job created",
+    "update_job": "Details changed",
+    "change_job_status": "Job changed",
+    "cancel_job": "Job cancelled",
+    "close_paid_job": "Job closed, as all of it was paid",
+    "reword_records_of_job": "Job renamed",
+    "tell_of_moved_jobs": "Job went to another customer",
+    "plan_visit": "Visit planned",
+    "move_visit": "Visit changed",
+    "cancel_visit": "Visit cancelled",
+    "set_visit_status": "Visit changed",
+    "plan_schedule": "Schedule changed",
+    "tell_of_schedule": "Person told of their visits",
+    "request_time_off": "Time off requested",
+    "cancel_time_off": "Time off cancelled",
+    "decide_time_off": "Time off decided",
+    "rotate_calendar_link": "Calendar link made",
+    "remove_calendar_link": "Calendar link removed",
+    # Hours.
+    "log_hours": "Hours logged",
+    "update_hours": "Hours changed",
+    "delete_hours": "Hours deleted",
+    "start_timer": "Timer started",
+    "stop_timer": "Timer stopped",
+    "submit_hours": "Hours submitted",
+    "review_hours": "Hours reviewed",
+    # Prices, quotes, purchasing and invoices.
+    "save_price_item": "Item saved",
+    "save_tax_rate": "Tax rate saved",
+    "save_supplier": "Supplier saved",
+    "reword_records_of_supplier": "Supplier renamed",
+    "draft_quote": "Quote drafted",
+    "update_quote": "Quote changed",
+    "revise_quote": "Next revision drafted",
+    "send_quote": "Quote sent",
+    "withdraw_quote": "Quote withdrawn",
+    "record_quote_decision": "Answer recorded",
+    "see_offered_quote": "Quote seen by the customer",
+    "accept_offered_quote": "Quote accepted by the customer",
+    "decline_offered_quote": "Quote declined by the customer",
+    "expire_quotes": "Quote expired",
+    "draft_purchase_order": "Order drafted",
+    "update_purchase_order": "Order changed",
+    "send_purchase_order": "Order sent",
+    "receive_goods": "Goods received",
+    "close_purchase_order": "Order closed",
+    "cancel_purchase_order": "Order cancelled",
+    "record_bill": "Bill recorded",
+    "update_bill": "Bill changed",
+    "void_bill": "Bill made void",
+    "draft_invoice": "Invoice drafted",
+    "draft_deposit": "Invoice for the deposit drafted",
+    "update_invoice": "Invoice changed",
+    "delete_draft_invoice": "Draft deleted",
+    "send_invoice": "Invoice issued",
+    "void_invoice": "Invoice made void",
+    "credit_invoice": "Credit note issued",
+    "send_reminder": "Reminder sent",
+    "see_linked_invoice": "Invoice seen by the customer",
+    "became_overdue": "Invoice became overdue",
+    "record_payment": "Payment recorded",
+    "allocate_payment": "Payment put to invoices",
+    "reverse_payment": "Payment reversed",
+    # Notes, files and access.
+    "add_note": "Note added",
+    "add_document": "File added",
+    "remove_document": "File removed",
+    "create_key": "Key made",
+    "revoke_key": "Key revoked",
+    "approve_connection": "App connected",
+    "revoke_connection": "App's access revoked",
+    "end_connection": "App's access ended",
+    "sign_in": "Signed in",
+    "change_password": "Password changed",
+    "reset_password": "Password reset",
+    "create_webhook": "Webhook created",
+    "update_webhook": "Webhook changed",
+    "pause_webhook": "Webhook paused",
+    "resume_webhook": "Webhook resumed",
+    "rotate_webhook_secret": "Webhook's secret replaced",
+    "delete_webhook": "Webhook deleted",
+    "disable_webhook": "Webhook disabled",
+    "redeliver_event": "Event sent again",
+    "redeliver_failed": "Failed events sent again",
+    "send_test_event": "Test event sent",
+}
+# Acts that are told by what was decided: the field that says so, and the words for each.
+DECIDED: dict[str, tuple[str, dict[str, str]]] = {
+    "decide_time_off": ("decision", {"approve": "Time off approved", "decline": "Time off declined"}),
+    "review_hours": (
+        "decision",
+        {"approve": "Hours approved", "reject": "Hours rejected", "unapprove": "Hours to be approved again"},
+    ),
+    "record_quote_decision": ("decision", {"accepted": "Acceptance recorded", "declined": "Refusal recorded"}),
+    "update_bill": (
+        "status",
+        {"approved": "Bill approved", "paid": "Bill marked as paid", "draft": "Bill made a draft again"},
+    ),
+}
+# Acts that are told by what something has become.
+_BECAME = {"change_job_status": "Job", "set_visit_status": "Visit"}
 
-def told(operation: Operation, given: Mapping[str, Any]) -> str:
+
+def told(name: str, given: Mapping[str, Any]) -> str:
     """An act in words: `Visit planned`, `Job: in progress`, `Hours rejected: Which job was it?`."""
-    outcome = _outcome(operation, given)
-    reason = given.get("reason")
+    outcome, reason = _outcome(name, given), given.get("reason")
     return f"{outcome}: {_short(str(reason))}" if reason else outcome
 
 
-def _outcome(operation: Operation, given: Mapping[str, Any]) -> str:
-    if operation.done == _UNSAID:
-        return operation.title
-    found = _SENTENCE.match(operation.done)
-    if found is None:
-        changes = operation.name.startswith("update_")
-        return "Details changed" if changes else _first(operation.done).removeprefix("The ").capitalize()
-    what, status = found["what"].capitalize(), given.get("status")
-    if found["state"] and status:
-        return f"{what}: {words_of(str(status)).lower()}"
-    return f"{what} {_DECIDED.get(str(given.get('decision')), found['done'])}"
-
-
-def _first(text: str) -> str:
-    """The first sentence, without its end."""
-    return text.partition(".")[0]
+def _outcome(name: str, given: Mapping[str, Any]) -> str:
+    if name in _BECAME and (status := given.get("status")):
+        return f"{_BECAME[name]}: {words_of(str(status)).lower()}"
+    field, words = DECIDED.get(name, ("", {}))
+    # What is done no more is told by its name.
+    return words.get(str(given.get(field)), TOLD.get(name) or words_of(name))
 
 
 def _short(text: str) -> str:

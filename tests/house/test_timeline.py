@@ -1,0 +1,42 @@
+"""Whatever changes a record is told afterwards, as what was done: by people, by others, and by the house itself."""
+
+import re
+from typing import get_args
+
+import pytest
+
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.office.timeline import DECIDED, TOLD, told
+from mainstay.kernel.operation import Operation
+
+CHANGES = {operation.name: operation for operation in CATALOGUE.operations if operation.changes}
+BY_ITSELF = {one.name for acts in (CATALOGUE.reactions, CATALOGUE.timers, CATALOGUE.chores) for one in acts}
+# Past in itself, where a word ends as no past does.
+PAST = re.compile(
+    r"\b\w+(?:ed|nt|en|wn|ade|ut|set|ft|me|saw)\b|\b(?:put|made|sent|set|left|became|went|told|reckoned|again)\b"
+)
+
+
+def allowed(operation: Operation, field: str) -> set[str]:
+    kind = operation.input.model_fields[field].annotation
+    return {value for part in (kind, *get_args(kind)) for value in get_args(part) or (part,) if isinstance(value, str)}
+
+
+def test_every_change_has_its_words_and_no_others_are_there() -> None:
+    assert TOLD.keys() == CHANGES.keys() | BY_ITSELF
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_it_is_told_as_what_was_done(name: str) -> None:
+    assert PAST.search(told(name, {})), told(name, {})
+    assert not re.search(r"\byou\b|\byour\b|_|\.", told(name, {}))
+    if name in CHANGES:
+        assert told(name, {}) != CHANGES[name].title
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_each_decision_has_its_words(name: str) -> None:
+    field, words = DECIDED[name]
+    assert words.keys() == allowed(CHANGES[name], field)
+    for value, expected in words.items():
+        assert told(name, {field: value, "reason": "Ask  Ann\nfirst"}) == f"{expected}: Ask Ann first"
