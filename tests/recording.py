@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mainstay.backing.database import Database, Handle, Row, Value
+from mainstay.backing.database import Database, Handle, Pool, Row, Value
 
 
 class Statement(NamedTuple):
@@ -100,6 +100,10 @@ class RecordingDatabase:
         """Change all or nothing."""
         with self.inner.changing(organisation, keep=keep and self.keep) as rows:
             yield RecordingHandle(rows, self.statements)
+
+    def pool(self) -> Pool | None:
+        """How its connections are used."""
+        return self.inner.pool()
 
     def close(self) -> None:
         """Let go of every connection."""

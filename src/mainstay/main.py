@@ -9,7 +9,6 @@ from importlib.metadata import version
 from multiprocessing import parent_process
 
 from mainstay.backing.callers import Callers, open_bounds
-from mainstay.backing.exposition import Meters, meter_names
 from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import Limits, MachineLimits
@@ -17,7 +16,7 @@ from mainstay.backing.migrations.apply import is_current
 from mainstay.backing.processes import end_with_parent, hold_asking
 from mainstay.backing.repeating import Repeated
 from mainstay.backing.rows import claim_row
-from mainstay.backing.tallies import Tallies
+from mainstay.backing.served import Served
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
@@ -30,7 +29,7 @@ from mainstay.doors.health import Health
 from mainstay.doors.http import Answering, Front
 from mainstay.doors.mcp.door import McpDoor
 from mainstay.doors.mcp.tools import Tools
-from mainstay.doors.metering import METERED
+from mainstay.doors.metering import METERED, SINGLE, STATIC
 from mainstay.doors.oauth.approve import Approval
 from mainstay.doors.oauth.authorize import Authorization
 from mainstay.doors.oauth.metadata import well_known
@@ -58,6 +57,8 @@ from mainstay.staging import (
 
 THREADS = 8
 LONG_THREADS = 2
+# How often it is noted how connections are used.
+SAMPLE_SECONDS = 1.0
 
 
 def application() -> Front:
@@ -79,10 +80,7 @@ def application() -> Front:
 def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     """Every door to a stage, which counts its requests in this row; the stage is closed when the front is stopped."""
     folder = DataFolder(settings.data)
-    machine = MachineLimits(folder.limits)
-    limits: Limits = machine
-    if settings.redis:
-        limits = late("mainstay.backing.redis_limits").RedisLimits(settings.redis, machine)
+    limits = _limits(settings)
     last_used = LastUsed(stage.database)
     threads, long_threads = ThreadPoolExecutor(THREADS), ThreadPoolExecutor(LONG_THREADS)
     looking_thread = ThreadPoolExecutor(1)
@@ -98,13 +96,17 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     sealer = open_sealer(settings)
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing)
     callers = Callers(settings.port, addresses.holder, open_bounds())
+    counted = Served(folder.tallies, METERED, row)
+    sampling = Repeated(lambda: _sample(stage, counted), SAMPLE_SECONDS, None)
 
     async def start() -> None:
         callers.start()
         await writing.start()
+        await sampling.start()
 
     async def stop() -> None:
         callers.stop()
+        await sampling.stop()
         await writing.stop()
         threads.shutdown()
         long_threads.shutdown(cancel_futures=True)
@@ -117,9 +119,10 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
             api.PREFIX: api.ApiDoor(entrance, api_paths(operations), described, Papers(stage, runner, files)),
             "/.well-known": well_known(settings.base_url),
         },
-        nowhere=office(visitors, tools.names, _makers(settings)),
+        nowhere=office(visitors, tools.names, _makers(settings), METERED.index(STATIC)),
         addresses=addresses,
-        meters=Meters(Tallies(folder.tallies, meter_names(METERED), row), METERED),
+        meters=counted.meters,
+        numbers={path: METERED.index(path) for path in SINGLE},
         start=start,
         stop=stop,
     )
@@ -148,6 +151,20 @@ def _doors(
         "/healthz": health.alive,
         "/readyz": health.is_ready,
     }
+
+
+def _limits(settings: Settings) -> Limits:
+    machine = MachineLimits(DataFolder(settings.data).limits)
+    if not settings.redis:
+        return machine
+    shared: Limits = late("mainstay.backing.redis_limits").RedisLimits(settings.redis, machine)
+    return shared
+
+
+def _sample(stage: Stage, counted: Served) -> None:
+    """Note how the connections are used; an embedded database has no pool of them."""
+    if pool := stage.database.pool():
+        counted.observe_pool(pool)
 
 
 def _makers(settings: Settings) -> Makers:

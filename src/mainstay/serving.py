@@ -19,13 +19,12 @@ from granian.server import MPServer
 
 from mainstay.backing.callers import open_bounds
 from mainstay.backing.database import EVERY
-from mainstay.backing.exposition import meter_names
 from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
 from mainstay.backing.processes import DEATHS_SECONDS, MOST_DEATHS, Deaths, end_children_when_asked
-from mainstay.backing.tallies import Tallies
+from mainstay.backing.served import Served
 from mainstay.doors.metering import METERED
 from mainstay.doors.pages.render import read_templates
 from mainstay.identity.founding import PATH, is_awaited
@@ -131,7 +130,7 @@ def prepare(settings: Settings) -> str | None:
     open_files(settings).tidy()
     PassingFiles(folder.passing).prepare()
     MachineLimits.create(folder.limits)
-    Tallies.create(folder.tallies, meter_names(METERED), process_rows(settings))
+    Served.create(folder.tallies, METERED, process_rows(settings))
     read_templates(folder.templates)
     return code
 

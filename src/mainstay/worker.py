@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle, Unreachable
 from mainstay.backing.log import log_error
-from mainstay.backing.mail import Attachment, Message, Post, Undeliverable
+from mainstay.backing.mail import Attachment, MailNotSent, Message, Post, Undeliverable
 from mainstay.backing.wakeups import Wakeups
 from mainstay.business.issuing.press import Press
 from mainstay.identity.links import LinkMaker
@@ -237,8 +238,11 @@ def printing(press: Press) -> Doing:
     return print_once
 
 
-def mailing(post: Post, links: LinkMaker, press: Press) -> Doing:
-    """What sends mails; a link in one is made only now, and a document that goes with it printed if it is not yet."""
+def mailing(post: Post, links: LinkMaker, press: Press, counts: Counter[str]) -> Doing:
+    """What sends mails; a link in one is made only now, and a document that goes with it printed if it is not yet.
+
+    Counts how many were `sent`, and how often one `failed`.
+    """
 
     def send(work: Work) -> None:
         payload = dict(work.payload)
@@ -250,8 +254,13 @@ def mailing(post: Post, links: LinkMaker, press: Press) -> Doing:
         attached = (Attachment(called, press.print(work.organisation, paper)),) if paper else ()
         try:
             post.send(Message(id=work.id, attached=attached, **payload))
+        except MailNotSent:
+            counts["failed"] += 1
+            raise
         except Undeliverable as fault:
+            counts["failed"] += 1
             raise Hopeless(str(fault)) from fault
+        counts["sent"] += 1
 
     return send
 

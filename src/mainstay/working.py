@@ -1,21 +1,23 @@
 """`mainstay worker`: the process that empties the outbox, and sends what is due to webhooks."""
 
+from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
+from pathlib import Path
 from random import SystemRandom
 
-from mainstay.backing.database import EVERY, Unreachable
-from mainstay.backing.exposition import Meters, attempts_text, meter_names, outbox_text
+from mainstay.backing.database import EVERY, Pool, Unreachable
+from mainstay.backing.exposition import attempts_text, mails_text, outbox_text, pools_text, waiting_mails_text
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.metrics_listener import metrics_listener
-from mainstay.backing.tallies import Tallies
+from mainstay.backing.served import Served
 from mainstay.backing.wakeups import Wakeups
 from mainstay.backing.web import Web
 from mainstay.business.issuing.press import Press
 from mainstay.business.issuing.printed import PRINT
 from mainstay.business.records.forgetting import FORGET, forgetting
 from mainstay.catalogue import UPKEEP
-from mainstay.doors.metering import METERED
 from mainstay.identity.mails import MAIL
 from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
@@ -30,20 +32,22 @@ def work(settings: Settings) -> None:
     """Empty the outbox, and send what is due to webhooks, until asked to end."""
     folder = DataFolder(settings.data)
     stage = open_stage(settings)
-    worker, dispatcher = open_worker(settings, stage), open_dispatcher(settings, stage)
+    mailed = Counter(sent=0, failed=0)
+    worker, dispatcher = open_worker(settings, stage, mailed), open_dispatcher(settings, stage)
     stopping = stop_on_signal()
-    metrics = metrics_listener(settings.metrics, _metrics_text(settings, stage, dispatcher))
+    metrics = metrics_listener(settings.metrics, _metrics_text(settings, stage, dispatcher, mailed))
     with Wakeups.listen(folder.bell) as bell, metrics, beside(dispatcher, stopping):
         worker.run(bell, stopping, dispatcher.wake)
     stage.database.close()
 
 
-def open_worker(settings: Settings, stage: Stage) -> Worker:
-    """What empties the outbox of a stage."""
+def open_worker(settings: Settings, stage: Stage, mailed: Counter[str] | None = None) -> Worker:
+    """What empties the outbox of a stage; what became of mails may be counted."""
     files = open_files(settings)
     press = Press(stage.database, files)
+    counts: Counter[str] = Counter() if mailed is None else mailed
     kinds = {
-        MAIL: mailing(open_post(settings), open_link_maker(settings), press),
+        MAIL: mailing(open_post(settings), open_link_maker(settings), press, counts),
         PRINT: printing(press),
         FORGET: forgetting(stage, files),
     }
@@ -56,21 +60,32 @@ def open_dispatcher(settings: Settings, stage: Stage) -> Dispatcher:
     return Dispatcher(queue, open_signer(settings), Web(open_guard(settings)), stage.clock)
 
 
-def _metrics_text(settings: Settings, stage: Stage, dispatcher: Dispatcher) -> Callable[[], str]:
+def _metrics_text(settings: Settings, stage: Stage, dispatcher: Dispatcher, mailed: Counter[str]) -> Callable[[], str]:
     path = DataFolder(settings.data).tallies
 
     def text() -> str:
-        # Opened at each reading: a server that starts anew replaces the file.
-        requests = Meters(Tallies(path, meter_names(METERED), 0), METERED).text()
-        return requests + attempts_text(dispatcher.counts) + _outbox_text(stage)
+        own = stage.database.pool()
+        return _served_text(path, own) + attempts_text(dispatcher.counts) + mails_text(mailed) + _outbox_text(stage)
 
     return text
+
+
+def _served_text(path: Path, own: Pool | None) -> str:
+    """What server processes have counted, and how they and this one use their connections.
+
+    Opened at each reading: a server that starts anew replaces the file, and a worker may be alone on its machine.
+    """
+    try:
+        with closing(Served.read(path)) as served:
+            return served.text() + pools_text({"server": served.pool(), "worker": own} if own else {})
+    except FileNotFoundError:
+        return pools_text({"worker": own} if own else {})
 
 
 def _outbox_text(stage: Stage) -> str:
     """What is in the outbox; nothing while the database is away, which other metrics do not wait for."""
     try:
         with stage.database.reading(EVERY) as rows:
-            return outbox_text(*outbox.depth(rows, stage.clock()))
+            return outbox_text(*outbox.depth(rows, stage.clock())) + waiting_mails_text(*outbox.depth_of(rows, MAIL))
     except Unreachable:
         return ""

@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.backing.exposition import Meters, attempts_text, meter_names
+from mainstay.backing.database import Pool
+from mainstay.backing.exposition import (
+    Meters,
+    attempts_text,
+    mails_text,
+    meter_names,
+    outbox_text,
+    pools_text,
+    waiting_mails_text,
+)
 from mainstay.backing.tallies import Tallies
 
 ROUTES = ["get_person", "list_jobs", 'odd "name"\\\n']
@@ -123,3 +132,37 @@ def test_attempts_to_send_to_webhooks_are_told_by_their_outcome(tallies: Tallies
         labels: value for (name, labels), value in parsed(text).items() if name == "mainstay_webhook_attempts_total"
     }
     assert told == {(("outcome", "delivered"),): 12, (("outcome", "failed"),): 0}
+
+
+def test_routes_of_one_name_share_their_series(tmp_path: Path) -> None:
+    names = meter_names(["none", "save_site", "get_site", "save_site"])
+    assert len({*names}) == len(names)
+    Tallies.create(tmp_path / "shared", names, rows=1)
+    tallies = Tallies(tmp_path / "shared", names, row=0)
+    meters = Meters(tallies, ["none", "save_site", "get_site", "save_site"])
+    meters.observe(1, 201, 0.1)
+    meters.observe(3, 200, 0.1)
+
+    series = parsed(meters.text())
+
+    assert series["mainstay_requests_total", (("route", "save_site"), ("status", "2xx"))] == 2
+    tallies.close()
+
+
+def test_mails_the_outbox_and_pools_are_told_in_the_same_format() -> None:
+    pools = {"server": Pool(20, 7, 3, 11, 2.5, 1), "worker": Pool(1, 0, 0, 0, 0.0, 0)}
+    told = parsed(
+        mails_text({"sent": 4, "failed": 1})
+        + waiting_mails_text(2, 1)
+        + outbox_text(5, 1, 12.3456)
+        + pools_text(pools)
+        + pools_text({})
+    )
+    of_server = (("process", "server"),)
+    assert told["mainstay_mails_total", (("outcome", "sent"),)] == 4
+    assert told["mainstay_mails_total", (("outcome", "failed"),)] == 1
+    assert (told["mainstay_mails_waiting", ()], told["mainstay_mails_parked", ()]) == (2, 1)
+    assert told["mainstay_outbox_late_seconds", ()] == 12.346
+    names = ("size", "used", "waiting", "queued_total", "wait_seconds_total", "errors_total")
+    assert [told[f"mainstay_pool_{name}", of_server] for name in names] == [20, 7, 3, 11, 2.5, 1]
+    assert told["mainstay_pool_size", (("process", "worker"),)] == 1

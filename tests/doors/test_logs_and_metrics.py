@@ -2,7 +2,8 @@
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from mainstay.terms.rights import Access, Role
 from parking import park
 from running import ServerProcess, start_server
 from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, head, speak
+from visiting import visit
+from waiting import wait_until
 
 # Planted where a client can put it, and searched for where it must not come to lie.
 PLANTED = "svc_sk_" + "planted" * 6 + "x"
@@ -105,6 +108,63 @@ def test_metrics_count_over_all_workers(watched: Watched) -> None:
     assert counted["mainstay_up"] == 1
     assert counted['mainstay_request_seconds_count{route="get_organisation"}'] >= 40
     assert counted['mainstay_requests_total{route="none",status="4xx"}'] >= 1
+
+
+def test_metrics_count_pages_and_the_doors_of_oauth_by_their_routes(watched: Watched) -> None:
+    server, visiting = watched.server, visit(watched.server, watched.cast)
+    person = watched.cast.people[Role.MEMBER]
+    asked: dict[str, Callable[[], object]] = {
+        "GET /people/{id}": lambda: visiting.get(f"/people/{person}"),
+        "POST /sign-in": lambda: visiting.post("/sign-in", {}),
+        "/oauth/token": lambda: server.request("POST", "/oauth/token", form={"grant_type": "x"}),
+        "/.well-known/oauth-authorization-server": lambda: server.request(
+            "GET", "/.well-known/oauth-authorization-server"
+        ),
+        "static": lambda: server.request("GET", re.findall(r"/static/[^\"]+", visiting.get("/").text)[0]),
+    }
+    for ask in asked.values():
+        ask()
+
+    def counted() -> dict[str, float] | None:
+        found = watched.counted()
+        names = {route: f'mainstay_request_seconds_count{{route="{route}"}}' for route in asked}
+        return {route: found[name] for route, name in names.items()} if found.keys() >= {*names.values()} else None
+
+    assert wait_until(counted) == dict.fromkeys(asked, 1)
+    # However many records and addresses there are, there are no more series: none bears what was asked for.
+    assert not [name for name in watched.counted() if person in name]
+
+
+def test_metrics_tell_of_mails(watched: Watched) -> None:
+    before = watched.counted()
+    assert before.keys() >= {"mainstay_mails_waiting", "mainstay_mails_parked"}
+    sent = 'mainstay_mails_total{outcome="sent"}'
+    body = NEWCOMER | {"email": f"mailed.{watched.cast.organisation}@new.example"}
+    assert watched.server.request("POST", PEOPLE, watched.cast.key(), json=body).status_code == 201
+    assert wait_until(lambda: watched.counted()[sent] > before[sent])
+
+
+@pytest.mark.only_on("postgresql")
+def test_metrics_tell_how_connections_are_used(watched: Watched) -> None:
+    key = watched.cast.key()
+    with ThreadPoolExecutor(20) as clients:
+        for answer in [clients.submit(watched.server.request, "GET", PEOPLE, key) for _ in range(60)]:
+            assert answer.result().status_code == 200
+
+    def told() -> dict[str, float] | None:
+        found = watched.counted()
+        return found if found['mainstay_pool_size{process="server"}'] >= 2 else None
+
+    found = wait_until(told)
+    assert found['mainstay_pool_size{process="worker"}'] >= 1
+    assert found['mainstay_pool_errors_total{process="server"}'] == 0
+    # Once all are answered, every connection rests.
+    assert wait_until(lambda: watched.counted()['mainstay_pool_used{process="server"}'] == 0)
+
+
+@pytest.mark.only_on("sqlite")
+def test_of_an_embedded_database_no_connections_are_told(watched: Watched) -> None:
+    assert not [name for name in watched.counted() if name.startswith("mainstay_pool")]
 
 
 def test_metrics_tell_of_work_that_could_not_be_done(watched: Watched) -> None:

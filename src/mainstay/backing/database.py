@@ -6,7 +6,7 @@ Statements are portable SQL with named parameters (`:name`). A handle belongs to
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 # What a statement takes and gives: text and whole numbers only, so that both engines agree on every value.
 Value = str | int | None
@@ -71,6 +71,19 @@ class SchemaHandle(Handle, Protocol):
         """Run a statement once for each row."""
 
 
+class Pool(NamedTuple):
+    """The connections that a process keeps open, and those who wait for one."""
+
+    # Now: how many there are, how many of them are in use, and how many wait.
+    size: int
+    used: int
+    waiting: int
+    # Since it began: how often someone had to wait, for how many seconds in all, and how often in vain.
+    queued: int
+    waited: float
+    failed: int
+
+
 class Database(Protocol):
     """Opens transactions."""
 
@@ -88,6 +101,9 @@ class Database(Protocol):
 
     def changing(self, organisation: str, *, keep: bool = True) -> AbstractContextManager[Handle]:
         """Change all or nothing; nothing when it is not to be kept. An organisation's changes happen one by one."""
+
+    def pool(self) -> Pool | None:
+        """How its connections are used, where they are pooled."""
 
     def close(self) -> None:
         """Let go of every connection."""

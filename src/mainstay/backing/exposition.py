@@ -1,10 +1,11 @@
-"""What the operator's Prometheus reads: requests by route and status, how long they took, and what webhooks took."""
+"""What the operator's Prometheus reads: requests by route, status and duration, webhooks, mails, outbox and pools."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 
+from mainstay.backing.database import Pool
 from mainstay.backing.tallies import Tallies
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -32,15 +33,15 @@ class Meters:
 
 
 def meter_names(routes: Sequence[str]) -> list[str]:
-    """The tallies that meters need, in this order: one for each series, under the series' own name."""
-    return [name for route in routes for name in _names_of(route)]
+    """The tallies that meters need, in this order: one for each series, under its own name; routes may share one."""
+    return [name for route in dict.fromkeys(routes) for name in _names_of(route)]
 
 
 def expose(totals: Mapping[str, float], routes: Sequence[str]) -> str:
     """Write the totals of `meter_names(routes)` in Prometheus's text format; routes never asked for are left out."""
     requests: list[str] = []
     seconds: list[str] = []
-    for route in routes:
+    for route in dict.fromkeys(routes):
         names = _names_of(route)
         counts = [int(count) for count in accumulate(totals[name] for name in names[_BUCKETS_AT:_SUM_AT])]
         if not counts[-1]:
@@ -67,12 +68,24 @@ def expose(totals: Mapping[str, float], routes: Sequence[str]) -> str:
 
 def attempts_text(counts: Mapping[str, int]) -> str:
     """Write how many attempts to send to webhooks ended how, in the same format."""
-    lines = [
-        f"# HELP {_ATTEMPTS} Attempts to send an event to a webhook, since the worker began.",
-        f"# TYPE {_ATTEMPTS} counter",
-        *(f"{_ATTEMPTS}{_labels(outcome=outcome)} {count}" for outcome, count in counts.items()),
-    ]
-    return "\n".join(lines) + "\n"
+    words = "Attempts to send an event to a webhook, since the worker began."
+    return _family("mainstay_webhook_attempts_total", "counter", words, _by("outcome", counts))
+
+
+def mails_text(counts: Mapping[str, int]) -> str:
+    """Write how many attempts to send a mail ended how, in the same format."""
+    words = "Attempts to send a mail, since the worker began."
+    return _family("mainstay_mails_total", "counter", words, _by("outcome", counts))
+
+
+def waiting_mails_text(waiting: int, parked: int) -> str:
+    """Write how many mails are in the outbox, in the same format."""
+    return _family("mainstay_mails_waiting", "gauge", "Mails that wait to be sent.", {"": waiting}) + _family(
+        "mainstay_mails_parked",
+        "gauge",
+        "Mails that could not be sent and are not tried again by themselves.",
+        {"": parked},
+    )
 
 
 def outbox_text(waiting: int, parked: int, late: float) -> str:
@@ -80,18 +93,43 @@ def outbox_text(waiting: int, parked: int, late: float) -> str:
     gauges = {
         "waiting": ("Work that waits to be done.", waiting),
         "parked": ("Work that could not be done and is not tried again by itself.", parked),
-        "late_seconds": ("For how long the longest of what waits has been due.", f"{late:.3f}"),
+        "late_seconds": ("For how long the longest of what waits has been due.", round(late, 3)),
     }
-    lines = [
-        line
-        for name, (words, value) in gauges.items()
-        for line in (f"# HELP {_OUTBOX}_{name} {words}", f"# TYPE {_OUTBOX}_{name} gauge", f"{_OUTBOX}_{name} {value}")
-    ]
-    return "\n".join(lines) + "\n"
+    return "".join(
+        _family(f"mainstay_outbox_{name}", "gauge", words, {"": value}) for name, (words, value) in gauges.items()
+    )
 
 
-_OUTBOX = "mainstay_outbox"
-_ATTEMPTS = "mainstay_webhook_attempts_total"
+def pools_text(pools: Mapping[str, Pool]) -> str:
+    """Write how connections to the database are used, by the kind of process that uses them; nothing where none is."""
+    if not pools:
+        return ""
+    return "".join(
+        _family(f"mainstay_pool_{name}", kind, words, _by("process", {of: pool[at] for of, pool in pools.items()}))
+        for at, (name, kind, words) in enumerate(_POOL)
+    )
+
+
+# In the order of what is told of a pool.
+_POOL = (
+    ("size", "gauge", "Connections to the database that are open."),
+    ("used", "gauge", "Connections to the database that are in use."),
+    ("waiting", "gauge", "Who waits for a connection to the database."),
+    ("queued_total", "counter", "How often someone had to wait for a connection."),
+    ("wait_seconds_total", "counter", "For how long they had to wait in all."),
+    ("errors_total", "counter", "How often they waited in vain."),
+)
+
+
+def _family(name: str, kind: str, words: str, samples: Mapping[str, float]) -> str:
+    lines = [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]
+    return "\n".join([*lines, *(f"{name}{labels} {value}" for labels, value in samples.items())]) + "\n"
+
+
+def _by(label: str, values: Mapping[str, float]) -> dict[str, float]:
+    return {_labels(**{label: named}): value for named, value in values.items()}
+
+
 _REQUESTS = "mainstay_requests_total"
 _SECONDS = "mainstay_request_seconds"
 _STATUSES = ("2xx", "3xx", "4xx", "429", "5xx")

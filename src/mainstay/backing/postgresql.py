@@ -15,7 +15,7 @@ from time import monotonic
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value
+from mainstay.backing.database import EVERY, Clash, Pool, Row, Taken, Unreachable, Value
 from mainstay.backing.deadline import seconds_left
 from mainstay.settings import WrongSetting
 from mainstay.values.ids import is_id
@@ -183,6 +183,19 @@ class PostgresDatabase:
             yield handle
             for (table,) in tables:
                 handle.script(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+    def pool(self) -> Pool:
+        """How its connections are used."""
+        told = self._pool.get_stats()
+        size = told.get("pool_size", 0)
+        return Pool(
+            size=size,
+            used=size - told.get("pool_available", 0),
+            waiting=told.get("requests_waiting", 0),
+            queued=told.get("requests_queued", 0),
+            waited=told.get("requests_wait_ms", 0) / 1000,
+            failed=told.get("requests_errors", 0),
+        )
 
     def close(self) -> None:
         """Let go of every connection."""

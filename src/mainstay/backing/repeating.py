@@ -10,9 +10,9 @@ from mainstay.backing.log import log_error
 
 
 class Repeated:
-    """Does something in a thread now and then, and once more at the end."""
+    """Does something now and then, and once more at the end: in a thread, or on the loop if it takes microseconds."""
 
-    def __init__(self, work: Callable[[], None], seconds: float, threads: Executor) -> None:
+    def __init__(self, work: Callable[[], None], seconds: float, threads: Executor | None) -> None:
         self._work = work
         self._seconds = seconds
         self._threads = threads
@@ -36,6 +36,9 @@ class Repeated:
             await self._once()
 
     async def _once(self) -> None:
+        if self._threads is None:
+            self._work()
+            return
         try:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._work)
         except Unreachable as fault:

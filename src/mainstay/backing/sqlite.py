@@ -143,6 +143,9 @@ class SqliteDatabase:
             finally:
                 self._writer.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
+    def pool(self) -> None:
+        """Each thread has a connection of its own."""
+
     def close(self) -> None:
         """Let go of every connection."""
         for connection in list(self._opened):

@@ -55,5 +55,8 @@ class Together:
     def _take_back(self) -> None:
         self.rows.run("ROLLBACK TO SAVEPOINT one_of_many")
 
+    def pool(self) -> None:
+        """It has the one connection of the change."""
+
     def close(self) -> None:
         """There is nothing to let go of: it ends with the one change."""

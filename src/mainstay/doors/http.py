@@ -237,6 +237,8 @@ class Front:
     nowhere: Answering
     addresses: Addresses
     meters: Meters
+    # The numbers for the meters of what is one path and does not say its own.
+    numbers: Mapping[str, int]
     start: Starting
     stop: Starting
     # Paths that answer whatever the Host: a load balancer's probe knows no name.
@@ -270,7 +272,7 @@ class Front:
             log_fault(fault, request)
             response = error(500, OUR_FAULT)
         seconds = time.perf_counter() - began
-        self.meters.observe(response.route, response.status, seconds)
+        self.meters.observe(response.route or self.numbers.get(request.path, 0), response.status, seconds)
         if not response.quiet and (response.status != _OK or request.method not in _READS):
             log(
                 "request",

@@ -178,6 +178,13 @@ def depth(rows: Handle, now: datetime) -> Depth:
     return Depth(int(waiting or 0), int(parked or 0), max(late, 0.0))
 
 
+def depth_of(rows: Handle, kind: str) -> tuple[int, int]:
+    """How much of one kind waits in the whole installation, and how much is parked."""
+    found = rows.one("SELECT count(due_at), count(*) - count(due_at) FROM outbox WHERE kind = :kind", kind=kind)
+    waiting, parked = found or (0, 0)
+    return int(waiting or 0), int(parked or 0)
+
+
 _GIVEN_UP = "The mail server did not take it, though it was tried for two days."
 
 

@@ -237,7 +237,7 @@ def slow(server: RunningServer, cast: Cast, event: Event) -> Iterator[Inside]:
             PassingFiles(folder.passing),
         )
         room = Room(Desk(visitors), replace(PEOPLE, path="/slow", lists=list_slowly))
-        door = PagesDoor(room.routes(), Desk(visitors).signed_in(room.record))
+        door = PagesDoor(room.routes(), Desk(visitors).signed_in(room.record), 0)
         doors: dict[str, Answering] = {**inside.front.doors, "/slow/export.csv": door}
         yield replace(inside, front=replace(inside.front, doors=doors))
 

@@ -1,7 +1,7 @@
 """Every page of the office."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.archive import ArchivePages
@@ -54,8 +54,14 @@ class Makers(NamedTuple):
     founding: Founding
 
 
-def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers) -> PagesDoor:
-    """The office as a door."""
+def page_names() -> list[str]:
+    """What meters call each page: `GET /people/{id}`. Where pages are depends on nothing that stands behind them."""
+    nothing: Any = None
+    return [route.name for route in office(nothing, nothing, Makers(nothing, nothing, nothing, nothing), 0).routes]
+
+
+def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, meter: int) -> PagesDoor:
+    """The office as a door, whose meters begin at this number."""
     threshold = Threshold(visitors)
     desk = Desk(visitors)
     link_maker, signer, key_maker, founding = makers
@@ -93,7 +99,7 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers) -> P
         *Developer(desk, offered_tools, key_maker).routes(),
         *Webhooks(desk, signer).routes(),
     ]
-    return PagesDoor(routes, _nowhere(desk))
+    return PagesDoor(routes, _nowhere(desk), meter)
 
 
 def _nowhere(desk: Desk) -> View:

@@ -1,7 +1,7 @@
 """Finds the page of an address."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
 from mainstay.doors.pages.forms import WrongForm
@@ -21,28 +21,38 @@ class Route:
     path: str
     view: View
 
+    @property
+    def name(self) -> str:
+        """What meters call it."""
+        return f"{self.method} {self.path}"
+
 
 class PagesDoor:
     """Answers with pages, and calmly where there is none."""
 
-    def __init__(self, routes: Sequence[Route], nowhere: View) -> None:
+    def __init__(self, routes: Sequence[Route], nowhere: View, meter: int) -> None:
+        """What files are counted by has this number for the meters, and the routes have those behind it."""
         self.routes = tuple(routes)
         self._nowhere = nowhere
-        self._paths: Paths[View] = Paths()
-        for route in routes:
-            self._paths.add(route.method, route.path, route.view)
+        self._files = {address: replace(file, route=meter) for address, file in FILES.items()}
+        self._paths: Paths[tuple[View, int]] = Paths()
+        for number, route in enumerate(routes, start=meter + 1):
+            self._paths.add(route.method, route.path, (route.view, number))
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request that no other door is for."""
-        if file := FILES.get(request.path):
+        if file := self._files.get(request.path):
             return file if request.method in _READS else _not_allowed(request, _READS)
         found = self._paths.find(request.path)
         if found is None:
             return await _shown(self._nowhere, request, {})
-        view = found.methods.get(request.method)
-        if view is None:
+        there = found.methods.get(request.method)
+        if there is None:
             return _not_allowed(request, list(found.methods))
-        return await _shown(view, request, found.values)
+        view, number = there
+        response = await _shown(view, request, found.values)
+        response.route = number
+        return response
 
 
 async def _shown(view: View, request: Request, at: Mapping[str, str]) -> Response:
