@@ -112,15 +112,11 @@ def serve(settings: Settings) -> None:
     # What stands now stays: left alone, its memory is shared with the server processes.
     gc.freeze()
     gc.enable()
-    log("serving", address=settings.base_url, workers=settings.workers)
-    if code:
-        told = (
-            f"Open {settings.base_url}{PATH} to make the first; from another machine or through a proxy with the code."
-        )
-        log("no organisation yet", next=told, code=code)
+    _tell_of_start(settings, code)
     server.serve()
     if server.gave_up:
         sys.exit(1)
+    log("stopped")
 
 
 def prepare(settings: Settings) -> str | None:
@@ -145,6 +141,18 @@ def _begin_founding(settings: Settings) -> str | None:
         return founding.begin()
     founding.end()
     return None
+
+
+def _tell_of_start(settings: Settings, code: str | None) -> None:
+    """Say where it listens and under which address it is known, and what its operator has to know or to do."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    log("serving", address=settings.base_url, listener=f"{host}:{settings.port}", workers=settings.workers)
+    if settings.smtp is None:
+        told = "Nobody gets a mail. Set MAINSTAY_SMTP."
+        log("mails go to a folder", level="warn", folder=str(DataFolder(settings.data).mails), next=told)
+    if code:
+        told = f"Open {settings.base_url}{PATH} to make the first. From elsewhere or by a proxy, it asks for the code."
+        log("no organisation yet", next=told, code=code)
 
 
 def _check_port(settings: Settings) -> None:

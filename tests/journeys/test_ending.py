@@ -27,6 +27,7 @@ from mainstay.values.moments import parse_moment
 from processes import outbox_workers_of, processes_of, server_processes_of, wait_until_gone
 from running import ServerProcess, start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, head, hear
+from waiting import wait_until
 
 T = TypeVar("T")
 
@@ -209,10 +210,44 @@ def test_when_its_parts_die_whatever_is_done_the_server_ends_with_a_reason(embed
         )
 
 
-def test_it_tells_that_it_is_stopping(embedded: Settings) -> None:
+def test_it_tells_where_it_listens_what_there_is_to_do_and_that_it_is_stopping(embedded: Settings) -> None:
     with start_server(embedded) as server:
         assert server.stop() == 0
-        assert [line["event"] for line in _told(server)] == ["serving", "no organisation yet", "stopping"]
+        told = _told(server)
+    assert [line["event"] for line in told] == [
+        "serving",
+        "mails go to a folder",
+        "no organisation yet",
+        "stopping",
+        "stopped",
+    ]
+    assert (told[0]["address"], told[0]["listener"]) == (server.url, f"127.0.0.1:{server.settings.port}")
+    assert told[1]["folder"] == str(DataFolder(embedded.data).mails)
+
+
+def test_it_listens_where_it_says_whatever_its_address_is(embedded: Settings, key: str) -> None:
+    known = {"MAINSTAY_BASE_URL": "https://office.example", "MAINSTAY_SMTP": "smtp://localhost:2525"}
+    with start_server(embedded, **known) as server:
+        assert server.request("GET", ORGANISATION, key).status_code == 200
+        assert server.stop() == 0
+        told = _told(server)
+    assert [line["event"] for line in told] == ["serving", "stopping", "stopped"]
+    assert (told[0]["address"], told[0]["listener"]) == (
+        "https://office.example",
+        f"127.0.0.1:{server.settings.port}",
+    )
+
+
+def test_it_tells_of_a_worker_that_died_and_of_mails_that_nobody_gets(embedded: Settings, key: str) -> None:
+    with start_server(embedded) as server:
+        worker = _asked_until(server, key, lambda: _outbox_worker(server))
+        os.kill(worker, signal.SIGKILL)
+        assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
+        # The next worker sends the invitation.
+        [mail] = wait_until(lambda: [line for line in _told(server) if line["event"] == "mail put into the folder"])
+        assert (DataFolder(embedded.data).mails / f"{mail['mail']}.eml").is_file()
+        [died] = [line for line in _told(server) if line["event"] == "worker ended"]
+        assert (died["level"], died["code"]) == ("error", -signal.SIGKILL)
 
 
 def _told(server: ServerProcess) -> list[dict[str, Any]]:

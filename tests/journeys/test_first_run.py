@@ -50,7 +50,7 @@ def count(settings: Settings) -> int:
 def test_the_log_says_where_to_go_and_its_code_is_good_until_the_next_start(untouched: Settings) -> None:
     with start_server(untouched) as server:
         [line] = lines(server, "no organisation yet")
-        assert line["next"].startswith(f"Open {server.url}/set-up to make the first;")
+        assert line["next"].startswith(f"Open {server.url}/set-up to make the first.")
         earlier = line["code"]
         assert server.stop() == 0
     with start_server(untouched) as server:
