@@ -226,8 +226,8 @@ def test_it_tells_where_it_listens_what_there_is_to_do_and_that_it_is_stopping(e
 
 
 def test_it_listens_where_it_says_whatever_its_address_is(embedded: Settings, key: str) -> None:
-    known = {"MAINSTAY_BASE_URL": "https://office.example", "MAINSTAY_SMTP": "smtp://localhost:2525"}
-    with start_server(embedded, **known) as server:
+    elsewhere = replace(embedded, smtp="smtp://localhost:2525")
+    with start_server(elsewhere, MAINSTAY_BASE_URL="https://office.example") as server:
         assert server.request("GET", ORGANISATION, key).status_code == 200
         assert server.stop() == 0
         told = _told(server)
