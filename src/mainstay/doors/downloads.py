@@ -15,12 +15,18 @@ _SAFE: Headers = (
 _ONE_S_OWN_FOREVER = "private, max-age=31536000, immutable"
 
 
-def download(path: Path, called: str, content_type: str) -> Response:
-    """A file that was made for this answer, to be saved under a name; it goes when it was sent."""
+def download(path: Path, called: str, content_type: str, *, packs: bool | None = None) -> Response:
+    """A file that was made for this answer, to be saved under a name; it goes when it was sent.
+
+    Whether it was packed hangs on who asks, where it could have been.
+    """
+    coding: Headers = () if packs is None else (("vary", "Accept-Encoding"),)
+    if packs:
+        coding = (*coding, ("content-encoding", "gzip"))
     return Response(
         200,
         FromFile(path, path.stat().st_size, passing=True),
-        (*_SAFE, disposition("attachment", called)),
+        (*_SAFE, disposition("attachment", called), *coding),
         content_type=content_type,
     )
 

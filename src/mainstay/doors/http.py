@@ -136,6 +136,11 @@ class Request:
         """Who is at the other end of the connection: the client, or a proxy."""
         return self._scope.client
 
+    @property
+    def takes_gzip(self) -> bool:
+        """Whether the client takes an answer in fewer bytes."""
+        return takes_gzip(self.headers.get("accept-encoding", ""))
+
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
         self._unread = False
@@ -334,7 +339,7 @@ def _send(request: Request, response: Response, protocol: HTTPProtocol) -> FromF
     ]
     if isinstance(body, bytes) and is_worth(response.content_type, len(body)):
         headers.append(("vary", "Accept-Encoding"))
-        if takes_gzip(request.headers.get("accept-encoding", "")):
+        if request.takes_gzip:
             headers.append(("content-encoding", "gzip"))
             body = response.packed or packed(body)
     if request.method == "HEAD":

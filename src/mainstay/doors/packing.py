@@ -1,11 +1,13 @@
 """Answers in fewer bytes, for those who take them so.
 
-Only what is text and worth it, and never a file that is read as it is taken. Where a page carries a token of a form,
-the token is masked anew on each: how well a page packs tells nothing about it.
+Only what is text and worth it: whole in memory, or piece by piece as a file is written that is sent then. Where a page
+carries a token of a form, the token is masked anew on each: how well a page packs tells nothing about it.
 """
 
+import gzip
 import zlib
 from functools import lru_cache
+from typing import IO, cast
 
 # What is shorter fits into one packet anyhow.
 SMALLEST = 1024
@@ -47,3 +49,8 @@ def packed(body: bytes, *, once: bool = False) -> bytes:
     """The same as gzip; what is kept and sent again and again is packed as well as it goes."""
     packer = zlib.compressobj(_BEST if once else _QUICK, zlib.DEFLATED, _GZIP)
     return packer.compress(body) + packer.flush()
+
+
+def packing_into(file: IO[bytes]) -> IO[bytes]:
+    """What packs all that is written to it into a file, with no more of it in memory than zlib's window."""
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_QUICK, mtime=0))

@@ -154,6 +154,21 @@ def test_no_cell_is_taken_for_a_formula(server: RunningServer, cast: Cast, begin
     assert (line["Name"], line["Skills"]) == (f"'{begins}", f"'{begins}, gas")
 
 
+@pytest.mark.parametrize("path", ["/people/export.csv", "/reports/journal.csv", "/reports/revenue/export.csv"])
+def test_it_comes_in_fewer_bytes_for_those_who_take_them_so(server: RunningServer, cast: Cast, path: str) -> None:
+    for number in range(40):
+        email = f"packed.{number}.{cast.organisation}@new.example"
+        cast.perform(invite_person, name=f"Paula Packed {number}", email=email, role="member")
+    visiting = visit(server, cast)
+    plain = visiting.get(path, **{"Accept-Encoding": "identity"})
+    short = visiting.get(path, **{"Accept-Encoding": "gzip"})
+    assert (plain.headers.get("Content-Encoding"), short.headers["Content-Encoding"]) == (None, "gzip")
+    assert plain.headers["Vary"] == short.headers["Vary"] == "Accept-Encoding"
+    assert lines(short) == lines(plain)
+    if path == "/people/export.csv":
+        assert int(short.headers["Content-Length"]) < int(plain.headers["Content-Length"]) / 3
+
+
 def test_it_is_bounded_and_says_so(cast: Cast) -> None:
     everyone = list(csv.reader(StringIO(listed(cast))))
     assert [line[0] for line in everyone[1:]] == [

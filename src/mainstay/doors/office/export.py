@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from time import monotonic
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -14,6 +14,7 @@ from mainstay.backing.deadline import WAIT_SECONDS, under
 from mainstay.backing.files import PassingFiles
 from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
+from mainstay.doors.packing import packing_into
 from mainstay.doors.pages.showing import MOMENTS, Here, cells, told
 from mainstay.doors.pages.words import who
 from mainstay.kernel.context import Envelope
@@ -44,11 +45,11 @@ class Export:
     request: str
     most: int = MOST_ROWS
 
-    def answer(self, passing: PassingFiles, called: str) -> Response:
+    def answer(self, passing: PassingFiles, called: str, *, packs: bool) -> Response:
         """Write it, and answer from what was written. It takes long, and so is nothing for the event loop."""
-        return as_file(passing, called, self.write)
+        return as_file(passing, called, self.write, packs=packs)
 
-    def write(self, file: BinaryIO) -> None:
+    def write(self, file: IO[bytes]) -> None:
         """Write it: a line of labels, and one for each record."""
         write_lines(file, self.lists.output, self.records(), self.zone, self.most)
 
@@ -66,13 +67,13 @@ class Export:
             behind = {"startingAfter": page["data"][-1]["id"]}
 
 
-def as_file(passing: PassingFiles, called: str, write: Callable[[BinaryIO], None]) -> Response:
-    """What is written into a file that passes, as an answer for spreadsheets."""
+def as_file(passing: PassingFiles, called: str, write: Callable[[IO[bytes]], None], *, packs: bool) -> Response:
+    """What is written into a file that passes, as an answer for spreadsheets; packed as it is written, or not."""
     path, file = passing.new()
     try:
-        with file:
-            write(file)
-        return download(path, f"{called}.csv", "text/csv; charset=utf-8")
+        with file, packing_into(file) if packs else file as target:
+            write(target)
+        return download(path, f"{called}.csv", "text/csv; charset=utf-8", packs=packs)
     except BaseException:
         path.unlink()
         raise

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from mainstay.doors.http import Response
@@ -151,7 +152,8 @@ class RecordList:
         visitors, (choices, at) = self.desk.visitors, await self._address(guest)
         asked = self._asked(replace(at, after=None), choices)
         listed = Export(visitors.stage, guest.actor, self.lists, asked, guest.time_zone, guest.request.id)
-        return await visitors.runner.take_long(listed.answer, visitors.passing, self.of.title)
+        written = partial(listed.answer, packs=guest.request.takes_gzip)
+        return await visitors.runner.take_long(written, visitors.passing, self.of.title)
 
     def _creating(self, guest: Guest) -> dict[str, str] | None:
         creates = self.of.creates

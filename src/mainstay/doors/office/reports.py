@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import partial
 from io import TextIOWrapper
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import urlencode
 
 from mainstay.business.reporting.journal import list_postings
@@ -124,7 +124,9 @@ class ReportPages:
         heads = [f"{one['label']}{', minutes' * (one['kind'] == 'minutes')}" for _, one in shown]
         rows = [[_plain(column["kind"], row[place]) for place, column in shown] for row in report["rows"]]
         more = [[f"Only the first {len(rows):,} are here. Ask for less time to get the others."]] * report["hasMore"]
-        return as_file(self.desk.visitors.passing, report["title"], partial(_write, rows=[heads, *rows, *more]))
+        lines = [heads, *rows, *more]
+        passing, packs = self.desk.visitors.passing, guest.request.takes_gzip
+        return as_file(passing, report["title"], partial(_write, rows=lines), packs=packs)
 
     async def journal(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Every posting between two dates, for the accountant."""
@@ -137,7 +139,8 @@ class ReportPages:
         listed = Export(visitors.stage, guest.actor, list_postings, asked, guest.time_zone, guest.request.id)
         lines = ([_plain("text", posting[name]) for name in JOURNAL_COLUMNS.values()] for posting in listed.records())
         rows = chain([list(JOURNAL_COLUMNS)], lines)
-        return await visitors.runner.take_long(as_file, visitors.passing, "Journal", partial(_write, rows=rows))
+        written = partial(as_file, packs=guest.request.takes_gzip)
+        return await visitors.runner.take_long(written, visitors.passing, "Journal", partial(_write, rows=rows))
 
     async def _report(
         self, guest: Guest, at: Mapping[str, str], asked: Sequence[Asked], words: Mapping[str, str]
@@ -230,7 +233,7 @@ def _plain(kind: str, value: Any) -> str:
     return harmless(text) if kind == "text" else text
 
 
-def _write(file: BinaryIO, rows: Iterable[Sequence[str]]) -> None:
+def _write(file: IO[bytes], rows: Iterable[Sequence[str]]) -> None:
     # Spreadsheets know UTF-8 by a mark at its beginning.
     with TextIOWrapper(file, "utf-8-sig", newline="") as text:
         csv.writer(text).writerows(rows)
