@@ -28,9 +28,9 @@ BODY_SECONDS = 10.0
 # What is read away of a body that is refused: as much as the widest door takes, and for so long.
 READ_AWAY_BYTES = 1_048_576
 READ_AWAY_SECONDS = 1.0
-# The same for a large body, such as a photograph for which a smaller picture was asked.
+# The same for a large body, such as a form with a photograph for which a smaller picture was asked.
 LARGE_BODY_SECONDS = 60.0
-LARGE_READ_AWAY_BYTES = 33_554_432
+LARGE_READ_AWAY_BYTES = 76_000_000
 LARGE_READ_AWAY_SECONDS = 10.0
 # A file for one answer stays so long after it: the server opens it by itself, soon, and does not tell when.
 PASSING_SECONDS = 10.0
