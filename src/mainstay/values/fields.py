@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from mainstay.values.ids import is_id
 from mainstay.values.mailbox import LONGEST, check_address
 from mainstay.values.moments import is_time_zone, moment_text, parse_moment
-from mainstay.values.money import CURRENCIES, LARGEST, UNIT, parse_price
+from mainstay.values.money import CURRENCIES, LARGEST, UNIT, TooLargeError, parse_price
 from mainstay.values.places import COUNTRIES
 
 # Line and paragraph separators stand in patterns as themselves: there is no escape for them that every engine reads.
@@ -125,16 +125,19 @@ WebAddress = Annotated[
 
 def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
     """A decimal with at most four decimals, within bounds; kept as a whole number of ten-thousandths."""
+    too_large = f"is too large: at most {highest // UNIT:,} is possible"
 
     def read(given: object) -> int:
         # A JSON number within the bounds of a price comes back from `repr` with the digits it was written with.
         text = repr(given) if type(given) in {int, float} else given
         try:
             stored = parse_price(str(text))
+        except TooLargeError:
+            raise ValueError(too_large) from None
         except ValueError:
             raise ValueError(problem) from None
         if not lowest <= stored <= highest:
-            raise ValueError(problem)
+            raise ValueError(too_large if abs(stored) > highest else problem)
         return stored
 
     return BeforeValidator(read, json_schema_input_type=str)

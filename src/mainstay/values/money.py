@@ -123,11 +123,15 @@ def in_minor(price: int, currency: str) -> int:
     return minor
 
 
+class TooLargeError(ValueError):
+    """A number that is written as it should be, and is more than is kept."""
+
+
 def parse_price(text: str) -> int:
     """Read a price or quantity with at most 4 decimals as a count of 1/10,000."""
     stored = _parse(text, _PRICE_DIGITS)
     if not -LARGEST <= stored <= LARGEST:
-        raise ValueError("The number is too large.")
+        raise TooLargeError("The number is too large.")
     return stored
 
 
@@ -147,9 +151,11 @@ def _parse(text: str, digits: int) -> int:
     match = _DECIMAL.fullmatch(text)
     if match is None:
         raise ValueError("Write a plain decimal number such as 1190 or -0.5.")
+    sign, whole, fraction = match.groups(default="")
+    if len(whole) > _LONGEST:
+        raise TooLargeError("The number is too large.")
     if len(text) > _LONGEST:
         raise ValueError("The number is too long.")
-    sign, whole, fraction = match.groups(default="")
     if len(fraction) > digits:
         raise ValueError(f"At most {digits} decimals are allowed." if digits else "No decimals are allowed.")
     return int(sign + whole + fraction.ljust(digits, "0"))

@@ -125,7 +125,7 @@ def test_a_price_is_kept_to_four_decimals(cast: Cast, given: object, kept: str) 
 @pytest.mark.parametrize(
     "given",
     [
-        "0.00005", 0.00005, "-1", -1, "-0.0001", TOO_LARGE, 10**12, "1000000000000", "9" * 50, 1e16, "1e3", "1E-2",
+        "0.00005", 0.00005, "-1", -1, "-0.0001", 1e16, "1e3", "1E-2",
         "NaN", "Infinity", "-inf", "", " ", "1,50", "0x10", "1_000", "\u0661", True, [], {}, "12 pounds", "+1", ".5",
     ],
 )  # fmt: skip
@@ -137,13 +137,19 @@ def test_what_is_no_price_is_refused(cast: Cast, given: object, name: str) -> No
         cast.perform(save_price_item, **{"name": "x", "sellPrice": "1", name: given})
 
 
+@pytest.mark.parametrize("given", [TOO_LARGE, 10**12, "1000000000000", "9" * 50])
+def test_a_price_that_is_too_large_is_told_how_large_it_may_be(cast: Cast, given: object) -> None:
+    with pytest.raises(Invalid, match=r"^sellPrice: is too large: at most 900,719,925,474 is possible$"):
+        cast.perform(save_price_item, name="x", sellPrice=given)
+
+
 @pytest.mark.parametrize(("given", "kept"), [("0.0001", "0.0001"), (2, "2.00"), ("10000000", "10000000.00")])
 def test_a_quantity_is_kept_to_four_decimals(cast: Cast, given: object, kept: str) -> None:
     parts = [{"itemId": an_item(cast, sellPrice="1"), "quantity": given}]
     assert cast.perform(save_price_item, name="Kit", components=parts)["components"][0]["quantity"] == kept
 
 
-@pytest.mark.parametrize("given", ["0", 0, "-1", "0.00005", "10000000.0001", 10**12, "1e3", "NaN", "two", None, ""])
+@pytest.mark.parametrize("given", ["0", 0, "-1", "0.00005", "1e3", "NaN", "two", None, ""])
 def test_what_is_no_quantity_is_refused_beside_its_row(cast: Cast, given: object) -> None:
     item = an_item(cast)
     parts = [*made_of({item: "1"}), {"itemId": item, "quantity": given}]

@@ -54,11 +54,13 @@ def test_a_percentage_is_kept_to_four_decimals(cast: Cast, given: object, kept: 
     assert got(cast, a_rate(cast, components=[{"name": "VAT", "percent": given}]))["percent"] == kept
 
 
-@pytest.mark.parametrize("given", ["100.0001", "0.00005", "-1", 10**12, "1e1", "NaN", "20 %", "", None, True, []])
+@pytest.mark.parametrize("given", ["0.00005", "-1", "1e1", "NaN", "20 %", "", None, True, []])
 def test_what_is_no_percentage_is_refused_beside_its_row(cast: Cast, given: object) -> None:
     parts = [*VAT, {"name": "QST", "percent": given}]
     with pytest.raises(Invalid, match=r"^components\.1\.percent: is not a percentage such as 19 or 5.5, from 0 to 100"):
         a_rate(cast, components=parts)
+    with pytest.raises(Invalid, match=r"^components\.0\.percent: is too large: at most 100 is possible$"):
+        a_rate(cast, components=[{"name": "VAT", "percent": "100.0001"}])
 
 
 @pytest.mark.parametrize("parts", [[], VAT * 5])

@@ -140,7 +140,7 @@ def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
         ({"discount": {}}, "discount: takes either a percent or an amount"),
         ({"discount": {"percent": "1", "amount": "1"}}, "discount: takes either a percent or an amount"),
         ({"deposit": {"amount": "0.005"}}, "deposit.amount: has more than 2 decimals"),
-        ({"deposit": {"percent": "101"}}, "deposit.percent: is not a percentage"),
+        ({"deposit": {"percent": "101"}}, "deposit.percent: is too large: at most 100 is possible"),
         ({"validUntil": "31.1.2031"}, "validUntil: is not a date"),
         ({"status": "sent"}, "status: is not known here"),
         ({"title": None}, "title: is not text"),
