@@ -48,7 +48,7 @@ class Bank(BaseModel):
 
     model_config = GIVEN
 
-    name: Line | None = Field(None, title="Bank", description="What the bank is called.")
+    name: Line | None = Field(None, title="Bank", description="Such as Calder Bank.")
     iban: Annotated[str, _WRITTEN, AfterValidator(_iban)] | None = Field(
         None, title="IBAN", description="With or without blanks."
     )

@@ -26,7 +26,7 @@ class CreateWebhook(Input):
     url: WebAddress = Field(
         title="Address", description="Where events are sent: https, and an address that the internet can reach."
     )
-    description: Line | None = Field(None, description="What it is for.")
+    description: Line | None = Field(None, description="For yourselves, such as Accounting.")
     events: EventKinds | None = Field(None, description=_KINDS)
 
 
@@ -49,7 +49,7 @@ class UpdateWebhook(Input):
     url: WebAddress = omittable(
         title="Address", description="Where events are sent: https, and an address that the internet can reach."
     )
-    description: Line | None = Field(None, description="What it is for.")
+    description: Line | None = Field(None, description="For yourselves, such as Accounting.")
     events: EventKinds | None = Field(None, description=_KINDS)
 
 

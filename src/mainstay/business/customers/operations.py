@@ -19,7 +19,7 @@ from mainstay.values.search import SearchText
 _Name = Annotated[Line, Field(description="What they are called, such as Calder Property Services.")]
 _Kind = Annotated[Kind, Field(description="`company` or `individual`.")]
 _Email = Annotated[Email | None, Field(title="E-mail address", description="Where mail to them goes.")]
-_Phone = Annotated[Phone | None, Field(description="Where they can be called.")]
+_Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
 _Billing = Annotated[Address | None, Field(description="Where invoices go.")]
 _TaxNumber = Annotated[Line | None, Field(description="Their VAT or other tax number.")]
 _Registration = Annotated[Line | None, Field(description="Their number in a register of companies.")]

@@ -80,7 +80,7 @@ class SaveContact(Input):
     name: Line = omittable(description="Their name. A new one needs it.")
     role: Line | None = Field(None, description="What they are there, such as caretaker.")
     email: Email | None = Field(None, title="E-mail address", description="Where mail to them goes.")
-    phone: Phone | None = Field(None, description="Where they can be called.")
+    phone: Phone | None = Field(None, description="Such as +44 1422 555 0142.")
     receives: Receives = omittable(description="What is mailed to them.")
     status: _NewStatus = omittable(description="`archived` takes them out of the lists.")
     external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls them.")

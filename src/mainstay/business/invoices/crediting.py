@@ -62,7 +62,7 @@ class CreditInvoice(Irrevocable):
     """Which invoice, what of it, and why."""
 
     invoice_id: InvoiceId
-    reason: Paragraph = Field(title="Why", description="Why; the customer reads it.")
+    reason: Paragraph = Field(title="Why", description="The customer reads it.")
     lines: list[CreditedLine] | None = Field(
         None, max_length=MOST_LINES, description="Only these lines; without, all that is left of the invoice."
     )

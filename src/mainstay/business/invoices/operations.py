@@ -75,7 +75,7 @@ class DraftInvoice(Input):
     """For whom, and what."""
 
     customer_id: Annotated[str | None, id_of("customer")] = Field(
-        None, title="Customer", description="For whom. Needed without jobId or quoteId."
+        None, title="Customer", description="Known by the job or the quote where one is named."
     )
     job_id: Annotated[str | None, Reference(to="job")] = Field(
         None, title="Job", description="The job it is for, by id or number."
@@ -83,14 +83,16 @@ class DraftInvoice(Input):
     quote_id: Annotated[str | None, Reference(to="quote")] = Field(
         None,
         title="Quote",
-        description="An accepted quote to bill, by id or number: what is left of it, less what was asked for before.",
+        description="An accepted one: what is left of it is billed, less what was asked for before. By id or number.",
     )
     part: Share | None = Field(
         None,
         title="Only a part of the quote",
         description="Of the quote's total, to ask for before: the last invoice takes it off.",
     )
-    kind: Literal["deposit", "progress"] = Field("deposit", title="What the part is", description="What a part is.")
+    kind: Literal["deposit", "progress"] = Field(
+        "deposit", title="Which part", description="A deposit before the work begins, or progress while it goes on."
+    )
     quote_lines: list[str] | None = Field(
         None, max_length=MOST_LINES, description="Only these lines of the quote, by their ids."
     )

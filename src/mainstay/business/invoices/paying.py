@@ -72,17 +72,17 @@ class RecordPayment(Input):
         None, title="Invoice", description="What was paid, by id or number; what is more stays on account."
     )
     customer_id: Annotated[str | None, id_of("customer")] = Field(
-        None, title="Customer", description="Who paid. Needed without invoiceId."
+        None, title="Customer", description="Who paid; known by the invoice where one is named."
     )
     amount: Price = Field(description='Such as "250.00".')
     on: Day | None = Field(None, title="Paid on", description="Today where nothing is said.")
     method: MethodField = "bank"
-    reference: Line | None = Field(None, description="What the customer wrote.")
+    reference: Line | None = Field(None, description="What the customer wrote, such as the number of the invoice.")
     note: Paragraph | None = Field(None, description="For the office alone.")
     allocations: list[Allocated] | None = Field(
         None,
         max_length=_MOST_INVOICES,
-        description="For which invoices; without, those due first. An empty list leaves it on account.",
+        description="For which invoices; without any, those due first. An empty list (`[]`) leaves it on account.",
     )
     external_ref: Line | None = Field(
         None, title="Reference elsewhere", description="What a bank or another system calls it; each once."
@@ -104,7 +104,7 @@ class ReversePayment(Irrevocable):
     """Which payment, and why."""
 
     payment_id: _PaymentId
-    reason: Paragraph = Field(title="Why", description="Why, such as a cheque that bounced.")
+    reason: Paragraph = Field(title="Why", description="Such as a cheque that bounced.")
 
 
 @operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /payments")

@@ -148,4 +148,4 @@ PAYMENTS = Listing(
     found_by=(FoundBy(("customer_name", "reference", "currency", "amount"), _words),),
 )
 # What is sent of a payment's date and how it was made.
-MethodField = Annotated[Method, Field(title="How", description="How it was paid.")]
+MethodField = Annotated[Method, Field(title="Paid by", description="The way the money came.")]

@@ -61,7 +61,7 @@ class VoidInvoice(Irrevocable):
     """Which invoice, and why."""
 
     invoice_id: InvoiceId
-    reason: Paragraph = Field(title="Why", description="Why; it stays on the record.")
+    reason: Paragraph = Field(title="Why", description="It stays on the record.")
 
 
 class SendReminder(Irrevocable):

@@ -41,7 +41,7 @@ DELIVER: Any = Field("email", description="`none` issues it without a mail, to b
 
 def addressed(whose: str) -> Any:
     """The field for addresses, where a document does not go to the usual ones."""
-    return Field(None, max_length=_MOST_ADDRESSES, title="To", description=f"Addresses, where not {whose}.")
+    return Field(None, max_length=_MOST_ADDRESSES, title="To", description=f"Addresses, in place of {whose}.")
 
 
 _WAYS: dict[Deliver | None, str] = {

@@ -19,7 +19,7 @@ from mainstay.values.search import SearchText
 
 # What an invitation tells of a person and a change changes.
 _Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing.")]
-_Phone = Annotated[Phone | None, Field(description="Where they can be called.")]
+_Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
 _Shade = Annotated[
     Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")
 ]

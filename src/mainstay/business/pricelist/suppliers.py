@@ -42,8 +42,8 @@ class SaveSupplier(Input):
     supplier_id: Annotated[str | None, id_of("supplier")] = Field(None, description="To change one.")
     name: Line = omittable(description="Their name. A new one needs it.")
     email: Email | None = Field(None, title="E-mail address", description="Where orders go.")
-    phone: Phone | None = Field(None, description="Where they can be called.")
-    address: Address | None = Field(None, description="Where they are.")
+    phone: Phone | None = Field(None, description="Such as +44 1422 555 0142.")
+    address: Address | None = Field(None, description="Printed on orders.")
     tax_number: Line | None = Field(None, description="Their VAT or other tax number.")
     account_number: Line | None = Field(None, title="Our number there", description="What they call the organisation.")
     payment_terms_days: WholeNumber | None = Field(

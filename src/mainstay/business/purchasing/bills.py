@@ -40,10 +40,14 @@ from mainstay.values.search import SearchText
 _BillId = Annotated[str, id_of("bill"), Field(title="Bill", description="The bill's id.")]
 _Number = Annotated[Line, Field(title="Their number", description="The number on it; each supplier's only once.")]
 _On = Annotated[Day, Field(title="Dated", description="The date on it.")]
-_DueOn = Annotated[Day | None, Field(title="Due", description="When it is to be paid.")]
+_DueOn = Annotated[
+    Day | None, Field(title="Due", description="Where nothing is said on a new one, by the supplier's days to pay.")
+]
 _Total = Annotated[SignedPrice, Field(description="What it says is to be paid, with tax: what its lines come to.")]
-_AllowOver = Annotated[bool, Field(description="Whether it may bill more than was ordered.")]
-_Notes = Annotated[Paragraph | None, Field(description="What one should know of it.")]
+_AllowOver = Annotated[
+    bool, Field(title="More than was ordered", description="Whether the bill may be for more than was ordered.")
+]
+_Notes = Annotated[Paragraph | None, Field(description="For the office alone.")]
 
 
 class ListBills(ListInput):
@@ -109,7 +113,7 @@ class VoidBill(Irrevocable):
     """Which bill, and why."""
 
     bill_id: _BillId
-    reason: Paragraph | None = Field(None, title="Why", description="Why it does not count.")
+    reason: Paragraph | None = Field(None, title="Why", description="It stays on the record.")
 
 
 @operation(right=Right.PURCHASING_READ, effect=Effect.READ, rest="GET /bills")

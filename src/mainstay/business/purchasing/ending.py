@@ -20,7 +20,7 @@ class ClosePurchaseOrder(Irrevocable):
 
     purchase_order_id: OrderId
     reason: Paragraph | None = Field(
-        None, title="Why", description="Why; needed while something is still to come. The supplier does not read it."
+        None, title="Why", description="Needed while something is still to come. The supplier does not read it."
     )
 
 
@@ -28,7 +28,7 @@ class CancelPurchaseOrder(Irrevocable):
     """Which order, and why."""
 
     purchase_order_id: OrderId
-    reason: Paragraph | None = Field(None, title="Why", description="Why; the supplier does not read it.")
+    reason: Paragraph | None = Field(None, title="Why", description="The supplier does not read it.")
 
 
 @operation(

@@ -69,7 +69,7 @@ class DraftQuote(Input):
     """For whom, and what."""
 
     customer_id: Annotated[str | None, id_of("customer")] = Field(
-        None, title="Customer", description="For whom. Needed without jobId."
+        None, title="Customer", description="Known by the job where one is named."
     )
     job_id: _Job = None
     site_id: _Site = None

@@ -42,7 +42,7 @@ class WithdrawQuote(Irrevocable):
     """Which quote, and why."""
 
     quote_id: QuoteId
-    reason: Paragraph | None = Field(None, title="Why", description="Why; the customer does not read it.")
+    reason: Paragraph | None = Field(None, title="Why", description="The customer does not read it.")
 
 
 class GetQuotePdf(Input):

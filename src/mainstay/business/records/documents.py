@@ -42,7 +42,7 @@ class AddDocument(Input):
     """A file whose content is kept already, and the record that it stands beside."""
 
     record_id: str = Field(title="Record", description="The record's id.")
-    name: Line = Field(description="What it is called.")
+    name: Line = Field(description="Such as boiler.jpg.")
     media_type: Annotated[str, Field(pattern=f"^({'|'.join(TAKEN).replace('.', '[.]')})$")] = Field(
         description="What it is, by its content."
     )

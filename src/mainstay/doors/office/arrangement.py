@@ -17,6 +17,9 @@ from mainstay.values.words import words_of
 
 Record = dict[str, Any]
 
+# How a document that is sent leaves.
+DELIVERED: Choices = (("email", "By mail"), ("none", "Not by mail: it is handed over otherwise"))
+
 
 class Action(NamedTuple):
     """What can be done with a record, as its page offers it."""

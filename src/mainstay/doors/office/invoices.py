@@ -11,7 +11,7 @@ from mainstay.business.invoices.operations import draft_invoice, get_invoice, li
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
 from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder
-from mainstay.doors.office.arrangement import Action, Arrangement, FormPart, Record
+from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
@@ -65,6 +65,7 @@ INVOICES = Arrangement(
     ),
     tabs={"all": "All", "draft": "Drafts", "unpaid": "Unpaid", "overdue": "Overdue", "paid": "Paid"}
     | {"credited": "Credited", "void": "Void"},
+    choices={"deliver": DELIVERED},
     skips=frozenset({"lines", "edits", "sources", "quoteLines"}),
     above="invoices_above.html",
     more="invoice.html",

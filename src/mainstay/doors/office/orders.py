@@ -16,7 +16,7 @@ from mainstay.business.purchasing.operations import (
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import get_purchase_order_pdf, get_purchase_order_proof, send_purchase_order
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, FormPart, Record
+from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
@@ -60,8 +60,9 @@ ORDERS = Arrangement(
     below=lambda order: " ".join(filter(None, (order["jobNumber"], order["jobTitle"]))),
     columns=("status", "total", "neededOn", "deliverTo"),
     facts=("supplierName", "deliverTo", "siteName", "neededOn", "issuedOn", "sentAt", "notes", "closeReason"),
-    tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "partReceived": "Partly here", "received": "Here"}
-    | {"partBilled": "Partly billed", "billed": "Billed", "closed": "Closed", "cancelled": "Cancelled"},
+    tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "partReceived": "Part received", "received": "Received"}
+    | {"partBilled": "Part billed", "billed": "Billed", "closed": "Closed", "cancelled": "Cancelled"},
+    choices={"deliver": DELIVERED},
     skips=frozenset({"lines", "edits"}),
     more="order.html",
     reminders={send_purchase_order.name: "document_way.html"},

@@ -9,7 +9,7 @@ from mainstay.business.invoices.operations import draft_invoice, list_invoices
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
-from mainstay.doors.office.arrangement import Arrangement, FormPart, Record
+from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.line_pages import LinePages
@@ -54,6 +54,7 @@ QUOTES = Arrangement(
     ),
     tabs={"all": "All", "draft": "Drafts", "sent": "Waiting", "expired": "Expired", "accepted": "Accepted"}
     | {"declined": "Declined", "withdrawn": "Withdrawn", "superseded": "Replaced"},
+    choices={"deliver": DELIVERED},
     skips=frozenset({"lines", "edits", "chosen"}),
     more="quote.html",
     reminders={send_quote.name: "document_way.html"},
