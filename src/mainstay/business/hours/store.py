@@ -8,6 +8,7 @@ from mainstay.backing.database import Row, Taken
 from mainstay.business.hours.model import LONGEST, TimeEntry
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -34,10 +35,7 @@ ENTRIES = Listing(
         "job_number": _OF_JOB.format("number"),
         "job_title": _OF_JOB.format("title"),
     },
-    facts={
-        "closed_until": "(SELECT organisation.books_closed_until FROM organisation"
-        " WHERE organisation.id = :organisation)"
-    },
+    facts={"closed_until": CLOSED_UNTIL},
     own=Own("time_entry.person_id", unless=Right.ALL_HOURS_READ),
     filters={
         "person_id": "time_entry.person_id = :person_id",

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
+from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.kernel.listing import Listing
 from mainstay.terms.actor import Actor
 from mainstay.terms.listed import NEWEST, FoundBy, Order
@@ -132,10 +133,7 @@ PAYMENTS = Listing(
         "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
         " AND customer.id = payment.customer_id)",
     },
-    facts={
-        "closed_until": "(SELECT organisation.books_closed_until FROM organisation"
-        " WHERE organisation.id = :organisation)"
-    },
+    facts={"closed_until": CLOSED_UNTIL},
     filters={
         "status": {name: f"payment.status = '{name}'" for name in get_args(PaymentStatus)}
         | {"onAccount": "payment.unallocated > 0 AND payment.status = 'recorded'"},

@@ -8,6 +8,7 @@ from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, Stat
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.events import JobUpdated
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger import search
@@ -36,7 +37,7 @@ _COLUMNS = {
     "due": "CASE WHEN invoice.status = 'void' THEN 0 ELSE invoice.due END",
 }
 _FACTS = {
-    "closed_until": "(SELECT organisation.books_closed_until FROM organisation WHERE organisation.id = :organisation)",
+    "closed_until": CLOSED_UNTIL,
     "deducted_on": "(SELECT coalesce(later.number, 'a draft for the same quote') FROM billed_source"
     " JOIN invoice AS later ON later.organisation_id = :organisation AND later.id = billed_source.invoice_id"
     " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",

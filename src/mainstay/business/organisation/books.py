@@ -2,6 +2,9 @@
 
 from mainstay.terms.refusal import Reason
 
+# Until when they are closed, as a column beside what is to be judged by it.
+CLOSED_UNTIL = "(SELECT organisation.books_closed_until FROM organisation WHERE organisation.id = :organisation)"
+
 
 def if_closed(on: str, closed_until: str | None) -> list[Reason]:
     """The reason that the books are closed for a date."""
