@@ -92,18 +92,21 @@ class ServerProcess(RunningServer):
 @contextmanager
 def start_server(settings: Settings, *, files: int | None = None, **environment: str) -> Iterator[ServerProcess]:
     """Serve these settings on a free port until the block ends, perhaps with so many open files at most."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     settings = replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
-    log = settings.data / f"server-{port}.log"
+    command = [*_with_files(files), sys.executable, "-m", "mainstay", "serve"]
+    with start_command(settings, command, {**os.environ, **environment_of(settings), **environment}) as running:
+        yield running
+
+
+@contextmanager
+def start_command(settings: Settings, command: list[str], environment: Mapping[str, str]) -> Iterator[ServerProcess]:
+    """Run a command that serves these settings until the block ends."""
+    log = settings.data / f"server-{settings.port}.log"
     settings.data.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*_with_files(files), sys.executable, "-m", "mainstay", "serve"],
-            env={**os.environ, **environment_of(settings), **environment},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
     running = ServerProcess(settings, process, log)
     try:
@@ -113,6 +116,13 @@ def start_server(settings: Settings, *, files: int | None = None, **environment:
         # Also when its first process has ended: none of the others outlives the test.
         with suppress(ProcessLookupError):
             running.kill()
+
+
+def free_port() -> int:
+    """A port of the loopback on which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def _with_files(most: int | None) -> list[str]:
