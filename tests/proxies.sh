@@ -1,0 +1,28 @@
+#!/bin/sh
+# The proxies that some tests go through, as Debian packs them: the system's own, or unpacked into a folder, which needs
+# nobody's leave and starts nothing. Where that cannot be done, those tests are left out and say so.
+set -eu
+into=$1
+for name in nginx caddy; do
+    if PATH="$PATH:/usr/sbin" command -v "$name" >/dev/null || [ -x "$into/usr/sbin/$name" ] || [ -x "$into/usr/bin/$name" ]; then
+        continue
+    fi
+    missing="${missing:-} $name"
+done
+[ -n "${missing:-}" ] || exit 0
+if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+    echo "Tests through a proxy are left out: this system has no packages of Debian with$missing." >&2
+    exit 0
+fi
+mkdir -p "$into/apt/lists/partial" "$into/apt/archives/partial"
+cd "$into/apt"
+# Lists of packages of our own: the system's may be empty, and belong to root.
+set -- -qq -o Dir::State::Lists="$PWD/lists" -o Dir::Cache="$PWD" -o APT::Sandbox::User="$(id -un)"
+if apt-get "$@" update && apt-get "$@" download $missing; then
+    for package in *.deb; do
+        dpkg-deb --extract "$package" ..
+    done
+else
+    echo "Tests through a proxy are left out: the packages$missing could not be had." >&2
+fi
+rm -rf ../apt
