@@ -94,8 +94,8 @@ class Listing(Generic[K]):
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
         walks = walks and not (own and own.within)
         if self.found_by and (text := getattr(given, "text", None)):
-            plain = not (narrowed or where or self.otherwise or own) and order == NEWEST and not with_facts
-            span = Span(given.limit + 1 if plain else None, after if order == NEWEST else None)
+            plain = not (narrowed or where or self.otherwise or own) and order == NEWEST
+            span = Span(max(given.limit + 1, COUNTED) if plain else None, after if order == NEWEST else None)
             found, driven = self.finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
             where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
             walks = walks and not driven

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from mainstay.backing.database import Handle, Value
 from mainstay.values.search import MOST_KEPT, Sought, end_of
 
-# A prefix stands for so many words at most.
+# A prefix stands for fewer words than this, where the newest records with each of them are enough.
 _MOST_WORDS = 12
-# Where more has to hold than one word says, so many records with it are looked at, the newest first.
-_SCANNED = 400
+# What fewer records have is looked up and sorted. What more have is so common that a walk along all soon meets it; of
+# their own, people have less to walk along.
+_SCANNED, _SCANNED_FOR_OWN = 2_000, 400
 
 _WORDS = "FROM search_word WHERE organisation_id = :organisation"
 _OF_KIND = f"{_WORDS} AND kind = :of_kind"
@@ -40,12 +41,12 @@ class Span(NamedTuple):
 
 
 class Driver(NamedTuple):
-    """The words, any of which will do, that say which records are looked at; and what else these must have."""
+    """What says which records are looked at, so that none is left out; and what else these must have."""
 
-    words: tuple[str, ...]
-    others: tuple[str, ...]
-    # Whether no record is left out by it: there are no more such words, nor more records with one, than are looked at.
-    complete: bool
+    # Words, or beginnings of words, any of which will do.
+    words: tuple[str, ...] = ()
+    beginnings: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 class Narrowed(NamedTuple):
@@ -105,7 +106,7 @@ def hidden(kind: str) -> str:
 
 def is_hidden(rows: Handle, kind: str, sought: Sought) -> bool:
     """Whether some record of a kind has any such word hidden, so that it matters whether others have theirs openly."""
-    return any(_counted(rows, hidden(kind), prefix) for prefix in (*sought.first, *sought.others))
+    return any(_counted(rows, hidden(kind), prefix, most=1) for prefix in (*sought.first, *sought.others))
 
 
 _NOT_HIDDEN = (
@@ -114,50 +115,58 @@ _NOT_HIDDEN = (
 )
 
 
-def driver(rows: Handle, kind: str, sought: Sought, *, weigh: bool) -> Driver:
-    """The words of which the fewest records have one, and the others; it is weighed where that is asked or decides."""
-    prefixes, others, found = sought.first, sought.others, _SCANNED
-    if others:
-        counted = {prefix: _counted(rows, kind, prefix) for prefix in (*prefixes, *others)}
-        rarest = min(counted, key=lambda prefix: counted[prefix])
-        prefixes, others, found = (rarest,), tuple(one for one in counted if one != rarest), counted[rarest]
-    elif weigh:
-        found = sum(_counted(rows, kind, prefix) for prefix in prefixes)
-    if weigh and found >= _SCANNED:
-        # Then each of one's own is asked for its words, and none is led to by them.
-        return Driver((), others, complete=False)
-    words = [_beginning(rows, kind, prefix) for prefix in prefixes]
-    complete = found < _SCANNED and max(map(len, words)) < _MOST_WORDS
-    return Driver(tuple(chain.from_iterable(words)), others, complete)
+def driver(rows: Handle, kind: str, sought: Sought, span: Span, *, own: bool) -> Driver | None:
+    """What fewest records have of all that is looked for; None where many have each of it.
+
+    Then whoever asks walks along the records, many of which will do, and asks each for its words.
+    """
+    if span.most and not sought.others:
+        words = [_beginning(rows, kind, prefix) for prefix in sought.first]
+        if max(map(len, words)) < _MOST_WORDS:
+            # All there are: so many of the newest with each of them are enough.
+            return Driver(words=tuple(chain.from_iterable(words)))
+    most = _SCANNED_FOR_OWN if own else _SCANNED
+    rarest, fewest = sought.first, sum(_counted(rows, kind, prefix, most) for prefix in sought.first)
+    for prefix in sought.others:
+        # No further than it matters: what as many have is no rarer.
+        if fewest and (found := _counted(rows, kind, prefix, fewest)) < fewest:
+            rarest, fewest = (prefix,), found
+    if fewest >= most:
+        return None
+    others = tuple(prefix for prefix in (*sought.first, *sought.others) if prefix not in rarest)
+    return Driver(beginnings=rarest if fewest else (), others=others)
 
 
 def driven(identity: str, kind: str, by: Driver, span: Span) -> Narrowed:
-    """The same condition, where the rarest of the words says which records are looked at at all.
-
-    Exactly so many as are needed; a page that is narrowed by more is cut out of the newest that have the word.
-    """
-    if not by.words:
+    """The same condition, where the rarest of the words says which records are looked at at all."""
+    bound: dict[str, Value] = {"of_kind": kind}
+    if by.words:
+        bound["newest"] = span.most
+        behind = " AND record_id < :after" if span.after else ""
+        each = [
+            f"SELECT record_id FROM (SELECT record_id {_OF_KIND} AND word = :{name}{behind}"
+            f" ORDER BY record_id DESC LIMIT :newest) AS newest_{name}"
+            for name in _bound(by.words)
+        ]
+        bound |= _bound(by.words)
+    elif by.beginnings:
+        named = _bound(by.beginnings)
+        each = [f"SELECT record_id {_OF_KIND} AND word >= :{name} AND word < :{name}_end" for name in named]
+        bound |= named | {f"{name}_end": end_of(str(prefix)) for name, prefix in named.items()}
+    else:
         return Narrowed("1 = 0", {})
-    bound: dict[str, Value] = {"of_kind": kind, "scanned": _SCANNED if by.others else span.most or _SCANNED}
-    behind = " AND record_id < :after" if span.after else ""
-    bound |= _bound(by.words)
-    each = [
-        f"SELECT record_id FROM (SELECT record_id {_OF_KIND} AND word = :{name}{behind}"
-        f" ORDER BY record_id DESC LIMIT :scanned) AS newest_{name}"
-        for name in _bound(by.words)
-    ]
     conditions = [f"{identity} IN ({' UNION ALL '.join(each)})"]
     conditions += [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(by.others).items()]
     return Narrowed(" AND ".join(conditions), bound)
 
 
-def _counted(rows: Handle, kind: str, prefix: str) -> int:
-    row = rows.one(_COUNTED, of_kind=kind, prefix=prefix, end=end_of(prefix))
+def _counted(rows: Handle, kind: str, prefix: str, most: int) -> int:
+    row = rows.one(_COUNTED, of_kind=kind, prefix=prefix, end=end_of(prefix), most=most)
     return int(row[0] or 0) if row else 0
 
 
 _COUNTED = (
-    f"SELECT count(*) FROM (SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT {_SCANNED}) AS counted"
+    f"SELECT count(*) FROM (SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT :most) AS counted"
 )
 
 
@@ -168,7 +177,9 @@ def _beginning(rows: Handle, kind: str, prefix: str) -> list[str]:
 
 def _has(identity: str, name: str, prefix: str, bound: dict[str, Value], but: str = "") -> str:
     bound |= {name: prefix, f"{name}_end": end_of(prefix)}
-    return f"EXISTS (SELECT 1 {_WORDS} AND record_id = {identity} AND word >= :{name} AND word < :{name}_end{but})"
+    found = f"{_WORDS} AND record_id = {identity} AND word >= :{name} AND word < :{name}_end{but}"
+    # With an offset it is asked of each record: without, an engine may read all that have the word, to join them.
+    return f"EXISTS (SELECT 1 {found} LIMIT 1 OFFSET 0)"
 
 
 def _bound(words: Collection[str]) -> dict[str, Value]:

@@ -58,10 +58,10 @@ class Finding:
         sought, identity = looked_for(text), f"{self.table}.id"
         if sought is None:
             return Narrowed("1 = 0", {}), False
-        # What few records have says which; where many have it, some of one's own do, and each is asked for its words.
-        driver = words.driver(rows, self.prefix, sought, weigh=own is not None)
-        driven = own is None or driver.complete
-        if driven:
+        # What few records have says which; where many have it, each is asked for its words.
+        driver = words.driver(rows, self.prefix, sought, span, own=own is not None)
+        driven = driver is not None
+        if driver is not None:
             found = words.driven(identity, self.prefix, driver, span)
         else:
             found = words.having(identity, self.prefix, sought)
