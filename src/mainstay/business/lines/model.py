@@ -1,7 +1,7 @@
 """The lines of a document, how they are changed, and what they come to: pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -215,6 +215,8 @@ def _minor(text: str, currency: str) -> int:
     return Money.parse(text, currency).minor
 
 
+# What the fields of a line are called where they are kept and shown: a document has many, so it is worked out once.
+_ON_THE_WIRE = {name: to_camel(name) for name in ShownLine.model_fields}
 # The fields of a line that are prices and the like, kept as they are shown.
 _DECIMALS = ("quantity", "unit_price", "discount_percent", "cost")
 
@@ -225,7 +227,7 @@ def read_lines(kept: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 
 def _read(kept: Mapping[str, Any]) -> Line:
-    values = {name: kept[to_camel(name)] for name in Line.__slots__}
+    values = {name: kept[_ON_THE_WIRE[name]] for name in Line.__slots__}
     values |= {name: parse_price(values[name]) for name in _DECIMALS if values[name] is not None}
     return Line(**values)
 
@@ -281,9 +283,9 @@ def _check_size(lines: Sequence[Line], amounts: Mapping[str, int], totals: Total
 
 
 def _shown(line: Line, amount: str) -> dict[str, Any]:
-    values = asdict(line) | {"amount": amount}
+    values = {name: getattr(line, name) for name in Line.__slots__} | {"amount": amount}
     values |= {name: price_text(values[name]) for name in _DECIMALS if values[name] is not None}
-    return {to_camel(name): values[name] for name in ShownLine.model_fields}
+    return {told: values[name] for name, told in _ON_THE_WIRE.items()}
 
 
 def _taxed(group: Group, rates: Mapping[str, TaxRate], currency: str) -> dict[str, Any]:

@@ -128,13 +128,17 @@ def quantity_text(quantity: int, unit: str | None) -> str:
     return f"{written} {unit}" if unit else written
 
 
+# What the fields of a line are called where they are kept and shown.
+_ON_THE_WIRE = {name: to_camel(name) for name in BoughtLine.model_fields}
+
+
 def _read(kept: Mapping[str, Any]) -> Line:
-    values = {name: kept[to_camel(name)] for name in BoughtLine.model_fields if name != "amount"}
+    values = {name: kept[told] for name, told in _ON_THE_WIRE.items() if name != "amount"}
     return Line(**values | {name: parse_price(values[name]) for name in _DECIMALS})
 
 
 def _kept(shown: Mapping[str, Any]) -> dict[str, Any]:
-    return {to_camel(name): shown[to_camel(name)] for name in BoughtLine.model_fields}
+    return {told: shown[told] for told in _ON_THE_WIRE.values()}
 
 
 def _sums(drawn: Drawn) -> dict[str, Any]:
