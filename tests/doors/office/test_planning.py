@@ -245,6 +245,25 @@ def test_the_visits_within_time_off_are_moved_from_its_page(cast: Cast, office: 
     assert "No visit falls into this time off any more." in words(office.get(path).text)
 
 
+def test_what_nobody_does_yet_is_given_to_people_from_the_list_of_it(cast: Cast, office: Visit) -> None:
+    mine, whose, any_day = plan(cast), plan(cast, None), plan(cast, None, title="Round", on=LATER)
+    path = "/schedule/change?unassigned=yes"
+    assert f'href="{path}"' in office.get("/schedule/visits?unassigned=yes").text
+    form = opened(office, path)
+    assert mine["id"] not in form.page
+    form.type(whose, who=cast.people[Role.SUBCONTRACTOR]).type(any_day, who=cast.people[Role.MEMBER])
+    assert form.then(form.press()).press("change").status_code == 303
+    assert (stands(cast, whose)[0], stands(cast, any_day)[0]) == ("Sam Subcontractor", "Mia Member")
+    assert "There are none any more." in words(office.get(path).text)
+
+
+def test_visits_of_whoever_is_on_leave_are_found_in_one_place(cast: Cast, office: Visit) -> None:
+    hit, other = plan(cast), plan(cast, Role.SUBCONTRACTOR)
+    cast.perform(request_time_off, personId=cast.people[Role.MEMBER], approved=True, **{"from": DAY})
+    form = opened(office, "/schedule/change?onLeave=yes")
+    assert (hit["id"] in form.page, other["id"] in form.page) == (True, False)
+
+
 def test_a_plan_that_is_sent_twice_is_made_once(cast: Cast, office: Visit) -> None:
     made = plan(cast)
     form = Form(office, opened(office).type(made, time="12:00").press())

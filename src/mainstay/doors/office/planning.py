@@ -24,6 +24,11 @@ PATH = "/schedule/change"
 # So many visits are rows of one form, and so many people are picked from.
 _ROWS, _PEOPLE = 100, 100
 _A_WEEK = timedelta(days=6)
+# What may be the matter with visits, as the list of them is narrowed to it.
+MATTERS = {
+    "onLeave": "Visits to come of people who are on leave then.",
+    "unassigned": "Visits to come that nobody is planned on.",
+}
 _NOTHING = "Nothing is different yet. Choose another person, day or time for a visit, or call it off."
 _GONE = (
     "A visit that you changed is no longer among these: someone else moved it or called it off. Nothing was done;"
@@ -38,12 +43,15 @@ class _Asked:
     from_: str
     until: str
     person: str
-    # The time off whose visits are to be moved.
+    # The time off whose visits are to be moved; or what else is the matter with them all, whenever they are.
     leave: str
+    matter: str
 
     @property
     def given(self) -> dict[str, object]:
         """The same for the list of visits."""
+        if self.matter:
+            return {self.matter: True}
         person = {"personId": self.person} if self.person else {}
         return {"from": self.from_, "until": self.until, **person}
 
@@ -133,6 +141,7 @@ class PlanningPages:
             area="Schedule",
             asked=sheet.asked,
             leave=sheet.leave,
+            matter=MATTERS.get(sheet.asked.matter),
             rows=sheet.rows,
             more=sheet.more,
             most=_ROWS,
@@ -168,6 +177,7 @@ class PlanningPages:
             max(first, last).isoformat(),
             person if is_id(person, "person") else "",
             leave if is_id(leave, "leave") else "",
+            next((name for name in MATTERS if words.get(name)), ""),
         )
 
 

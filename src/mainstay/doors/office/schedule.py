@@ -23,8 +23,8 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.days import Day, Week, called, date_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.planning import MATTERS, PlanningPages
 from mainstay.doors.office.planning import PATH as PLANNING
-from mainstay.doors.office.planning import PlanningPages
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, given, usual
@@ -101,6 +101,7 @@ VISITS = Arrangement(
     ),
     tabs={"": "To come", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
     order="start",
+    above="visits_above.html",
     ways="visit.html",
     becomes=_next_of_visit,
     empty="Nothing is planned from today on.",
@@ -147,9 +148,11 @@ class SchedulePages:
         ]
 
     async def _visit(self, guest: Guest, visit: Record | None) -> dict[str, Any]:
-        """What is next at one's own visit is one press away; with another's, one plans."""
+        """What is next at one's own visit is one press away; with another's, one plans. Of a list, several change."""
         if visit is None:
-            return {}
+            words = query_words(guest.request)
+            asked = {name: words[name] for name in ("from", "until", "personId", *MATTERS) if words.get(name)}
+            return {"changing": f"{PLANNING}?{urlencode(asked)}" if guest.may(plan_schedule) else None}
         actions = VISITS.actions(self.desk, visit)
         may = visit["personId"] == guest.actor.id and set_visit_status.name in visit["availableActions"]
         if may and (step := next_step(visit["status"])):
