@@ -75,6 +75,7 @@ def test_every_page_is_without_faults(
             "/purchasing/bills",
             f"/purchasing/bills/new?purchaseOrderId={order['id']}",
             f"/purchasing/bills/{bill['id']}",
+            f"/purchasing/bills/{bill['id']}/lines",
             "/hours/to-bill",
         ):
             page.goto(path)
