@@ -23,6 +23,7 @@ from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import proofs as job_proofs
 from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
+from mainstay.business.organisation.store import bring_days_forward
 from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
@@ -49,8 +50,8 @@ from mainstay.business.schedule import reactions as schedule_reactions
 from mainstay.business.schedule import telling as schedule_telling
 from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
 from mainstay.kernel.catalogue import Catalogue
+from mainstay.ledger import outbox, replay
 from mainstay.ledger import proofs as ledger_proofs
-from mainstay.ledger import replay
 from mainstay.webhooks import deliveries, endpoints, feed, retention
 from mainstay.webhooks.disabling import disable_webhook
 
@@ -130,6 +131,9 @@ UPKEEP = (
     links.forget_old,
     tickets.forget_old,
     imports.forget_old,
+    outbox.bring_forward,
+    retention.bring_forward,
+    bring_days_forward,
 )
 
 # What must hold of all that is kept; the first ones say whether the others can be looked at.

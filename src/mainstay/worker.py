@@ -41,7 +41,7 @@ TIDY_EVERY = timedelta(minutes=10)
 
 # Does one kind of work; what it raises is tried again later.
 Doing = Callable[[Work], None]
-# Removes what is kept no longer.
+# Removes what is kept no longer, or mends what a wrong clock has left.
 Forgetting = Callable[[Handle, datetime], None]
 
 
@@ -108,9 +108,9 @@ class Worker:
                 )
 
     def tidy(self) -> None:
-        """Remove what is kept no longer."""
+        """Remove what is kept no longer; at once also where the clock was set back."""
         now = self.stage.clock()
-        if self._tidied_at and now - self._tidied_at < TIDY_EVERY:
+        if self._tidied_at and abs(now - self._tidied_at) < TIDY_EVERY:
             return
         self._tidied_at = now
         with self.stage.database.changing(EVERY) as rows:

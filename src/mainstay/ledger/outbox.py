@@ -22,6 +22,8 @@ PREFIX = "out"
 LEASE = timedelta(minutes=2)
 # Waiting grows from seconds to hours; then the work is parked for the operator to look at.
 RETRIES = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 300, 1800, 7200, 18000, 36000, 86400))
+# Nothing is ever put off for so long.
+NEVER_SO_LONG = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,15 @@ def put_back(rows: Handle, identity: str, at: str) -> None:
 def drop(rows: Handle, identity: str) -> None:
     """Let a piece of work of the organisation never be done; what was told of it on a record's page stays."""
     rows.run("DELETE FROM outbox WHERE organisation_id = :organisation AND id = :id", id=identity)
+
+
+def bring_forward(rows: Handle, now: datetime) -> None:
+    """Let what waits for a moment that only a clock can have set which ran ahead be due now."""
+    rows.run(
+        "UPDATE outbox SET due_at = :at WHERE due_at > :latest",
+        at=moment_text(now),
+        latest=moment_text(now + NEVER_SO_LONG),
+    )
 
 
 def forget(rows: Handle, kind: str) -> None:

@@ -1,11 +1,14 @@
 """Where the organisation is kept."""
 
+from datetime import datetime, timedelta
+
 from mainstay.backing.database import Clash, Handle, Value
 from mainstay.business.organisation.mail_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.refusal import Conflict
+from mainstay.values.moments import moment_text
 
 # The chore that finds anew when days end, where they are kept as moments.
 NEW_DAYS = "reckon_days_anew"
@@ -47,6 +50,19 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     except Clash:
         raise Conflict("There is already an organisation with this identifier.") from None
     ctx.pen.touch(ctx.actor.organisation)
+
+
+def bring_days_forward(rows: Handle, now: datetime) -> None:
+    """Let days begin anew where the next would begin when only a clock can have said which ran ahead."""
+    rows.run(
+        "UPDATE organisation SET day_begins_at = :at WHERE day_begins_at > :latest",
+        at=moment_text(now),
+        latest=moment_text(now + _LONGEST_DAYS),
+    )
+
+
+# Where the date line was moved, a day was left out.
+_LONGEST_DAYS = timedelta(days=3)
 
 
 def every(rows: Handle) -> list[dict[str, Value]]:
