@@ -82,8 +82,8 @@ def caddy(home: Home, folder: Path) -> Iterator[Proxied]:
     file = folder / "Caddyfile"
     file.write_text(home.moved((DEPLOY / "Caddyfile").read_text("utf-8")).replace("{\n", own, 1), "utf-8")
     trusted = folder / "pki" / "authorities" / "local" / "root.crt"
-    with _started([_program("caddy"), "run", "--config", str(file), "--adapter", "caddyfile"], folder):
-        yield _up(ports, trusted)
+    with _started([_program("caddy"), "run", "--config", str(file), "--adapter", "caddyfile"], folder) as started:
+        yield _up(started, folder, ports, trusted)
 
 
 @contextmanager
@@ -100,8 +100,10 @@ def nginx(home: Home, folder: Path) -> Iterator[Proxied]:
     temporary = "".join(f"{name}_temp_path {folder}/{name};\n" for name in _PASSING)
     around = f"{_AS_ROOT}pid {folder}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}include site.conf;\n}}\n"
     (folder / "nginx.conf").write_text(around, "utf-8")
-    with _started([_program("nginx"), "-e", "stderr", "-c", str(folder / "nginx.conf"), "-g", "daemon off;"], folder):
-        yield _up(ports, CERTIFICATE)
+    with _started(
+        [_program("nginx"), "-e", "stderr", "-c", str(folder / "nginx.conf"), "-g", "daemon off;"], folder
+    ) as started:
+        yield _up(started, folder, ports, CERTIFICATE)
 
 
 _PASSING = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -111,9 +113,10 @@ _AS_ROOT = "user root;\n" if os.geteuid() == 0 else ""
 PROXIES: dict[str, Callable[[Home, Path], AbstractContextManager[Proxied]]] = {"caddy": caddy, "nginx": nginx}
 
 
-def _up(ports: tuple[int, int], trusted: Path) -> Proxied:
+def _up(process: subprocess.Popen[bytes], folder: Path, ports: tuple[int, int], trusted: Path) -> Proxied:
     proxied = Proxied(replace(read_settings({}), base_url=f"https://{NAME}"), *ports, trusted)
-    wait_until(lambda: proxied.is_up)
+    wait_until(lambda: proxied.is_up or process.poll() is not None)
+    assert process.poll() is None, (folder / "log").read_text()
     return proxied
 
 
@@ -128,12 +131,12 @@ def _program(name: str) -> str:
 
 
 @contextmanager
-def _started(command: list[str], folder: Path) -> Iterator[None]:
+def _started(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / "log").open("wb") as log:
         own = {**os.environ, "XDG_CONFIG_HOME": str(folder)}
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=own)
     try:
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait(15)

@@ -1,6 +1,7 @@
 """The product as tests speak to it over HTTP: as processes of its own here, within the test's process in `inside`."""
 
 import os
+import secrets
 import signal
 import socket
 import ssl
@@ -119,10 +120,11 @@ def start_command(settings: Settings, command: list[str], environment: Mapping[s
 
 
 def free_port() -> int:
-    """A port of the loopback on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-    return port
+    """A port of the loopback on which nobody listens; none of those that the system gives to whoever connects."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def _with_files(most: int | None) -> list[str]:

@@ -73,8 +73,8 @@ def test_each_night_a_backup_is_made_the_books_are_proved_and_old_backups_go(dep
 @pytest.mark.long
 def test_a_version_is_installed_from_the_source_and_served(tmp_path: Path) -> None:
     home = install(tmp_path / "home", whole=True)
-    loaded = home.run("~/current/bin/python -c 'import mainstay; print(mainstay.__file__)'").stdout
-    assert loaded.startswith(str(tmp_path / "home" / "versions"))
+    loaded = Path(home.run("~/current/bin/python -c 'import mainstay; print(mainstay.__file__)'").stdout).resolve()
+    assert loaded.is_relative_to(home.path / "versions")
     with deploy(home) as deployed:
         answer = deployed.server.request("GET", "/api/v1/organisation", deployed.key)
         assert answer.json()["name"] == "Example Ltd"

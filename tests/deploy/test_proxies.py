@@ -141,6 +141,7 @@ def test_limits_count_by_where_a_request_comes_from_whatever_it_says(proxied: Pr
         ("Caddyfile", r"keepalive (\d+)s", r"Content-Length}\) > (\d+)\n"),
         ("nginx.conf", r"keepalive_timeout (\d+)s", r"client_max_body_size (\d+);"),
     ],
+    ids=PROXIES,
 )
 def test_what_a_proxy_holds_to_is_what_the_server_does(file: str, keeps: str, limit: str) -> None:
     [seconds], limits = (numbers_in(file, pattern) for pattern in (keeps, limit))
