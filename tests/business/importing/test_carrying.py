@@ -1,5 +1,7 @@
 """Rows of files through the same operations as everyone's: every fault told first, then all of them or none."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -329,3 +331,21 @@ def test_headings_are_guessed_and_each_column_is_taken_once() -> None:
         "name": 4, "email": 1, "billingAddress.postalCode": 2,
     }  # fmt: skip
     assert [column.label for column in KINDS["jobs"].missing({"title": 0})] == ["Customer"]
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_whoever_changes_something_meanwhile_waits_and_is_served(cast: Cast) -> None:
+    waiting: list[Future[dict[str, Any]]] = []
+    with ThreadPoolExecutor(1) as others:
+
+        def tell(_done: int) -> None:
+            if not waiting:
+                waiting.append(others.submit(cast.perform, create_customer, name="Meanwhile"))
+
+        rows = numbered([[f"Customer {number}", f"C-{number}"] for number in range(90)])
+        bringing = replace(carrying(cast, "customers", ["Name", "Ref"]), tell=tell)
+        assert bringing.bring(rows, noted).made == len(rows)
+        [meanwhile] = waiting
+        made = meanwhile.result()
+    # It came behind all of them.
+    assert [one["name"] for one in listed(cast)][-1] == made["name"]
