@@ -18,6 +18,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from mainstay.backing.log import log
+from mainstay.backing.mail_headers import mailbox_of_header, words_of_header
 from mainstay.values.mailbox import wire_address
 
 
@@ -169,7 +170,7 @@ class SmtpPost:
 _PORTS = {"smtp": 587, "smtps": 465}
 _PATIENCE = 15.0
 # Texts leave in ASCII, encoded where needed, so that every server takes them.
-_WIRE = SMTP.clone(cte_type="7bit")
+_WIRE = SMTP.clone(cte_type="7bit", refold_source="none")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 # Answers to a recipient: not here, not this name, moved elsewhere.
 _NO_MAILBOX = {550, 551, 553}
@@ -180,32 +181,23 @@ def _written(message: Message, to: str, sender: Address) -> bytes:
     if not _ID.fullmatch(message.id):
         raise Undeliverable("The id of a mail is made of letters, digits, - and _.")
     mail = EmailMessage(policy=_WIRE)
-    mail["From"] = _in_the_name_of(message.sender_name, sender)
+    # Finished as they are: the library would read encoded words in what people wrote.
+    shown = _without_controls(message.sender_name) or sender.display_name
+    mail.set_raw("From", mailbox_of_header("From", shown, sender.addr_spec))
     if message.reply_to:
-        mail["Reply-To"] = _address(_wire_recipient(message.reply_to))
-    mail["To"] = _address(to)
-    mail["Subject"] = _one_line(message.subject)
+        mail.set_raw("Reply-To", _wire_recipient(message.reply_to))
+    mail.set_raw("To", to)
+    mail.set_raw("Subject", words_of_header("Subject", _one_line(message.subject)))
     mail["Date"] = format_datetime(datetime.now(UTC))
     mail["Message-ID"] = f"<{message.id}@{sender.domain}>"
     mail.set_content(message.text)
     if message.html:
         mail.add_alternative(message.html, subtype="html")
     for attachment in message.attached:
-        name = _without_controls(attachment.name)
+        name = _without_controls(attachment.name).replace("=?", "=")
         mail.add_attachment(attachment.content, maintype="application", subtype="pdf", filename=name)
     # Headers hold what is not ASCII only where the address itself does.
     return mail.as_bytes(policy=_WIRE.clone(utf8=not to.isascii()))
-
-
-def _address(text: str) -> Address:
-    local, _, domain = text.partition("@")
-    return Address(username=local, domain=domain)
-
-
-def _in_the_name_of(name: str, sender: Address) -> Address:
-    """The sender under another name: what people wrote, without what breaks a header."""
-    shown = _without_controls(name)
-    return Address(shown, sender.username, sender.domain) if shown else sender
 
 
 def _without_controls(text: str) -> str:

@@ -18,6 +18,7 @@ _TOO_LONG = f"is longer than {LONGEST} characters"
 _NO_DOMAIN = "has no domain such as example.com behind the @"
 # The marks that stand in an ordinary local part beside letters, digits and what is not ASCII.
 _MARKS = frozenset("!#$%&'*+-/=?^_`{|}~.")
+_ENCODED_WORD = re.compile(r"=\?.*\?[bq]\?.*\?=", re.IGNORECASE)
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -62,6 +63,9 @@ def _check_marks(text: str) -> None:
             raise ValueError("has a blank in it" if mark == " " else "has a control character or an odd blank in it")
     if wrong := next((mark for mark in local if mark.isascii() and not mark.isalnum() and mark not in _MARKS), None):
         raise ValueError(f"has {_NAMES.get(wrong, wrong)} before the @, which no address can have")
+    if _ENCODED_WORD.search(local):
+        # Readers of mail take it for other letters: perhaps for another address.
+        raise ValueError("has an encoded word (=?…?=) before the @, which no address can have")
 
 
 _NAMES = {",": "a comma", '"': "a quotation mark"}
