@@ -97,6 +97,8 @@ SECRETS = [
     f"Cookie: theme=dark; session={TOKEN}",
     f"Set-Cookie: session={TOKEN}; HttpOnly",
     f"login(password='{TOKEN}')",
+    f"/q/quote_01M7JX5N0000000000000000.{TOKEN}/accept",
+    f"/i/invoice_01M7JX5N0000000000000000%2E{TOKEN}",
 ]
 
 

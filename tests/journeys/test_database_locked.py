@@ -28,4 +28,5 @@ def test_however_many_wait_each_is_told_within_one_deadline(tmp_path: Path) -> N
                 refused(change.result(), 500)
         assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
         assert server.request("GET", f"{PEOPLE}?limit=100", key).json()["data"][0]["email"] == NEWCOMER["email"]
+        assert "Traceback" not in server.log.read_text()
     stage.database.close()

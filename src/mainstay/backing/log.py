@@ -38,7 +38,9 @@ def log_error(event: str, error: BaseException, /, *, stream: TextIO | None = No
 _HIDDEN = "[hidden]"
 _SECRET_NAMES = ("authorization", "cookie", "password", "secret", "token")
 # Each pattern below needs one of these, so a line without any of them is done.
-_SUSPICIOUS = re.compile("|".join((*_SECRET_NAMES, "svc_", "whsec_", "lnk_", "bearer", "basic", "://")).encode())
+_SUSPICIOUS = re.compile(
+    "|".join((*_SECRET_NAMES, "svc_", "whsec_", "lnk_", "quote_", "invoice_", "bearer", "basic", "://")).encode()
+)
 
 _NAME = rf"(?:{'|'.join(_SECRET_NAMES)})s?"
 _SECRET_NAME = re.compile(rf"{_NAME}$", re.IGNORECASE)
@@ -55,6 +57,8 @@ _CREDENTIALS = (
     (re.compile(r"(svc_[a-z]{2}_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(whsec_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(lnk_\w+\.)[\w%-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
+    # The links of customers: an id, and what proves that it was sent to them.
+    (re.compile(r"((?:quote|invoice)_\w+(?:\.|%2e))[\w%-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(://[^\s:/?#@\"\\]*:)[^\s/?#@\"\\]+@"), rf"\1{_HIDDEN}@"),
 )
 

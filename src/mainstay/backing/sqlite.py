@@ -164,10 +164,13 @@ class SqliteDatabase:
     def _open(self) -> apsw.Connection:
         try:
             return self._connect()
-        except (*_PASSING, apsw.CorruptError, apsw.NotADBError) as error:
+        except (*_PASSING, apsw.CorruptError, apsw.NotADBError, OSError) as error:
             raise Unreachable(f"The database {self._path} cannot be opened: {error}.") from error
 
     def _connect(self) -> apsw.Connection:
+        if not self._path.exists():
+            # Whoever else is on the machine has no business with it, whatever folder it is in.
+            self._path.touch(mode=0o600)
         connection = apsw.Connection(str(self._path), statementcachesize=512)
         connection.set_busy_timeout(int(WAIT_SECONDS * 1000))
         # A plan is kept whatever values come: without this, SQLite plans some statements anew for each.

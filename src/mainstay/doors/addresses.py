@@ -10,6 +10,9 @@ _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 # What proxies note down on a request that they pass on.
 _PASSED_ON = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via")
 
+# Not what anyone sends: a header may be empty, and is there nevertheless.
+_NOT_SENT = "\0"
+
 _USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -72,7 +75,7 @@ class Addresses:
             and not self._is_trusted(address)
             and self._loopback_base
             and _is_loopback(headers.get("host", ""))
-            and not any(headers.get(name, "") for name in _PASSED_ON)
+            and not any(headers.get(name, _NOT_SENT) != _NOT_SENT for name in _PASSED_ON)
         )
 
     def holder(self, address: str) -> str | None:

@@ -15,6 +15,7 @@ from typing import Protocol, cast, overload
 import orjson
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
+from mainstay.backing.database import Unreachable
 from mainstay.backing.exposition import Meters
 from mainstay.backing.log import log, log_error
 from mainstay.backing.processes import hear_asking
@@ -319,7 +320,11 @@ _OK, _MULTIPLE_CHOICES = HTTPStatus.OK.value, HTTPStatus.MULTIPLE_CHOICES.value
 
 
 def log_fault(fault: Exception, request: Request) -> None:
-    """Tell the log of a bug, once, where it becomes an answer."""
+    """Tell the log of a bug, once, where it becomes an answer; that the database is away is known by its words."""
+    if isinstance(fault, Unreachable):
+        told = str(fault)
+        log("database away", level="error", request=request.id, method=request.method, path=request.path, message=told)
+        return
     log_error("fault", fault, request=request.id, method=request.method, path=request.path)
 
 

@@ -30,6 +30,7 @@ def test_a_command_makes_the_database_it_needs(embedded: Settings) -> None:
 
     assert made["organisation"]["name"] == "First"
     assert stat.S_IMODE(embedded.data.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in embedded.data.glob("mainstay.db*")} == {0o600}
     migrate, show, told = processes(
         embedded,
         ("migrate", "--json"),

@@ -83,6 +83,8 @@ def test_these_addresses_may_be_answered(address: str) -> None:
         "search-ms:query=x&crumb=location:%5C%5Cx",
         "search:query=x",
         "shell:startup",
+        "jnlp://x/app.jnlp",
+        "jnlps://x/app.jnlp",
         "smb://host/share",
         "ldap://host/",
         "microsoft-edge:https://x",

@@ -9,6 +9,7 @@ import pytest
 from cast import Cast
 from mainstay.business.people.standing import remove_person
 from mainstay.business.schedule.operations import cancel_visit, move_visit
+from mainstay.doors.office.calendar import FETCHES_A_MINUTE
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, plan
@@ -87,6 +88,13 @@ def test_it_ends_at_once_when_the_person_leaves(server: RunningServer, cast: Cas
 @pytest.mark.parametrize("name", ["x.ics", "svc_cl_" + "x" * 43 + ".ics", "svc_cl_" + "x" * 43, "%00.ics"])
 def test_what_is_no_link_opens_nothing(server: RunningServer, name: str) -> None:
     assert server.request("GET", f"/calendar/{name}").status_code == 404
+
+
+def test_one_address_fetches_so_many_a_minute(server: RunningServer) -> None:
+    headers = {"X-Forwarded-For": "203.0.113.77"}
+    answers = [server.request("GET", "/calendar/x.ics", headers=headers) for _ in range(FETCHES_A_MINUTE + 1)]
+    assert [answer.status_code for answer in answers] == [404] * FETCHES_A_MINUTE + [429]
+    assert answers[-1].headers["Retry-After"] == "60"
 
 
 def test_only_the_hash_of_the_secret_is_kept(server: RunningServer, cast: Cast) -> None:

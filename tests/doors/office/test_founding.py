@@ -218,6 +218,7 @@ PROXIES = (ipaddress.ip_network("127.0.0.1"),)
     "signs",
     [
         {"X-Forwarded-For": "127.0.0.1"},
+        {"X-Forwarded-For": ""},
         {"X-Real-IP": "203.0.113.7"},
         {"Forwarded": "for=203.0.113.7"},
         {"Via": "1.1 proxy"},

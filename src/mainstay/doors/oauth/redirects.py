@@ -44,7 +44,7 @@ _TAKEN = {
     # Windows
     *("shell", "search", "search-ms", "res", "mk", "mhtml", "hcp", "its", "disk", "disks", "ie.http", "ie.https"),
     *("onenote", "onenotedesktop", "outlook", "outlookfeed", "stssync", "windowsdefender", "calculator", "read", "cmd"),
-    *("xbox", "zune", "wtai", "msteams", "skype", "insiderhub", "powershell"),
+    *("xbox", "zune", "wtai", "msteams", "skype", "insiderhub", "powershell", "jnlp", "jnlps"),
     *("dlna-playsingle", "dlna-playto", "explorer.launchfolder", "explorer.assocactionid.burnselection"),
     # macOS and iOS
     *("applescript", "help", "x-help-action", "x-help-script", "x-man-page", "addressbook", "ical", "message", "dict"),

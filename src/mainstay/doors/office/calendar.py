@@ -17,6 +17,7 @@ from mainstay.business.schedule.calendar import (
 )
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route, apology
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import calendars
@@ -31,6 +32,8 @@ from mainstay.values.moments import parse_moment
 
 _PATH = "/schedule/calendar"
 _SUFFIX = ".ics"
+# From one address, behind which a whole firm may be.
+FETCHES_A_MINUTE = 60
 _NO_LINK = "There is no calendar at this address. Ask whoever gave it to you for the present one."
 
 
@@ -39,6 +42,7 @@ class CalendarPages:
     """The pages."""
 
     desk: Desk
+    threshold: Threshold
     key_maker: KeyMaker
 
     def routes(self) -> list[Route]:
@@ -82,6 +86,8 @@ class CalendarPages:
 
     async def feed(self, request: Request, at: Mapping[str, str]) -> Response:
         """What the link gives, to whoever has it: as much as its person may see now."""
+        if not await self.threshold.take("calendars from", self.threshold.address(request), FETCHES_A_MINUTE, 60.0):
+            return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
         actor = await self.desk.visitors.runner.read(self._whose, at["name"].removesuffix(_SUFFIX))
         if actor is None or not at["name"].endswith(_SUFFIX):
             return apology(request, 404, _NO_LINK)

@@ -77,7 +77,7 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, mete
         *Finding(desk).routes(),
         *Documents(desk).routes(),
         *SchedulePages(desk).routes(),
-        *CalendarPages(desk, key_maker).routes(),
+        *CalendarPages(desk, threshold, key_maker).routes(),
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
         *Quotes(desk, link_maker).routes(),
