@@ -82,6 +82,7 @@ class RecordPayment(Input):
     allocations: list[Allocated] | None = Field(
         None,
         max_length=_MOST_INVOICES,
+        title="For several invoices",
         description="For which invoices; without any, those due first. An empty list (`[]`) leaves it on account.",
     )
     external_ref: Line | None = Field(
