@@ -265,21 +265,25 @@ def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -
     charges = {line.id: line.charge(rates, terms.currency) for line in lines if line.kind == "item"}
     totals = total_up([charges[line.id] for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
     amounts = {name: charge.amount(decimals) for name, charge in charges.items()}
-    _check_size(lines, amounts, totals)
+    _check_size(lines, amounts, totals, terms.currency)
     shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
     costs = [line.costs(decimals) for line in counted if line.cost is not None]
     taxed = [_taxed(group, rates, terms.currency) for group in totals.groups]
     return Drawn(shown, taxed, totals, sum(costs) if costs else None)
 
 
-def _check_size(lines: Sequence[Line], amounts: Mapping[str, int], totals: Totals) -> None:
+def _check_size(lines: Sequence[Line], amounts: Mapping[str, int], totals: Totals, currency: str) -> None:
     faults = [
-        Fault(f"lines.{place}", "comes to more than can be billed")
+        Fault(f"lines.{place}", f"comes to {_too_much(currency)}")
         for place, line in enumerate(lines)
         if abs(amounts.get(line.id, 0)) > MOST
     ]
     if faults or max(abs(totals.total), abs(totals.net)) > MOST:
-        raise Invalid(faults or [Fault("lines", "come to more than can be billed")])
+        raise Invalid(faults or [Fault("lines", f"come to {_too_much(currency)}")])
+
+
+def _too_much(currency: str) -> str:
+    return f"more than can be billed: at most {MOST // 10 ** CURRENCIES[currency]:,} {currency}"
 
 
 def _shown(line: Line, amount: str) -> dict[str, Any]:

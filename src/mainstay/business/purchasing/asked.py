@@ -65,7 +65,7 @@ def drawn(ctx: Context, lines: list[Line], currency: str) -> Drawn:
     most: int = _MOST * 10 ** CURRENCIES[currency]
     amounts = [line.charge(rates, currency).amount(CURRENCIES[currency]) for line in lines if line.kind == "item"]
     if max(map(abs, [*amounts, drawn_up.totals.total]), default=0) > most:
-        raise Invalid([Fault("lines", "come to more than can be bought")])
+        raise Invalid([Fault("lines", f"come to more than can be bought: at most {_MOST:,} {currency}")])
     return drawn_up
 
 
