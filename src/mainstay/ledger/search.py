@@ -14,9 +14,9 @@ from mainstay.values.search import MOST_KEPT, Sought, end_of
 
 # A prefix stands for fewer words than this, where the newest records with each of them are enough.
 _MOST_WORDS = 12
-# What fewer records have is looked up and sorted. What more have is so common that a walk along all soon meets it; of
-# their own, people have less to walk along.
-_SCANNED, _SCANNED_FOR_OWN = 2_000, 400
+# What fewer records have is looked up and sorted. What more have is common, and a walk along all soon meets it: later
+# where several words must meet in one record, and sooner where people walk along their own.
+_SCANNED, _SCANNED_OF_SEVERAL, _SCANNED_FOR_OWN = 2_000, 5_000, 400
 
 _WORDS = "FROM search_word WHERE organisation_id = :organisation"
 _OF_KIND = f"{_WORDS} AND kind = :of_kind"
@@ -125,7 +125,7 @@ def driver(rows: Handle, kind: str, sought: Sought, span: Span, *, own: bool) ->
         if max(map(len, words)) < _MOST_WORDS:
             # All there are: so many of the newest with each of them are enough.
             return Driver(words=tuple(chain.from_iterable(words)))
-    most = _SCANNED_FOR_OWN if own else _SCANNED
+    most = _SCANNED_FOR_OWN if own else _SCANNED_OF_SEVERAL if sought.others else _SCANNED
     rarest, fewest = sought.first, sum(_counted(rows, kind, prefix, most) for prefix in sought.first)
     for prefix in sought.others:
         # No further than it matters: what as many have is no rarer.

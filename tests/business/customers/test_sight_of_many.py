@@ -62,17 +62,18 @@ def test_what_is_asked_of_each_record_is_what_would_be_looked_up(
     assert everything(furnished, role) == told
 
 
-@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 def test_a_word_of_very_many_finds_what_a_rare_one_would(
     furnished: Cast, role: Role, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = everything(furnished, role)
-    monkeypatch.setattr(words, "_SCANNED", 0)
+    for bound in ("_SCANNED", "_SCANNED_OF_SEVERAL", "_SCANNED_FOR_OWN", "_MOST_WORDS"):
+        monkeypatch.setattr(words, bound, 0)
     assert everything(furnished, role) == told
 
 
 def test_of_very_many_jobs_the_newest_are_looked_at(furnished: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "_SCANNED", 0)
+    monkeypatch.setattr(words, "_SCANNED_FOR_OWN", 0)
     monkeypatch.setattr(listed, "LOOKED_AT", 2)
     first = furnished.perform(list_jobs, Role.MEMBER, text="property")["data"]
     assert [job["number"] for job in first] == ["J-0006", "J-0005"]
