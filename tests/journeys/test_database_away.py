@@ -118,12 +118,15 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
     assert {"fault", "database away"} & told
 
 
-def test_restarted_under_load_nobody_is_told_of_it_once_it_is_back(database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.long)])
+def test_restarted_under_load_nobody_is_told_of_it_once_it_is_back(
+    database: Database, tmp_path: Path, times: int
+) -> None:
     settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
     stage = open_stage(settings)
     cast = assemble(stage)
     with start_server(settings) as server, pressing(server, cast) as throng:
-        for _ in range(2):
+        for _ in range(times):
             assert throng.hear(30) == {200, 201}
             database.stop()
             assert throng.hear(4, of=500) <= {200, 201, 500}
@@ -136,18 +139,18 @@ def test_restarted_under_load_nobody_is_told_of_it_once_it_is_back(database: Dat
     assert command(settings, "check", "--json").outcome["sound"] is True
 
 
-def test_connections_that_are_cut_are_replaced(database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_connections_that_are_cut_are_replaced(database: Database, tmp_path: Path, times: int) -> None:
     settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
     stage = open_stage(settings)
     cast = assemble(stage)
-    key = cast.key()
     with start_server(settings) as server:
-        for _ in range(3):
-            _all_is_well(server, key)
+        for _ in range(times):
+            _all_is_well(server, cast.key())
             # Each of them rests: whoever gets one that was cut is given another.
             assert database.cut_all() >= 2
         with pressing(server, cast) as throng:
-            for _ in range(5):
+            for _ in range(times * 2):
                 assert throng.hear(20) == {200, 201}
                 database.cut_one_in_use()
                 throng.begin_anew()

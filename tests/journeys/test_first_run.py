@@ -124,4 +124,3 @@ def test_the_first_organisation_is_made_in_a_browser_on_a_phone(untouched: Setti
         page.get_by_role("button", name="Make the organisation").click()
         expect(page.locator("body.office")).to_be_visible()
         expect(page.get_by_text("Beam & Sons").first).to_be_visible()
-        check_page(page)
