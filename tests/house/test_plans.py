@@ -17,6 +17,7 @@ from mainstay.terms.rights import RIGHTS, Role
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import list_deliveries
 from mainstay.webhooks.feed import list_events
+from planning import plan
 from recording import Statement
 
 # A list may look different to those who see less.
@@ -120,31 +121,11 @@ def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     return list({statement.sql: statement for statement in trial.database.statements}.values())
 
 
-def plan(trial: Trial, statement: Statement) -> list[str]:
-    with trial.database.inner.reading(EVERY) as rows:
-        rows.me = None
-        given = {name: value for name, value in statement.given.items() if name not in {"organisation", "me"}}
-        return [str(row[3]) for row in rows.all(f"EXPLAIN QUERY PLAN {statement.sql}", **given)]
-
-
-def generic_plan(trial: Trial, statement: Statement) -> list[str]:
-    """How PostgreSQL would run a prepared statement, whatever it is given, in tables too large to be read whole."""
-    names = {name: f"${number}" for number, name in enumerate(dict.fromkeys(re.findall(PARAMETER, statement.sql)), 1)}
-    sql = re.sub(PARAMETER, lambda found: names[found[1]], statement.sql)
-    with trial.database.inner.reading(EVERY) as rows:
-        for way in ("seqscan", "sort", "bitmapscan"):
-            rows.run(f"SET LOCAL enable_{way} = off")
-        return [str(step) for (step,) in rows.all(f"EXPLAIN (GENERIC_PLAN) {sql}")]
-
-
 def sorts(statement: Statement) -> bool:
     """Whether a few are sorted, for which no index is: of one's own jobs, around a leave, paid on an invoice."""
     few = r"own_\w+ AS mine|time_off AS away|FROM allocation WHERE"
     looked_up = "IN (SELECT" in statement.sql and re.search(few, statement.sql)
     return "|| ''" in statement.sql and bool(looked_up)
-
-
-PARAMETER = r"(?<!:):([a-z_]+)"
 
 
 @pytest.mark.only_on("sqlite")
@@ -155,7 +136,7 @@ def test_a_list_walks_an_index_whatever_it_is_narrowed_by(trial: Trial, operatio
     for statement in statements:
         # What a subquery does is told in steps of its own. What is counted was found before, at most a hundred, and
         # what is cut out of one's own is no more than a page.
-        found = plan(trial, statement)
+        found = plan(trial.database.inner, statement)
         steps = [step for step in found if not re.search(r"SUBQUERY \d+$|^(CO-ROUTINE|SCAN) (found|cut)$", step)]
         if sorts(statement):
             # As many as there are are sorted, and again the page that is cut out of them.
@@ -174,7 +155,7 @@ def test_a_prepared_list_walks_an_index_too(trial: Trial, operation: Operation, 
     statements = listed(trial, operation, role)
     assert statements
     for statement in statements:
-        steps = generic_plan(trial, statement)
+        steps = plan(trial.database.inner, statement)
         assert [step for step in steps if "Index" in step], statement.sql
         unwanted = "Seq Scan" if sorts(statement) else "Seq Scan|Sort"
         assert not [step for step in steps if re.search(unwanted, step)], "\n".join([statement.sql, *steps])
@@ -200,7 +181,9 @@ def test_names_are_in_the_order_of_the_embedded_database_whatever_the_language_o
 @pytest.mark.only_on("sqlite")
 def test_an_order_walks_the_index_of_its_own(trial: Trial) -> None:
     found = {
-        name: {step for statement in listed(trial, operation, Role.OWNER) for step in plan(trial, statement)}
+        name: {
+            step for statement in listed(trial, operation, Role.OWNER) for step in plan(trial.database.inner, statement)
+        }
         for operation in CATALOGUE.operations
         for name in [operation.name]
         if operation.lists
@@ -224,4 +207,4 @@ def test_what_may_be_rare_among_very_many_is_not_looked_for_among_the_others(
     trial.database.statements.clear()
     given = orjson.dumps(trial.open.input(operation) | narrowed)
     trial.stage.perform(operation, trial.open.cast.actor(Role.OWNER), given, Envelope("req_1"))
-    assert [step for step in plan(trial, trial.database.statements[-1]) if searched in step]
+    assert [step for step in plan(trial.database.inner, trial.database.statements[-1]) if searched in step]
