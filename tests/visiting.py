@@ -80,7 +80,7 @@ class Visit:
 
     def answer(self, page: str, to: str, **fields: str) -> httpx2.Response:
         """Send a form of a page that is open, with its token."""
-        known = {name: hidden(page, name) for name in ("csrf", "once", "ticket", "version")}
+        known = {name: hidden(page, name) for name in ("csrf", "once", "ticket", "version", "shown")}
         return self.post(to, {name: value for name, value in known.items() if value} | fields)
 
     def follow(self, answer: httpx2.Response) -> httpx2.Response:

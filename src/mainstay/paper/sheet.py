@@ -222,7 +222,7 @@ class Sheet:
     def _sums(self) -> Iterator[Pair]:
         of = self.of
         if of.discount:
-            yield self.say("sum.subtotal"), self.amount(sum((Decimal(line.amount) for line in of.items), Decimal(0)))
+            yield self.say("sum.subtotal"), self.amount(of.subtotal)
             percent = of.discount.percent
             told = self.say("sum.discountOf", percent=self.locale.percent(percent)) if percent else None
             yield told or self.say("sum.discount"), self.amount(-Decimal(of.discount.taken))

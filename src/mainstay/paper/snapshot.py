@@ -248,6 +248,11 @@ class Snapshot(Frozen):
         return tuple(line for line in self.lines if line.counted)
 
     @property
+    def subtotal(self) -> Decimal:
+        """What its lines come to, before anything is taken off the whole."""
+        return sum((Decimal(line.amount) for line in self.items), Decimal(0))
+
+    @property
     def due(self) -> Decimal:
         """What was to be paid when it was issued."""
         if self.totals.due is not None:

@@ -19,6 +19,7 @@ PROBLEMS = {
     "missing": "is required",
     "extra_forbidden": UNKNOWN,
     "string_type": "is not text",
+    # A list as well, of which one entry is needed.
     "string_too_short": "is empty",
     "string_too_long": "is longer than {max_length} characters",
     "string_pattern_mismatch": "is not of the right form",
@@ -58,6 +59,8 @@ def faults_of(error: ValidationError) -> list[Fault]:
         field = ".".join(map(str, found["loc"])) or "body"
         empty = found["type"] == "model_type" and found["input"] is None and found["loc"]
         kind = "missing" if empty else found["type"]
+        if kind == "too_short" and found["ctx"]["min_length"] == 1:
+            kind = "string_too_short"
         problem = PROBLEMS.get(kind, "is not valid").format(**found.get("ctx", {}))
         faults.append(Fault(field, problem))
     return faults

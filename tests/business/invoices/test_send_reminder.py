@@ -7,6 +7,7 @@ from cast import Cast
 from evidence import as_told, history, mails
 from labour import at as at_noon
 from mainstay.business.invoices.sending import send_reminder
+from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
 from quoting import later
@@ -38,6 +39,18 @@ def test_a_preview_mails_nothing_and_says_what_would_happen(cast: Cast) -> None:
     assert "INV-0001 is not overdue: there is time until 2026-11-30." in preview["warnings"]
     assert mails(cast) == []
     assert as_told(now(cast, sent)) == as_told(sent)
+
+
+def test_the_mail_says_truly_whether_it_is_overdue(cast: Cast) -> None:
+    own = {"subject": "Overdue", "text": "Pay {due}, which has been due since {dueOn}."}
+    cast.perform(update_settings, mailTexts={"reminder": own})
+    sent = issued(at_noon(cast))
+    reminded(at_noon(cast), sent, confirmed=True)
+    reminded(later(cast, days=20), sent, confirmed=True)
+    early, late = mails(cast)
+    assert "£1,000.00 of our invoice INV-0001 is due on 30 November 2026." in early["text"]
+    assert early["subject"].endswith("is due on 30 November 2026")
+    assert late["subject"] == "Overdue"
 
 
 def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:

@@ -62,7 +62,7 @@ def test_what_is_bought_for_stock_is_no_job_s(cast: Cast) -> None:
         (["-1"], "lines.0.quantity: takes back more than came: 0 m of 10 m have come before this"),
         (["0"], "lines.0.quantity: is 0; leave the line out"),
         (["x"], "lines.0.quantity: is not a quantity"),
-        ([], "lines: has fewer than 1 entries"),
+        ([], "lines: is empty"),
     ],
 )
 def test_never_more_than_was_ordered_nor_less_than_nothing(cast: Cast, quantities: list[str], text: str) -> None:

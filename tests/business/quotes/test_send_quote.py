@@ -88,6 +88,13 @@ def test_all_that_is_in_its_way_is_told_at_once(cast: Cast) -> None:
         sent(cast, draft)
 
 
+def test_a_discount_that_takes_nothing_off_is_not_spoken_of(cast: Cast) -> None:
+    free = a_draft(cast, lines=[{"description": "Check", "unitPrice": "0"}], discount={"percent": "5"})
+    after = cast.perform(send_quote, Role.OFFICE, quoteId=free["id"], confirmed=True)
+    assert (after["status"], after["total"]) == ("sent", "0.00")
+    assert snapshot_of(cast, after).discount is None
+
+
 def test_less_than_nothing_is_not_offered(cast: Cast) -> None:
     draft = a_draft(cast, lines=[BOILER | {"unitPrice": "-1"}])
     with pytest.raises(Blocked, match=r"^Q-0001 comes to less than nothing\. Change its lines first\.$"):

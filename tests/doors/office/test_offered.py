@@ -109,6 +109,28 @@ def test_it_is_accepted_with_a_name_and_the_options_that_were_ticked(
     assert job["createdBy"]["kind"] == "customer"
 
 
+def test_nobody_orders_at_another_price_than_the_one_they_read(
+    server: RunningServer, cast: Cast, quote: dict[str, Any]
+) -> None:
+    link, visiting, warranty = link_to(server, quote), Visit(server), quote["lines"][1]["id"]
+    ticked = {"name": "Ann", f"chosen {warranty}": "on"}
+    asked = visiting.submit(link, f"{link}/accept", **ticked)
+    assert asked.status_code == 409
+    assert "With these options it comes to £1,440.00. Accept once more to order it." in words(asked.text)
+    assert now(cast, quote)["status"] == "sent"
+    assert visiting.answer(asked.text, f"{link}/accept", **ticked).status_code == 303
+    assert now(cast, quote)["total"] == "1440.00"
+
+
+def test_what_is_taken_off_the_whole_stands_between_the_lines_and_the_total(server: RunningServer, cast: Cast) -> None:
+    usual_tax(cast)
+    quote = sent(cast, a_draft(cast, discount={"percent": "5"}), deliver="none")
+    link, visiting = link_to(server, quote), Visit(server)
+    assert "Subtotal £1,000.00 Discount 5% \N{MINUS SIGN}£50.00" in words(visiting.get(link).text)
+    chosen = visiting.submit(link, f"{link}/choose", **{f"chosen {quote['lines'][1]['id']}": "on"})
+    assert "Subtotal £1,200.00 Discount 5% \N{MINUS SIGN}£60.00" in words(chosen.text)
+
+
 def test_without_a_name_it_is_not_accepted_and_what_was_ticked_stays(
     server: RunningServer, cast: Cast, quote: dict[str, Any]
 ) -> None:

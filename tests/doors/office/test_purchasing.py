@@ -75,7 +75,12 @@ def test_everything_that_is_open_is_written_in_to_be_received(visiting: Visit, c
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"), [("11", "is more than is open"), ("x", "is not a quantity"), ("", "has fewer than 1")]
+    ("typed", "told"),
+    [
+        ("11", "is more than is open"),
+        ("x", "is not a quantity"),
+        ("", "say how many of something have come."),
+    ],
 )
 def test_what_cannot_have_come_is_told_and_what_was_typed_stays(
     visiting: Visit, cast: Cast, typed: str, told: str

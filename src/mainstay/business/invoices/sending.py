@@ -188,7 +188,8 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
         ctx.warnings.append(f"They were reminded on {on} already.")
     after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.at})
     ctx.summary = f"{after.customer_name} is reminded of {after.called}: {after.due_text} is to be paid."
-    mail_about(ctx, after, Enclosed("reminder", after.id, paper_of(after).name, LinkKind.INVOICE, after.id), recipients)
+    words = "reminder" if invoice.status == "overdue" else "dueSoon"
+    mail_about(ctx, after, Enclosed(words, after.id, paper_of(after).name, LinkKind.INVOICE, after.id), recipients)
     return after
 
 

@@ -61,15 +61,16 @@ def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, to
 def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Terms, told: dict[str, Any]) -> Snapshot:
     rates = rates_of(ctx, lines)
     drawn = draw_up(lines, rates, terms)
-    taken = drawn.totals.discount
+    # What takes nothing off is not spoken of.
+    discount, taken = told.pop("discount", None), drawn.totals.discount
     return Snapshot.model_validate(
         {
             "currency": terms.currency,
             "pricesIncludeTax": terms.inclusive,
             **around,
             "taxRates": [_told(rate) for rate in rates.values()],
-            "lines": [told | {"deduction": line.deducts} for told, line in zip(drawn.lines, lines, strict=True)],
-            "discount": {**told.pop("discount"), "taken": amount_text(taken, terms.currency)} if taken else None,
+            "lines": [shown | {"deduction": line.deducts} for shown, line in zip(drawn.lines, lines, strict=True)],
+            "discount": {**discount, "taken": amount_text(taken, terms.currency)} if taken else None,
             "totals": {
                 "net": amount_text(drawn.totals.net, terms.currency),
                 "tax": [group for group in drawn.taxes if group["taxRateId"]],

@@ -17,6 +17,8 @@ _USUAL: dict[str, tuple[str, str, str | None]] = {
     "quote": ("mail.quoteSubject", "mail.quoteText", "mail.quoteButton"),
     "invoice": ("mail.invoiceSubject", "mail.invoiceText", "mail.invoiceButton"),
     "reminder": ("mail.reminderSubject", "mail.reminderText", "mail.reminderButton"),
+    # A reminder before it is due; an organisation's own words for one say that it is overdue.
+    "dueSoon": ("mail.dueSoonSubject", "mail.dueSoonText", "mail.reminderButton"),
     "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
     # A supplier has no page of ours.
     "order": ("mail.orderSubject", "mail.orderText", None),

@@ -42,6 +42,7 @@ class ReceiveGoods(Input):
     lines: list[ReceivedLine] = Field(
         min_length=1,
         max_length=MOST_LINES,
+        title="What came",
         description="What has come.",
         examples=[[{"lineId": LINE["id"], "quantity": "20"}]],
     )

@@ -61,6 +61,8 @@ class OfferedQuoteOut(Shown):
     language: str
     snapshot: dict[str, Any] = Field(description="What was sent, as it was.")
     lines: list[OfferedLine]
+    subtotal: str | None = Field(description="What the lines come to, where something is taken off the whole.")
+    taken_off: str | None
     net: str
     taxes: list[dict[str, Any]]
     total: str
@@ -122,6 +124,8 @@ class Offered(Kept):
         return [] if self.status in {"sent", "declined"} else [Reason(f"{self.number} can no longer be declined.")]
 
 
+# What is no column, but follows from the lines, the options and the moment.
+_FOUND_OUT = ("lines", "subtotal", "taken_off", "taxes", "deposit", "accepted_by", "accepted_on", "can_answer")
 # Only what is told here is read: the customer's page is made of what was frozen.
 OFFERED = Listing(
     Offered,
@@ -129,8 +133,7 @@ OFFERED = Listing(
     what="quote",
     prefix="quote",
     id_field="quote_id",
-    columns={"status": STATUS}
-    | dict.fromkeys(("lines", "taxes", "deposit", "accepted_by", "accepted_on", "can_answer"), "NULL"),
+    columns={"status": STATUS} | dict.fromkeys(_FOUND_OUT, "NULL"),
     own=Own("quote.id", unless=Right.QUOTES_READ),
 )
 
@@ -231,7 +234,7 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
         lines = choose(lines, chosen)
     terms = Terms(quote.currency, quote.prices_include_tax, read_share(quote.discount, quote.currency))
     drawn = draw_up(lines, rates_of(ctx, lines), terms)
-    total = drawn.totals.total
+    total, subtotal = drawn.totals.total, sum(drawn.totals.amounts)
     deposit = read_share(quote.deposit, quote.currency).of(total) if quote.deposit else None
     acceptance = quote.acceptance or {}
     return OfferedQuoteOut(
@@ -243,6 +246,8 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
         language=Snapshot.model_validate(snapshot).language,
         snapshot=snapshot,
         lines=[OfferedLine.model_validate({name: line[name] for name in _TOLD}) for line in drawn.lines],
+        subtotal=amount_text(subtotal, quote.currency) if drawn.totals.discount else None,
+        taken_off=amount_text(drawn.totals.discount, quote.currency) if drawn.totals.discount else None,
         net=amount_text(drawn.totals.net, quote.currency),
         taxes=drawn.taxes,
         total=amount_text(total, quote.currency),

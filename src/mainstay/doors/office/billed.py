@@ -27,6 +27,7 @@ from mainstay.identity.links import Kind, LinkMaker
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
 from mainstay.paper.paying import payment
+from mainstay.paper.sheet import title_of
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Actor
 
@@ -99,7 +100,6 @@ def _told(invoice: dict[str, Any]) -> dict[str, Any]:
     }
     key, tone = _OUTCOMES.get(invoice["status"], (None, ""))
     owed = invoice["status"] in {"sent", "partPaid", "overdue"}
-    special = snapshot.type != "standard"
     return {
         "invoice": invoice,
         "snapshot": snapshot,
@@ -107,7 +107,8 @@ def _told(invoice: dict[str, Any]) -> dict[str, Any]:
         "locale": locale,
         "t": partial(say, language),
         "money": lambda amount: locale.money(amount, currency),
-        "title": say(language, f"title.{snapshot.type if special else snapshot.kind}"),
+        "title": title_of(snapshot),
+        "subtotal": locale.money(snapshot.subtotal, currency),
         "outcome": say(language, key, **values) if key else None,
         "tone": tone,
         "payment": payment(snapshot, locale) if owed else None,

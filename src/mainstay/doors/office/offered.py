@@ -75,6 +75,8 @@ class OfferedPages:
     async def accept(self, request: Request, actor: Actor) -> Response:
         """Accept it, with a name and the options that were ticked."""
         fields = await self.threshold.visitors.stranger_form(request)
+        if fields.get("name", "").strip() and await self._comes_to_another(request, actor, fields):
+            return await self._page(request, actor, fields, ask_again=True)
         given = {"name": fields.get("name", ""), "chosen": _ticked(fields)}
         return await self._answer(request, actor, accept_offered_quote, given, fields)
 
@@ -83,6 +85,14 @@ class OfferedPages:
         fields = await self.threshold.visitors.stranger_form(request)
         given = {"reason": fields.get("reason", "").strip() or None}
         return await self._answer(request, actor, decline_offered_quote, given, fields)
+
+    async def _comes_to_another(self, request: Request, actor: Actor, fields: dict[str, str]) -> bool:
+        """Whether it comes to another total with what was ticked than the one that was read."""
+        try:
+            quote = await self._perform(request, actor, get_offered_quote, {"chosen": _ticked(fields)})
+        except Invalid:
+            return False
+        return quote["canAnswer"] and _has_options(quote) and fields.get("shown") != quote["total"]
 
     async def _answer(
         self, request: Request, actor: Actor, operation: Operation, given: dict[str, Any], fields: dict[str, str]
@@ -97,7 +107,13 @@ class OfferedPages:
         return see_other(request.path.rpartition("/")[0], UNLISTED)
 
     async def _page(
-        self, request: Request, actor: Actor, fields: Mapping[str, str] | None = None, refusal: Refusal | None = None
+        self,
+        request: Request,
+        actor: Actor,
+        fields: Mapping[str, str] | None = None,
+        refusal: Refusal | None = None,
+        *,
+        ask_again: bool = False,
     ) -> Response:
         asked = {} if fields is None else {"chosen": _ticked(fields)}
         try:
@@ -108,12 +124,13 @@ class OfferedPages:
         faults = {fault.field for fault in refusal.faults} if isinstance(refusal, Invalid) else set()
         return render(
             "offered.html",
-            422 if faults else 409 if refusal else 200,
+            422 if faults else 409 if refusal or ask_again else 200,
             headers=(*headers, *UNLISTED),
             csrf=csrf,
             here=f"/q/{self.link_maker.token(Kind.QUOTE, actor.about or '')}",
             typed=fields or {},
             wrong=faults,
+            ask_again=ask_again,
             **_told(quote),
         )
 
@@ -133,6 +150,10 @@ def _about(actor: Actor, given: Mapping[str, Any] | None = None) -> bytes:
 
 def _ticked(fields: Mapping[str, str]) -> list[str]:
     return [name.removeprefix(_CHOSEN) for name in fields if name.startswith(_CHOSEN)]
+
+
+def _has_options(quote: dict[str, Any]) -> bool:
+    return any(line["optional"] for line in quote["lines"])
 
 
 def _told(quote: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +178,7 @@ def _told(quote: dict[str, Any]) -> dict[str, Any]:
         "tone": "good" if quote["acceptedBy"] else "bad",
         "ended": quote["status"] in {"withdrawn", "superseded"},
         "total": locale.money(quote["total"], currency),
-        "optional": any(line["optional"] for line in quote["lines"]),
+        "optional": _has_options(quote),
     }
 
 

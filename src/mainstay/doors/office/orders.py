@@ -24,6 +24,7 @@ from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.written import plain_price
 
 _CAME = "came "
@@ -44,6 +45,8 @@ def _come(order: Record, fields: Mapping[str, str]) -> dict[str, object]:
     typed = {one["lineId"]: fields.get(f"{_CAME}{one['lineId']}", "").strip() for one in order["goods"]}
     nothing = {"", "0"}
     lines = [{"lineId": line, "quantity": plain_price(text)} for line, text in typed.items() if text not in nothing]
+    if not lines:
+        raise Invalid([Fault("lines", "is empty: say how many of something have come")])
     return {"lines": lines}
 
 

@@ -19,7 +19,7 @@ for (const box of form ? form.querySelectorAll("input[type=checkbox]") : []) {
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const part of ["#sums", "#answer button.primary"]) {
-        document.querySelector(part).replaceChildren(...fresh.querySelector(part).childNodes);
+        document.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     } catch {
       // No network now: the button is there.
