@@ -185,6 +185,14 @@ def test_nothing_typed_is_nothing_done(cast: Cast, office: Visit) -> None:
     assert (answer.status_code, "Nothing is different yet." in words(answer.text)) == (422, True)
 
 
+def test_what_is_called_off_stays_on_its_day_whatever_was_typed_there(cast: Cast, office: Visit) -> None:
+    made = plan(cast)
+    form = opened(office).type(made, off="on", day="x\ny: z", time="25:61", length="?")
+    done = form.then(form.press()).press("change")
+    assert done.headers["Location"] == f"/schedule?view=week&on={DAY}&done=plan_schedule"
+    assert stands(cast, made)[-1] == "cancelled"
+
+
 def test_any_time_of_a_day_and_back_to_a_time(cast: Cast, office: Visit) -> None:
     made = plan(cast)
     form = opened(office).type(made, time="", length="")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.leave import get_time_off
@@ -69,10 +70,12 @@ class _Sheet:
     @property
     def back(self) -> str:
         """Where one goes when all is done: to the time off, or to the days around the first visit that was changed."""
-        done = f"done={plan_schedule.name}"
+        done = {"done": plan_schedule.name}
         if self.leave:
-            return f"/time-off/{self.leave['id']}?{done}"
-        return f"/schedule?view=week&on={min(row.typed.day for row in self.rows if row.changed)}&{done}"
+            return f"/time-off/{self.leave['id']}?{urlencode(done)}"
+        # What is called off stays on its day, whatever was typed there besides.
+        days = (row.seen.day if row.typed.off else row.typed.day for row in self.rows if row.changed)
+        return f"/schedule?{urlencode({'view': 'week', 'on': min(days), **done})}"
 
 
 @dataclass(frozen=True)
