@@ -55,11 +55,12 @@ class Beside:
 
     async def shown(self, guest: Guest, record: Record, related: Sequence[Related]) -> dict[str, Any]:
         """All of it, as far as whoever looks may see it."""
+        left = note_left(guest, record["id"])
         return {
             "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
             "notes": await self._notes(guest, record),
             "may_note": guest.may(add_note),
-            "note": note_left(guest, record["id"]),
+            "note": {"body": left.get("text", ""), "hidden": "office" in left},
             **await self._files(guest, record),
             "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
             "timeline": await self._timeline(guest, record),
