@@ -239,3 +239,8 @@ def test_settings_of_quotes_are_kept(server: RunningServer, cast: Cast) -> None:
     answer = visiting.post("/settings/documents/edit", fields)
     assert answer.status_code == 303, words(answer.text)
     assert a_draft(cast)["terms"] == "Ours."
+
+
+def test_a_discount_on_the_whole_stands_where_the_sums_are(visiting: Visit, cast: Cast) -> None:
+    page = visiting.get(f"/quotes/{a_draft(cast, discount={'percent': '5'})['id']}")
+    assert "Net, less 5.00 % on the whole" in words(page.text)
