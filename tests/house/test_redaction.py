@@ -5,6 +5,7 @@ import pytest
 
 from house.examples import Exhibit, Trial
 from house.test_rights import OPERATION, outcome
+from mainstay.business.jobs.model import JobOut
 from mainstay.business.people.model import PersonOut
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.context import Envelope
@@ -12,7 +13,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import RIGHTS, Needs, Right, Role
 from mainstay.terms.shapes import One, Page, Shown
-from mainstay.terms.wire import to_json
+from mainstay.terms.wire import column_names, to_json
 from mainstay.values.ids import new_id
 from telling import set_columns
 from terms.test_wire import sample
@@ -50,6 +51,17 @@ def test_a_record_hides_exactly_what_the_role_may_not_see(model: type[Shown], ro
     assert orjson.loads(to_json(One(model, row), RIGHTS[role])) == whole | hidden
     page = orjson.loads(to_json(Page(model, [row], has_more=False), RIGHTS[role]))
     assert page["data"] == [whole | hidden]
+
+
+@ROLE
+@pytest.mark.parametrize("value", ["enquiry", "toSchedule", "inProgress", "toInvoice", "invoiced", "paid"])
+def test_a_field_hides_some_of_what_it_says(role: Role, value: str) -> None:
+    row, whole = sample(JobOut, empty=False)
+    row = tuple(value if name == "stage" else kept for name, kept in zip(column_names(JobOut), row, strict=True))
+    told = orjson.loads(to_json(One(JobOut, row), RIGHTS[role]))
+    hides = role in {Role.MEMBER, Role.SUBCONTRACTOR} and value in {"toInvoice", "invoiced", "paid"}
+    assert told["stage"] == (None if hides else value)
+    assert told["title"] == whole["title"]
 
 
 def test_what_is_made_by_hand_has_nothing_to_hide() -> None:

@@ -1,5 +1,6 @@
 """Who may do what: one enum of rights, one table of roles. Nothing else in the house knows what a role may do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -118,7 +119,22 @@ class Needs:
     right: Right
 
 
+@dataclass(frozen=True, slots=True)
+class NeedsFor:
+    """Beside a field: whoever lacks the right is shown null there for one of these, and may not ask by them."""
+
+    right: Right
+    values: tuple[str, ...]
+
+
 Rights = frozenset[Right]
+
+
+def withheld(marks: Iterable[object], rights: Rights) -> tuple[str, ...]:
+    """What a field with these marks does not say to those who have these rights, and cannot be asked by."""
+    lacking = [mark for mark in marks if isinstance(mark, NeedsFor) and mark.right not in rights]
+    return tuple(value for mark in lacking for value in mark.values)
+
 
 HIGHEST, LOWEST = Role.OWNER, Role.SUBCONTRACTOR
 

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel
 
 from mainstay.backing.database import Row
-from mainstay.terms.rights import Needs, Right, Rights
+from mainstay.terms.rights import Needs, Right, Rights, withheld
 from mainstay.terms.shapes import Kept, One, Page, Shown
 from mainstay.values.money import amount_text, price_text
 
@@ -88,6 +88,8 @@ def _written_out(model: type[Shown], rights: Rights) -> tuple[str, str]:
         field = model.model_fields[name]
         hidden = any(isinstance(needs, Needs) and needs.right not in rights for needs in field.metadata)
         turned = "None" if hidden else _shown(field.annotation, f"c{number}", currency)
+        if untold := withheld(field.metadata, rights):
+            turned = f"None if c{number} in {untold!r} else {turned}"
         shown.append(f"{(field.alias or name)!r}: {turned}")
     return "".join(f"c{number}, " for number in range(len(names))), ", ".join(shown)
 

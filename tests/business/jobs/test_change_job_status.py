@@ -30,11 +30,11 @@ def test_it_moves_and_an_event_tells_of_it(cast: Cast, role: Role, steps: list[s
     job = a_job(cast, a_customer(cast), Role.MEMBER)
     before, after = job, job
     for step in steps:
-        before, after = after, cast.perform(change_job_status, role, jobId=job["id"], status=step)
+        cast.perform(change_job_status, role, jobId=job["id"], status=step)
+        before, after = after, cast.perform(get_job, jobId=job["id"])
     assert (after["status"], after["stage"]) == (steps[-1], at)
     told = last_event(cast)
-    office = cast.perform(get_job, jobId=job["id"])
-    assert (told["type"], told["data"]["object"]) == (event, as_told(office))
+    assert (told["type"], told["data"]["object"]) == (event, as_told(after))
     assert told["data"]["previous"] == {
         name: before[name] for name in ("status", "stage", "nextAction") if before[name] != after[name]
     }

@@ -1,10 +1,11 @@
 import pytest
 
 from cast import Cast
-from mainstay.business.jobs.operations import get_job, update_job
+from mainstay.business.jobs.operations import change_job_status, get_job, update_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Role
+from telling import set_columns
 from trade import a_customer, a_job
 
 OFFICE_ONLY: dict[str, object] = {
@@ -96,3 +97,15 @@ def test_what_is_no_id_and_no_number_is_not_found(cast: Cast, wrong: str) -> Non
     a_job(cast, a_customer(cast))
     with pytest.raises(NotFound):
         cast.perform(get_job, jobId=wrong)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_the_field_is_not_told_whether_its_work_is_paid(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), role)["id"]
+    cast.perform(change_job_status, jobId=job, status="done")
+    for owed, stage, step in ((1, "invoiced", "Wait for the payment"), (0, "paid", "Close the job")):
+        set_columns(cast, "job", job, invoiced=1, owed=owed, stage=stage, next_action=step)
+        told = cast.perform(get_job, role, jobId=job)
+        assert (told["status"], told["stage"], told["nextAction"]) == ("done", None, None)
+        told = cast.perform(get_job, Role.OFFICE, jobId=job)
+        assert (told["stage"], told["nextAction"]) == (stage, step)

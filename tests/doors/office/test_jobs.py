@@ -72,11 +72,18 @@ def test_the_field_sees_its_own_on_list_board_and_page(server: RunningServer, ca
     customer = a_customer(cast)
     mine = a_job(cast, customer, title="My roof", assigned=[me(visiting)], budget="1200.00")["id"]
     other = a_job(cast, customer, title="Their roof")["id"]
+    done = a_job(cast, customer, title="My wall", assigned=[me(visiting)])["id"]
+    cast.perform(change_job_status, jobId=done, status="done")
     for path in ("/jobs", "/jobs/board"):
         page = main(visiting.get(path).text)
         assert "My roof" in page
         assert "Their roof" not in page
         assert "Create job" not in page
+        # What the office does about the money is the office's.
+        assert not re.search("[Ii]nvoice", page)
+    columns = dict(re.findall(r'<h2 id="stage-(\w+)">(.*?)</section>', visiting.get("/jobs/board").text, re.DOTALL))
+    assert "My wall" in columns["done"]
+    assert "Next:" not in words(visiting.get(f"/jobs/{done}").text)
     shown = visiting.get(f"/jobs/{mine}").text
     assert not re.search(r"1,?200\.00", shown)
     assert f'href="/jobs/{mine}/edit"' not in shown

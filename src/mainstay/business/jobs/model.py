@@ -7,7 +7,7 @@ from pydantic import Field
 
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
+from mainstay.terms.rights import Needs, NeedsFor, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import PriceText
 from mainstay.values.address import Address
@@ -31,7 +31,26 @@ Billing = Literal["fixed", "timeAndMaterials", "nonBillable"]
 # What a job can be moved to; it is cancelled by an act of its own.
 Move = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed"]
 
+# What is next at each stage.
+_NEXT: dict[Stage, str | None] = {
+    "enquiry": "Quote it or open it",
+    "quoting": "Wait for the answer",
+    "toSchedule": "Plan a visit",
+    "scheduled": "Do the planned visit",
+    "inProgress": "Finish the work",
+    "toInvoice": "Invoice the work",
+    "invoiced": "Wait for the payment",
+    "paid": "Close the job",
+    "onHold": "Take it up again",
+    "cancelled": None,
+}
+# What is next at these is the office's to do; the others need not be told of it.
+_OFFICE_S: tuple[Stage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
+
 _OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
+# These tell how far the money is; that the work is done or closed its state tells.
+STAGES_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid"))
+_STEPS_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, tuple(words for at in _OFFICE_S if (words := _NEXT[at])))
 # For examples.
 _PERSON = "person_01KA41T9YB7C5D3E1F9G8H6J4K"
 _SITE: dict[str, Any] = {
@@ -62,8 +81,10 @@ class JobOut(Record):
     number: str = Field(examples=["J-1042"])
     title: str = Field(examples=["Replace the boiler"])
     status: Status = Field(examples=["open"])
-    stage: Stage = Field(description="Where it stands on the board; derived.", examples=["toSchedule"])
-    next_action: str | None = Field(
+    stage: Annotated[Stage | None, STAGES_OF_OFFICE] = Field(
+        description="Where it stands on the board; derived.", examples=["toSchedule"]
+    )
+    next_action: Annotated[str | None, _STEPS_OF_OFFICE] = Field(
         title="Next step", description="What is to be done next.", examples=["Plan a visit"]
     )
     priority: Priority = Field(examples=["normal"])
@@ -122,19 +143,6 @@ def stage_of(job: Standing) -> tuple[Stage, str | None]:
         stage = "paid" if job.status == "closed" else job.status
     return stage, None if job.status == "closed" else _NEXT[stage]
 
-
-_NEXT: dict[Stage, str | None] = {
-    "enquiry": "Quote it or open it",
-    "quoting": "Wait for the answer",
-    "toSchedule": "Plan a visit",
-    "scheduled": "Do the planned visit",
-    "inProgress": "Finish the work",
-    "toInvoice": "Invoice the work",
-    "invoiced": "Wait for the payment",
-    "paid": "Close the job",
-    "onHold": "Take it up again",
-    "cancelled": None,
-}
 
 # What a job can become, from each state, the likeliest first.
 _MOVES: dict[Status, tuple[Move, ...]] = {

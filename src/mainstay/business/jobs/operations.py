@@ -8,7 +8,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, SITES, check_reference
 from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCompleted, JobCreated, JobStarted, JobUpdated
-from mainstay.business.jobs.model import Billing, Job, JobOut, Move, Priority, Stage
+from mainstay.business.jobs.model import STAGES_OF_OFFICE, Billing, Job, JobOut, Move, Priority, Stage
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation import numbering
 from mainstay.business.people.store import check_here
@@ -16,8 +16,8 @@ from mainstay.business.records.store import write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.refusal import Fault, Invalid, refuse
-from mainstay.terms.rights import Needs, Right
+from mainstay.terms.refusal import Fault, Forbidden, Invalid, refuse
+from mainstay.terms.rights import Needs, Right, withheld
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, id_of, omittable
 from mainstay.values.search import SearchText
@@ -60,7 +60,7 @@ class ListJobs(ListInput):
     status: Literal["live", "enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"] | None = Field(
         None, description="Only these; `live` are all that are neither closed nor cancelled."
     )
-    stage: Stage | None = Field(None, description="Only jobs at this stage of the board.")
+    stage: Annotated[Stage | None, STAGES_OF_OFFICE] = Field(None, description="Only jobs at this stage of the board.")
     priority: Priority | None = Field(None, description="Only jobs that are so pressing.")
     customer_id: Annotated[str | None, id_of("customer")] = Field(
         None, title="Customer", description="Only jobs of this customer."
@@ -141,6 +141,8 @@ def list_jobs(ctx: Context, given: ListJobs) -> Page[JobOut]:
 
     Members and subcontractors see the jobs they are assigned to or planned on.
     """
+    if given.stage in withheld([STAGES_OF_OFFICE], ctx.actor.rights):
+        raise Forbidden(f"The role {ctx.actor.role} may not ask by the stage {given.stage}. Ask by status instead.")
     # What is late is looked for by its date, and so is in that order.
     return JOBS.page(ctx, given.model_copy(update={"order": "due"}) if given.due_before else given)
 

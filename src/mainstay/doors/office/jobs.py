@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
+from urllib.parse import urlencode
 
 from mainstay.business.invoices.operations import list_invoices
-from mainstay.business.jobs.model import Stage, moves
+from mainstay.business.jobs.model import STAGES_OF_OFFICE, Stage, moves
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
@@ -18,6 +19,7 @@ from mainstay.doors.office.job_page import JobPage
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.words import place
+from mainstay.terms.rights import withheld
 from mainstay.values.words import words_of
 
 # What is over needs no column of its own; the list shows it.
@@ -99,16 +101,20 @@ class Jobs:
 
     async def board(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Every live job at its stage, with what is to be done next."""
-        columns = []
-        for stage in _COLUMNS:
-            page = await self.desk.list(guest, list_jobs, {"stage": stage, "limit": _CARDS})
-            columns.append(
-                {
-                    "stage": stage,
-                    "words": words_of(stage),
-                    "count": told(page["count"]),
-                    "jobs": page["data"],
-                    "more": page["hasMore"],
-                }
-            )
+        untold = withheld([STAGES_OF_OFFICE], guest.actor.rights)
+        columns = [await self._column(guest, "stage", stage) for stage in _COLUMNS if stage not in untold]
+        if untold:
+            # How far the office is with what is done is not told to the field.
+            columns.append(await self._column(guest, "status", "done"))
         return self.desk.page("board.html", guest, of=JOBS, columns=columns, may_create=guest.may(create_job))
+
+    async def _column(self, guest: Guest, field: str, value: str) -> dict[str, Any]:
+        page = await self.desk.list(guest, list_jobs, {field: value, "limit": _CARDS})
+        return {
+            "name": value,
+            "list": "/jobs?" + urlencode({"status": "all", field: value}),
+            "words": words_of(value),
+            "count": told(page["count"]),
+            "jobs": page["data"],
+            "more": page["hasMore"],
+        }

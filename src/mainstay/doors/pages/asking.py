@@ -13,7 +13,7 @@ from mainstay.doors.pages.kinds import KINDS, LISTS
 from mainstay.doors.pages.speech import label
 from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
-from mainstay.terms.rights import Needs, Rights
+from mainstay.terms.rights import Needs, Rights, withheld
 from mainstay.values.fields import As, IdOf, Reference, Upload, Usual
 from mainstay.values.names import country_names, currency_names, language_names, zone_names
 from mainstay.values.words import Word, folded, words_of
@@ -105,7 +105,7 @@ def asked_of(operation: Operation, rights: Rights) -> tuple[Asked, ...]:
     """What someone with these rights is asked for; which record it is about, its page knows."""
     known = {operation.on.id_field} if operation.on else set()
     asked = (
-        _asked(name, field, "")
+        _offered(_asked(name, field, ""), withheld(field.metadata, rights))
         for name, field in operation.input.model_fields.items()
         if name not in known | _NOT_ASKED and _may_send(field, rights)
     )
@@ -173,6 +173,11 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         ),
         whole=_is_whole(field) and kind in _WHOLE,
     )
+
+
+def _offered(asked: Asked, untold: Sequence[str]) -> Asked:
+    """A field without the choices that its form does not offer."""
+    return replace(asked, choices=[one for one in asked.choices if one[0] not in untold]) if untold else asked
 
 
 def _is_whole(field: FieldInfo) -> bool:
