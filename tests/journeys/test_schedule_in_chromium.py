@@ -134,21 +134,51 @@ def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: 
     made = plan(cast)
     sign_in(page, somebody(cast, Role.OFFICE))
     page.goto(f"/schedule?view=day&on={DAY}")
+    told = page.locator("#dragged")
     booked(page, made).focus()
-    page.keyboard.down("Shift")
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
-        page.keyboard.press(key)
-    expect(page.locator("#dragged")).to_have_text("30 minutes longer.")
-    page.keyboard.up("Shift")
+        page.keyboard.press(f"Shift+{key}")
+    # It waits to be saved, as where it goes does.
+    expect(told).to_have_text("Mia Member, 10:00\N{EN DASH}11:30. Enter saves it, Escape leaves it as it was.")
+    assert cast.perform(get_visit, visitId=made["id"])["version"] == made["version"]
+    save(page)
     expect(booked(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
     # The page is there anew, and one goes on where one was.
     expect(booked(page, made)).to_be_focused()
-    page.keyboard.down("Shift")
-    page.keyboard.press("ArrowLeft")
+    before = booked(page, made).bounding_box()
+    page.keyboard.press("Shift+ArrowLeft")
     page.keyboard.press("Escape")
-    page.keyboard.up("Shift")
-    expect(page.locator("#dragged")).to_be_hidden()
+    expect(told).to_be_hidden()
+    assert booked(page, made).bounding_box() == before
     assert cast.perform(get_visit, visitId=made["id"])["endsAt"] == f"{DAY}T11:30:00.000Z"
+
+
+def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_together(cast: Cast, page: Page) -> None:
+    made = plan(cast)
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    booked(page, made).focus()
+    for key in ("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator("#dragged")).to_contain_text(", 10:30\N{EN DASH}12:00. Enter saves it")
+    save(page)
+    expect(booked(page, made)).to_be_focused()
+    assert "/visits/" not in page.url
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T10:30:00.000Z", f"{DAY}T12:00:00.000Z")
+    assert after["personId"] != made["personId"]
+
+
+def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, page: Page) -> None:
+    made = plan(cast, times=("16:00", "17:00"))
+    sign_in(page, somebody(cast, Role.OFFICE))
+    page.goto(f"/schedule?view=day&on={DAY}")
+    booked(page, made).focus()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page.locator("#dragged")).to_have_text("It cannot become longer here: the day that is shown ends.")
+    for _ in range(4):
+        page.keyboard.press("Shift+ArrowLeft")
+    expect(page.locator("#dragged")).to_have_text("It cannot become shorter than a quarter of an hour.")
 
 
 def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, page: Page) -> None:

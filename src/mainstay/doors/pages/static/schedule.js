@@ -77,6 +77,11 @@ function shift(fields, person, by) {
   }
 }
 
+// Let it end so many minutes later.
+function stretch(fields, by) {
+  if (by) fields.set("endsAt", later(fields.get("endsAt"), by));
+}
+
 // Fill in the form that moves a visit, and send it.
 async function send(booked, change) {
   tell("Moving …", false);
@@ -99,7 +104,7 @@ async function send(booked, change) {
   return false;
 }
 
-// Let the end of a visit be dragged, or moved by the arrow keys while Shift is held; letting go sends it.
+// Let the end of a visit be dragged; letting go sends it.
 function letResize(booked) {
   booked.setAttribute("aria-keyshortcuts", `${booked.getAttribute("aria-keyshortcuts")} Shift+ArrowRight Shift+ArrowLeft`);
   const grip = document.createElement("span");
@@ -108,6 +113,7 @@ function letResize(booked) {
   booked.append(grip);
   grip.addEventListener("pointerdown", (event) => {
     event.preventDefault();
+    if (moved) leaveIt();
     begin(booked);
     grip.setPointerCapture(event.pointerId);
   });
@@ -118,15 +124,7 @@ function letResize(booked) {
   grip.addEventListener("pointercancel", () => giveUp());
   grip.addEventListener("click", (event) => event.preventDefault());
   booked.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape" && resized) giveUp();
-    if (!event.shiftKey || !by) return;
-    event.preventDefault();
-    if (!resized) begin(booked);
-    lengthen(resized.length + by);
-  });
-  booked.addEventListener("keyup", (event) => {
-    if (event.key === "Shift" && resized) finish();
   });
 }
 
@@ -144,7 +142,7 @@ function lengthen(wanted) {
   const found = clashes(track, booked, at, resized.length);
   warn(track, found);
   const more = (resized.length - resized.before) * 15;
-  if (!found.length) tell(`${Math.abs(more)} minutes ${more < 0 ? "shorter" : "longer"}.`, false);
+  if (!found.length) tell(more ? `${Math.abs(more)} minutes ${more < 0 ? "shorter" : "longer"}.` : "As long as before.", false);
 }
 
 async function finish() {
@@ -154,7 +152,7 @@ async function finish() {
     return;
   }
   sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
-  const done = await send(booked, (fields) => fields.set("endsAt", later(fields.get("endsAt"), (length - before) * 15)));
+  const done = await send(booked, (fields) => stretch(fields, (length - before) * 15));
   if (!done) {
     sessionStorage.removeItem(FOCUSED);
     putBack();
@@ -174,14 +172,18 @@ function putBack() {
   resized = null;
 }
 
-// Let a visit be moved by the arrow keys: along its day or week, and from one person to another.
+// Let a visit be moved by the arrow keys: along its day or week, and from one person to another; with Shift, its end.
+// Where it goes and how long it takes wait together, until they are saved or left.
 function letMove(booked) {
   hint.hidden = false;
   booked.setAttribute("aria-keyshortcuts", "ArrowLeft ArrowRight ArrowUp ArrowDown");
   booked.addEventListener("keydown", (event) => {
-    if (event.shiftKey || event.altKey || event.ctrlKey || event.metaKey || resized) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || resized) return;
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (step) take(booked, ...step);
+    if (step && event.shiftKey) {
+      if (!step[0] || !booked.dataset.for) return;
+      lengthenMoved(booked, step[0]);
+    } else if (step) take(booked, ...step);
     else if (moved && event.key === "Enter") put();
     else if (moved && event.key === "Escape") leaveIt();
     else return;
@@ -202,26 +204,42 @@ function take(booked, across, down) {
   showMoved();
 }
 
+function lengthenMoved(booked, by) {
+  moved ??= picked(booked);
+  if (moved.busy) return;
+  const wanted = moved.length + by;
+  moved.length = within(wanted - 1, Number(placeOf(moved).dataset.quarters) - moved.at) + 1;
+  showMoved();
+  if (moved.length < wanted) tell("It cannot become longer here: the day that is shown ends.");
+  if (moved.length > wanted) tell("It cannot become shorter than a quarter of an hour.");
+}
+
 function picked(booked) {
   const place = booked.closest("[data-person]");
   const row = places.findIndex((some) => some.includes(place));
   const length = place.dataset.quarters ? Number(booked.dataset.for ?? 0) : 0;
   const item = length ? booked.closest("li") : booked;
   const at = Number(booked.dataset.at ?? 0);
-  const home = { place, parent: item.parentElement, next: item.nextSibling, at };
-  return { booked, item, home, row, column: places[row].indexOf(place), at, shown: at, length, busy: false };
+  const home = { place, parent: item.parentElement, next: item.nextSibling, at, length };
+  return { booked, item, home, row, column: places[row].indexOf(place), at, length, shown: { at, length }, busy: false };
 }
 
 function showMoved() {
   const { booked, item, at, length } = moved;
   const place = placeOf(moved);
-  if (length) item.classList.replace(`at-${moved.shown + 1}`, `at-${at + 1}`);
-  moved.shown = at;
+  if (length) stand(moved, { at, length });
   keepingFocus(() => laneOf(place, length).append(item));
   for (const other of document.querySelectorAll(".clash")) other.classList.remove("clash");
   const found = length ? clashes(place, booked, at, length) : [];
   warn(place, found);
   if (!found.length) tell(`${wordsOfMoved(place)}. Enter saves it, Escape leaves it as it was.`, false);
+}
+
+// Let a visit stand at this time of the day, and be so long.
+function stand({ item, shown }, { at, length }) {
+  item.classList.replace(`at-${shown.at + 1}`, `at-${at + 1}`);
+  item.classList.replace(`for-${shown.length}`, `for-${length}`);
+  Object.assign(shown, { at, length });
 }
 
 // What has no time stands before what has one.
@@ -237,21 +255,31 @@ function wordsOfMoved(place) {
   const named = place.closest(".day > div, tr").querySelector("h2, th");
   const who = [...named.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join("");
   const by = (moved.at - moved.home.at) * 15;
-  const times = moved.booked.querySelector(".when").textContent.replace(/\d\d:\d\d/g, (text) => later(`2000-01-01T${text}`, by).slice(11));
+  const ends = by + (moved.length - moved.home.length) * 15;
+  const [begins, ...others] = moved.booked.querySelector(".when").textContent.split(/(?=–)/);
+  const times = putOff(begins, by) + others.map((text) => putOff(text, ends)).join("");
   return [who.trim(), place.dataset.label, times].filter(Boolean).join(", ");
 }
 
+// The same text, with each time in it so much later.
+function putOff(text, by) {
+  return text.replace(/\d\d:\d\d/g, (time) => later(`2000-01-01T${time}`, by).slice(11));
+}
+
 async function put() {
-  const { booked, home, at } = moved;
+  const { booked, home, at, length } = moved;
   const place = placeOf(moved);
-  if (place === home.place && at === home.at) {
+  if (place === home.place && at === home.at && length === home.length) {
     leaveIt();
     return;
   }
   moved.busy = true;
   const days = Math.round((Date.parse(place.dataset.day) - Date.parse(home.place.dataset.day)) / 86400000);
   sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
-  const done = await send(booked, (fields) => shift(fields, place.dataset.person, days * 1440 + (at - home.at) * 15));
+  const done = await send(booked, (fields) => {
+    shift(fields, place.dataset.person, days * 1440 + (at - home.at) * 15);
+    stretch(fields, (length - home.length) * 15);
+  });
   if (!done) {
     sessionStorage.removeItem(FOCUSED);
     putHome();
@@ -264,9 +292,9 @@ function leaveIt() {
 }
 
 function putHome() {
-  const { item, home, shown, length } = moved;
+  const { item, home, length } = moved;
   placeOf(moved).classList.remove("clash");
-  if (length) item.classList.replace(`at-${shown + 1}`, `at-${home.at + 1}`);
+  if (length) stand(moved, home);
   keepingFocus(() => home.parent.insertBefore(item, home.next));
   moved = null;
 }
