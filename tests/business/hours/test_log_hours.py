@@ -271,3 +271,39 @@ def test_a_day_has_no_more_than_24_hours(cast: Cast) -> None:
     cast.perform(update_hours, Role.MEMBER, timeEntryId=first["id"], minutes=899)
     cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=1)
     cast.perform(log_hours, Role.OFFICE, on="2026-11-15", minutes=1440)
+
+
+def test_hours_with_times_count_beside_those_without(cast: Cast) -> None:
+    cast = at(cast)
+    for _ in range(2):
+        cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=150)
+    times = {"startedAt": "2026-11-15T00:00", "endedAt": "2026-11-15T19:46"}
+    with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already: a day has 24\. Change those"):
+        cast.perform(log_hours, Role.MEMBER, **times)
+    entry = cast.perform(log_hours, Role.MEMBER, **times, breakMinutes=46)
+    with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already"):
+        cast.perform(update_hours, Role.MEMBER, timeEntryId=entry["id"], breakMinutes=45)
+    cast.perform(log_hours, Role.OFFICE, **times)
+
+
+def test_of_a_shift_over_midnight_each_date_has_its_part(cast: Cast) -> None:
+    cast = at(cast)
+    cast.perform(log_hours, Role.MEMBER, startedAt="2026-11-13T20:00", endedAt="2026-11-14T08:00")
+    cast.perform(log_hours, Role.MEMBER, on="2026-11-13", minutes=1200)
+    cast.perform(log_hours, Role.MEMBER, on="2026-11-14", minutes=960)
+    for on, logged_already in (("2026-11-13", "24:00"), ("2026-11-14", "24:00")):
+        with pytest.raises(Conflict, match=f"^{logged_already} hours of {on} are logged already"):
+            cast.perform(log_hours, Role.MEMBER, on=on, minutes=1)
+    # And the other way round: the shift is what is too much, on the date on which it ends.
+    cast.perform(log_hours, Role.MEMBER, on="2026-11-11", minutes=1000)
+    with pytest.raises(Conflict, match=r"^16:40 hours of 2026-11-11 are logged already"):
+        cast.perform(log_hours, Role.MEMBER, startedAt="2026-11-10T20:00", endedAt="2026-11-11T08:00")
+
+
+@pytest.mark.parametrize(("on", "lasts"), [("2026-10-25", 25), ("2026-03-29", 23)])
+def test_a_day_on_which_the_clocks_change_has_its_own_length(cast: Cast, on: str, lasts: int) -> None:
+    cast = at(cast)
+    cast.perform(log_hours, Role.MEMBER, on=on, minutes=lasts * 30)
+    cast.perform(log_hours, Role.MEMBER, on=on, minutes=lasts * 30)
+    with pytest.raises(Conflict, match=f"^{lasts}:00 hours of {on} are logged already: that day has {lasts}"):
+        cast.perform(log_hours, Role.MEMBER, on=on, minutes=1)

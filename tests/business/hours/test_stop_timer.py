@@ -2,6 +2,7 @@ import pytest
 
 from cast import Cast
 from labour import at, decide, new_job
+from mainstay.business.hours.operations import log_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid
@@ -83,3 +84,11 @@ def test_the_office_stops_another_s_and_the_field_does_not(cast: Cast) -> None:
     with pytest.raises(Conflict, match="No timer runs"):
         at(cast).perform(stop_timer, Role.OFFICE)
     assert at(cast).perform(stop_timer, Role.OFFICE, personId=cast.people[Role.MEMBER])["minutes"] == 240
+
+
+def test_it_is_not_stopped_with_more_than_the_day_has(cast: Cast) -> None:
+    running(cast, since="2026-11-16T00:00:00Z")
+    at(cast).perform(log_hours, Role.MEMBER, on="2026-11-16", minutes=721)
+    with pytest.raises(Conflict, match=r"^12:01 hours of 2026-11-16 are logged already: a day has 24"):
+        at(cast).perform(stop_timer, Role.MEMBER)
+    assert at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=1)["minutes"] == 719

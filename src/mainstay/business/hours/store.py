@@ -1,10 +1,10 @@
 """Where hours are kept, and who sees which."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any, NamedTuple, cast
 
 from mainstay.backing.database import Row, Taken
+from mainstay.business.hours.full_days import check_days
 from mainstay.business.hours.model import LONGEST, TimeEntry
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.store import JOBS
@@ -15,7 +15,6 @@ from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, Order, Own
 from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
 from mainstay.terms.rights import Right
-from mainstay.values.durations import hours_text
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.values.money import CURRENCIES
 from mainstay.values.wall_times import wall_text
@@ -68,7 +67,7 @@ def rates_of(ctx: Context, person: str) -> Rates:
 def insert(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
     """A new entry, unless it overlaps another of the same person."""
     check_free(ctx, values["person_id"], values.get("started_at"), values.get("ended_at"))
-    _check_day(ctx, values["person_id"], values)
+    check_days(ctx, values["person_id"], values)
     try:
         return ENTRIES.insert(ctx, values)
     except Taken:
@@ -79,30 +78,11 @@ def save(ctx: Context, entry: TimeEntry, changes: Mapping[str, Any]) -> TimeEntr
     """Write what changes, unless it overlaps another of the same person then."""
     if changes.get("started_at") and changes.get("ended_at"):
         check_free(ctx, entry.person_id, changes["started_at"], changes["ended_at"], but=entry.id)
-    _check_day(ctx, entry.person_id, changes, but=entry.id)
+    check_days(ctx, entry.person_id, changes, but=entry.id)
     try:
         return ENTRIES.save(ctx, entry, changes)
     except Taken:
         raise Conflict(_OVERLAPS) from None
-
-
-def _check_day(ctx: Context, person: str, values: Mapping[str, Any], but: str = "") -> None:
-    """Refuse so many minutes of a date that it would have more than 24 hours; what has times cannot overlap anyway."""
-    if values.get("started_at") or not values.get("minutes"):
-        return
-    row = ctx.rows.one(
-        "SELECT coalesce(sum(minutes), 0) FROM time_entry WHERE organisation_id = :organisation"
-        " AND person_id = :person AND on_date = :on AND id <> :but AND status <> 'rejected'",
-        person=person,
-        on=values["on_date"],
-        but=but,
-    )
-    logged = int(row[0] or 0) if row else 0
-    if timedelta(minutes=logged + values["minutes"]) > LONGEST:
-        text = (
-            f"{hours_text(logged)} hours of {values['on_date']} are logged already: a day has 24. Change those first."
-        )
-        refuse([Reason(text, unblock="list_hours")])
 
 
 _OVERLAPS = "These hours overlap others of the same person. Change the times (list_hours shows those there are)."
