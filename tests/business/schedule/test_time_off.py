@@ -36,6 +36,10 @@ def test_the_answer_names_the_visits_within_it_and_the_decision_does_too(cast: C
     leave = ask(cast)
     expected = [visit["id"], any_time["id"]]
     assert [one["visitId"] for one in leave["collisions"]] == expected
+    assert [(one["on"], one["startsAt"]) for one in leave["collisions"]] == [
+        (None, visit["startsAt"]),
+        ("2027-01-12", None),
+    ]
     assert leave["collisions"][0]["about"] == f"{visit['jobNumber']} Mend the roof"
     after = cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve", note="Enjoy")
     assert (after["status"], after["decisionNote"]) == ("approved", "Enjoy")

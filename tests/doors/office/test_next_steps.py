@@ -92,7 +92,12 @@ def test_time_off_that_was_asked_for_is_decided_with_the_visits_in_view(server: 
 def test_the_office_enters_time_off_that_counts_at_once(server: RunningServer, cast: Cast) -> None:
     office, member = visit_as(server, cast, Role.OFFICE), visit_as(server, cast, Role.MEMBER)
     fields = {"personId": cast.people[Role.MEMBER], "kind": "sick", "from": DAY, "approved": "on"}
-    office.follow(office.submit("/time-off/request", **fields))
+    plan(cast, on=DAY)
+    told = words(main(office.follow(office.submit("/time-off/request", **fields)).text))
+    # It is not told as asked for, and what has no time has its date.
+    assert "requested" not in told
+    assert "The time off is entered." in told
+    assert "Mend the roof 11 Jan 2027, any time" in told
     (leave,) = cast.perform(list_time_off, **{"from": DAY})["data"]
     assert (leave["personId"], leave["status"]) == (cast.people[Role.MEMBER], "approved")
     assert 'name="approved"' not in member.get("/time-off/request").text

@@ -28,6 +28,8 @@ _LONGEST = timedelta(days=366)
 _A_DAY = timedelta(hours=24)
 # So many visits are named that fall into time off.
 _NAMED = 100
+# Also where the office has entered it as approved.
+_ENTERED = "The time off is entered. It counts once it is approved."
 
 
 class ListTimeOff(ListInput):
@@ -120,7 +122,7 @@ def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff
     return _with_collisions(ctx, time_off)
 
 
-@operation(right=Right.LEAVE_REQUEST, effect=Effect.CHANGE, rest="POST /time-off", done="The time off is requested.")
+@operation(right=Right.LEAVE_REQUEST, effect=Effect.CHANGE, rest="POST /time-off", done=_ENTERED)
 def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     """Ask for time off.
 
@@ -255,7 +257,8 @@ def _with_collisions(ctx: Context, time_off: TimeOff) -> TimeOff:
             earliest=moment_text(parse_moment(time_off.starts_at) - _A_DAY),
         )
         found = [
-            Collision(visit_id=one.id, about=one.called, starts_at=one.starts_at, ends_at=one.ends_at) for one in visits
+            Collision(visit_id=one.id, about=one.called, on=one.on, starts_at=one.starts_at, ends_at=one.ends_at)
+            for one in visits
         ]
     told_of = orjson.dumps([one.model_dump(by_alias=True) for one in found]).decode()
     place = column_names(TimeOffOut).index("collisions")

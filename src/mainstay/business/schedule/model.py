@@ -146,6 +146,7 @@ class Collision(BaseModel):
 
     visit_id: str
     about: str
+    on: str | None = Field(description="Its date, where it has no times.", json_schema_extra={"format": "date"})
     starts_at: str | None = Field(json_schema_extra=_MOMENT)
     ends_at: str | None = Field(json_schema_extra=_MOMENT)
 

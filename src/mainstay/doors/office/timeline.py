@@ -55,7 +55,7 @@ TOLD = {
     "set_visit_status": "Visit changed",
     "plan_schedule": "Schedule changed",
     "tell_of_schedule": "Person told of their visits",
-    "request_time_off": "Time off requested",
+    "request_time_off": "Time off entered",
     "cancel_time_off": "Time off cancelled",
     "decide_time_off": "Time off decided",
     "rotate_calendar_link": "Calendar link made",
