@@ -62,6 +62,8 @@ def a_job(**given: Any) -> Job:
         "site_id": None,
         "lead_person_id": None,
         "assigned": [],
+        "budget": None,
+        "quote_id": None,
         "planned_visits": 0,
         "running_timers": 0,
         "quoting": False,

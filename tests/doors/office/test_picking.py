@@ -10,10 +10,12 @@ from cast import Cast
 from doors.office.test_quotes import fields_of
 from labour import at
 from mainstay.business.invoices.operations import list_invoices
+from mainstay.business.jobs.operations import change_job_status
 from mainstay.terms.rights import Role
 from ordering import an_order, ordered, received
 from quoting import usual_tax
 from running import RunningServer
+from trade import a_customer, a_job
 from visiting import Visit, visit, words
 
 BOXES = re.compile(r'type="checkbox" name="(bill [^"]+)"( checked)?')
@@ -140,3 +142,18 @@ def test_whatever_is_typed_into_the_ticks_is_refused_in_words(visiting: Visit, c
     for typed in ({"bill quoteLine x": "on"}, {"bill": "on"}, {"bill ": "on"}, {"until": "soon"}, {"quoteId": "none"}):
         for path in ("/invoices/new", "/invoices/new/totals"):
             assert visiting.post(path, fields_of(page) | typed).status_code in {200, 409, 422, 303, 404}
+
+
+def test_the_price_that_was_agreed_is_shown_and_drafted(visiting: Visit, cast: Cast) -> None:
+    usual_tax(cast)
+    job = a_job(cast, a_customer(cast), title="Outside tap", billing="fixed", budget="120")
+    cast.perform(change_job_status, jobId=job["id"], status="done")
+    path = f"/invoices/new?jobId={job['id']}"
+    assert f'href="{path}"' in visiting.get("/hours/to-bill").text
+    page = visiting.get(path).text
+    assert "The price that was agreed Outside tap 120.00" in words(page)
+    assert "Total GBP 144.00" in words(page)
+    visiting.follow(visiting.post(path, fields_of(page)))
+    assert [(line["description"], line["amount"]) for line in drafted(cast)["lines"]] == [("Outside tap", "120.00")]
+    # Where nothing is left, the form says so before there is another draft.
+    assert "Nothing is left: add lines for what is more." in words(visiting.get(path).text)

@@ -30,7 +30,7 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
     # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
     job: Job = JOBS.fetch(ctx, given.job_id)
     house = house_of(ctx)
-    sums, budget = store.hours_of(ctx, house, job.id), store.budget_of(ctx, job.id)
+    sums, budget = store.hours_of(ctx, house, job.id), job.budget
     counted = [one for one in sums if one.status != "rejected"]
     bought = store.materials_of(ctx, job.id)
     cost = bought.cost + sum(one.cost for one in counted)

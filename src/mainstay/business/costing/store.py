@@ -118,9 +118,3 @@ def planned_minutes(ctx: Context, job: str) -> int:
         job=job,
     )
     return sum(Period(parse_moment(str(starts)), parse_moment(str(ends))).minutes for starts, ends in rows)
-
-
-def budget_of(ctx: Context, job: str) -> int | None:
-    """What was agreed or estimated."""
-    row = ctx.rows.one("SELECT budget FROM job WHERE organisation_id = :organisation AND id = :job", job=job)
-    return int(row[0]) if row and row[0] is not None else None

@@ -65,7 +65,7 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     words = _words_of_part(share, kind, quote, reader)
     amounts = spread(asked, [gross for _, gross in groups])
     lines = [
-        Line(new_id("line"), words, unit_price=_as_price(amount, quote.currency), tax_rate_id=rate)
+        Line(new_id("line"), words, unit_price=as_price(amount, quote.currency), tax_rate_id=rate)
         for (rate, _), amount in zip(groups, amounts, strict=True)
         if amount
     ]
@@ -205,7 +205,8 @@ def _gross(tax: Kept, currency: str) -> int:
     return Money.parse(tax["net"], currency).minor + Money.parse(tax["amount"], currency).minor
 
 
-def _as_price(minor: int, currency: str) -> int:
+def as_price(minor: int, currency: str) -> int:
+    """An amount as the price of one."""
     scale: int = 10 ** CURRENCIES[currency]
     return minor * UNIT // scale
 
@@ -292,7 +293,7 @@ def _deduction(ctx: Context, quote: Quote, before: Invoice, reader: Reader) -> l
         amount = settled.net + sum(settled.taxes) if quote.prices_include_tax else settled.net
         taken = Settled(-settled.net, tuple(-tax for tax in settled.taxes))
         source = {"kind": "deposit", "id": before.id, "settled": settled_text(taken, quote.currency)}
-        price = _as_price(amount, quote.currency)
+        price = as_price(amount, quote.currency)
         lines.append(Line(new_id("line"), words, quantity=-UNIT, unit_price=price, tax_rate_id=rate, source=source))
     return lines
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.invoices import sources, store
+from mainstay.business.invoices.agreed import price_of
 from mainstay.business.invoices.billing import Billed, Reader, lines_of, part_of, reader_of, work_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
 from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Narrowed
@@ -16,7 +17,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
 from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
 from mainstay.business.lines.pricing import PriceBook, drawn
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes.model import Quote
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
@@ -78,7 +79,9 @@ class DraftInvoice(Input):
         None, title="Customer", description="Known by the job or the quote where one is named."
     )
     job_id: Annotated[str | None, Reference(to="job")] = Field(
-        None, title="Job", description="The job it is for, by id or number."
+        None,
+        title="Job",
+        description="The job it is for, by id or number. With nothing else, its fixed price is billed.",
     )
     quote_id: Annotated[str | None, Reference(to="quote")] = Field(
         None,
@@ -109,6 +112,11 @@ class DraftInvoice(Input):
     discount: _Discount = None
     due_on: _DueOn = None
     notes: Paragraph | None = omittable(description="Printed below; the organisation's own where nothing is said.")
+
+    @property
+    def names_nothing_else(self) -> bool:
+        """Whether nothing is to be billed but the quote or the job."""
+        return not (self.lines or self.unbilled or self.sources)
 
 
 class UpdateInvoice(Input):
@@ -175,8 +183,8 @@ def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     """Draft an invoice.
 
-    Of a quote or a part of it, of work not billed yet, or of other lines. It has no number, and nothing is sent, until
-    send_invoice.
+    Of a quote or a part of it, of work not billed yet, of a job's fixed price, or of other lines. It has no number, and
+    nothing is sent, until send_invoice.
     """
     return draft(ctx, given)
 
@@ -251,7 +259,7 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     refuse([] if of_archived else customer.not_usable())
     house = house_of(ctx)
     reader = reader_of(ctx, customer.id, house)
-    billed = _of_quote(ctx, given, quote, reader) if quote else Billed([], None, house.prices_include_tax)
+    billed = _of_quote(ctx, given, quote, reader) if quote else _without_quote(ctx, given, job, house)
     lines = [*billed.lines, *_work(ctx, given, job, reader), *_typed(made(given.lines, PriceBook(ctx)))]
     discount = given.discount.kept(house.currency, "discount") if given.discount else billed.discount
     site = given.site_id if "site_id" in given.model_fields_set else _site_of(quote, job)
@@ -292,7 +300,7 @@ def _check_asked(given: DraftInvoice) -> None:
     ]
     if given.part is not None and given.quote_lines is not None:
         faults.append(Fault("quoteLines", "is not sent with part: either a share of the total, or lines"))
-    if given.part is not None and (given.lines or given.unbilled or given.sources):
+    if given.part is not None and not given.names_nothing_else:
         faults.append(Fault("part", "stands alone on an invoice; draft another one for other lines"))
     if given.unbilled and given.sources is not None:
         faults.append(Fault("sources", "is not sent with unbilled: either all, or these"))
@@ -329,8 +337,13 @@ def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Jo
 def _of_quote(ctx: Context, given: DraftInvoice, quote: Quote, reader: Reader) -> Billed:
     if given.part:
         return part_of(ctx, quote, given.part, given.kind, reader)
-    alone = not (given.lines or given.unbilled or given.sources)
-    return lines_of(ctx, quote, given.quote_lines, reader, alone=alone)
+    return lines_of(ctx, quote, given.quote_lines, reader, alone=given.names_nothing_else)
+
+
+def _without_quote(ctx: Context, given: DraftInvoice, job: Job | None, house: House) -> Billed:
+    if job and given.names_nothing_else:
+        return price_of(ctx, job, house)
+    return Billed([], None, house.prices_include_tax)
 
 
 def _kind_of(given: DraftInvoice, billed: Billed) -> Kind:

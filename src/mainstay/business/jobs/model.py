@@ -211,6 +211,9 @@ class Job(Kept):
     site_id: str | None
     lead_person_id: str | None
     assigned: list[str]
+    # In ten-thousandths.
+    budget: int | None
+    quote_id: str | None
     # Handed down by other areas.
     planned_visits: int
     running_timers: int

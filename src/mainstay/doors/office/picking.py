@@ -60,8 +60,10 @@ class Picking:
 
     async def shown(self, guest: Guest, operation: Operation, fields: Mapping[str, str]) -> dict[str, Any]:
         """What there is to bill by what is filled in: all of it ticked, until someone has looked at it."""
-        if operation is not draft_invoice or not _is_listed(fields):
+        if operation is not draft_invoice:
             return {}
+        if not _is_listed(fields):
+            return await self._agreed(guest, fields)
         try:
             answers, resolved = await self._answers(guest, fields)
             whole = await self.desk.rehearse(guest, draft_invoice, answers)
@@ -100,6 +102,19 @@ class Picking:
         return render(
             "sums.html", document=await self.desk.rehearse(guest, draft_invoice, answers | added), here=guest.here
         )
+
+    async def _agreed(self, guest: Guest, fields: Mapping[str, str]) -> dict[str, Any]:
+        """What is billed of a job alone: its price, or what is missing."""
+        if not fields.get("jobId", "").strip():
+            return {}
+        try:
+            answers, _ = await self._answers(guest, fields)
+            drafted = await self.desk.rehearse(guest, draft_invoice, answers)
+        except Refusal:
+            # The form says so where it is sent.
+            return {}
+        told = " ".join(drafted.get("warnings", ()))
+        return {"agreed": drafted["lines"], "document": drafted, **({"nothing_to_bill": told} if told else {})}
 
     async def _answers(self, guest: Guest, fields: Mapping[str, str]) -> tuple[dict[str, object], dict[str, str]]:
         asked = [one for one in asked_of(draft_invoice, guest.actor.rights) if one.name not in self.of.skips]
