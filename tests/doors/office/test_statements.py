@@ -55,6 +55,16 @@ def payments(cast: Cast) -> list[dict[str, Any]]:
     return list(cast.perform(list_payments)["data"])
 
 
+def test_how_many_rows_are_not_listed_is_told(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    came, went = f"{ON};Someone;12.00", f"{ON};Rent;-900.00"
+    told = "1 row is not listed: of what went out, or without an amount."
+    assert told in words(bring(orla, came, went).text)
+    assert "2 rows are not listed" in words(bring(orla, came, went, f"{ON};Balance;0.00").text)
+    assert "not listed" not in words(bring(orla, came).text)
+    assert f"Nothing came in, by this file. {told}" in words(bring(orla, went).text)
+
+
 @pytest.mark.engines("sqlite", "postgresql")
 def test_what_came_in_is_suggested_recorded_and_known_again(server: RunningServer, cast: Cast) -> None:
     orla = visit(server, cast, Role.OFFICE)

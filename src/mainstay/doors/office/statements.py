@@ -58,19 +58,20 @@ class Statements:
         await self.desk.count_file(guest, "statements", FILES_AN_HOUR)
         organisation = await self.desk.perform(guest, get_organisation)
         try:
-            read = await self.desk.visitors.runner.take_long(
+            read, others = await self.desk.visitors.runner.take_long(
                 _read, files[0], organisation["country"], organisation["currency"]
             )
         except (NotATable, Unreadable) as fault:
             return self._page(guest, 422, problem=str(fault))
         if not read:
-            return self._page(guest, 422, problem="Nothing came in, by this file.")
+            return self._page(guest, 422, problem=f"Nothing came in, by this file. {_not_listed(others)}".strip())
         entries = read[:MOST_ENTRIES]
         return self._page(
             guest,
             rows=await self._matched(guest, entries),
             currency=organisation["currency"],
             left_out=len(read) - len(entries),
+            not_listed=_not_listed(others),
         )
 
     async def _matched(self, guest: Guest, entries: list[Entry]) -> list[dict[str, Any]]:
@@ -133,9 +134,18 @@ class Statements:
         return self.desk.page("statement.html", guest, status, of=PAYMENTS, path=PATH, **shown)
 
 
-def _read(file: Received, country: str, currency: str) -> list[Entry]:
+def _read(file: Received, country: str, currency: str) -> tuple[list[Entry], int]:
+    """What came in, and how many rows say nothing of the kind."""
     table = read_table(file.path)
-    return came_in(table.headings, table.rows, country, currency)
+    entries = came_in(table.headings, table.rows, country, currency)
+    return entries, len(table.rows) - len(entries)
+
+
+def _not_listed(rows: int) -> str:
+    """What is said of rows that are not shown."""
+    if not rows:
+        return ""
+    return f"{'1 row is' if rows == 1 else f'{rows} rows are'} not listed: of what went out, or without an amount."
 
 
 def _counted(amount: str) -> Decimal:
