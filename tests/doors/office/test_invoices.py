@@ -105,6 +105,25 @@ def test_some_of_a_line_is_credited_and_its_page_says_so(visiting: Visit, cast: 
     assert visiting.get(f"/credit-notes/{rest['id']}").status_code == 200
 
 
+def test_why_an_invoice_cannot_be_void_is_told_before_anything_is_typed_with_the_ways_on(
+    visiting: Visit, cast: Cast
+) -> None:
+    invoice = issued(cast)
+    path = f"/invoices/{invoice['id']}"
+    assert 'name="reason"' in visiting.get(f"{path}/void").text
+    paid(cast, invoice, "400")
+    page = visiting.get(f"{path}/void").text
+    assert "INV-0001 is paid. Credit it instead, or reverse the payment first." in words(page)
+    assert 'name="reason"' not in page
+    assert f'href="{path}/credit"' in page
+    payments = f"/payments?invoiceId={invoice['id']}"
+    assert f'href="{payments}"' in page
+    assert visiting.get(payments).status_code == visiting.get(f"{path}/credit").status_code == 200
+    # Where there is nothing to credit either, nothing of it is offered.
+    credited(cast, invoice)
+    assert f'href="{path}/credit"' not in visiting.get(f"{path}/void").text
+
+
 def test_work_that_is_done_and_agreed_stands_on_the_worklist(visiting: Visit, cast: Cast) -> None:
     quote = a_sold_quote(cast)
     cast.perform(change_job_status, jobId=quote["jobId"], status="done")

@@ -93,6 +93,9 @@ class Arrangement:
     parts: Mapping[str, FormPart] = field(default_factory=dict)
     # What the status of a record can become by someone, the likeliest first, where that depends.
     becomes: Callable[[Record, Actor], Sequence[str]] | None = None
+    # By what may stand against itself: what is done instead, and where one sees what is in its way.
+    alternatives: Mapping[str, Operation] = field(default_factory=dict)
+    in_the_way: Callable[[Record], Sequence[Action]] = lambda _record: ()
     # Where one goes on when a record is gone, if that is not its list.
     ends_at: Callable[[Record], str] | None = None
 
@@ -118,6 +121,14 @@ class Arrangement:
         grave = operation.is_irreversible or operation.grave
         plain = not grave and not asks(operation)
         return Action(label_of(operation), self.path_to(operation, record), plain, grave)
+
+    def instead(self, operation: Operation, record: Record) -> list[Action]:
+        """What can be done with a record where one thing cannot."""
+        other = self.alternatives.get(operation.name)
+        if other is None:
+            return []
+        possible = [self.action(other, record)] if other.name in record["availableActions"] else []
+        return [*possible, *self.in_the_way(record)]
 
     def path_to(self, operation: Operation, record: Record) -> str:
         """Where something is done to a record."""

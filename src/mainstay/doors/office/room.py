@@ -27,7 +27,7 @@ from mainstay.doors.pages.rows import closed_up, laid_out
 from mainstay.doors.pages.showing import known, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
-from mainstay.terms.refusal import NotFound, Refusal
+from mainstay.terms.refusal import Invalid, NotFound, Refusal
 from mainstay.values.words import words_of
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
@@ -122,6 +122,8 @@ class Room:
         asked, part = self._asked(operation, guest), self.of.parts.get(operation.name)
         if operation.is_irreversible and not asked and not part:
             return await self._preview(guest, operation, found, {})
+        if stopped := await self._stopped(guest, operation, found, asked):
+            return stopped
         fields = filled(asked, self.of.fills(found), guest.time_zone) | (part.begins(found) if part else {})
         # What it is already, it need not become.
         possible = self._becomes(guest, found)
@@ -167,11 +169,30 @@ class Room:
         added = self.adds(guest, operation, fields) if self.adds else {}
         return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 
+    async def _stopped(
+        self, guest: Guest, operation: Operation, record: Record, asked: Sequence[Asked]
+    ) -> Response | None:
+        """Why something cannot be done to a record as it is, before anyone has answered anything for it."""
+        if not operation.is_irreversible or operation.name in record["availableActions"]:
+            return None
+        # Whatever would be answered, it is refused; what only the answers stand against is told behind the form.
+        answers = {one.name: "-" for one in asked if one.required} | self._about(operation, record)
+        try:
+            preview = await self.desk.perform(guest, operation, answers)
+        except Invalid:
+            return None
+        return self._told(guest, operation, record, {}, preview) if preview["blockers"] else None
+
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
         asked = self._asked(operation, guest, fields)
         answers, fields = await self._references.answers(guest, asked, fields, record)
         answers |= self._of_part(operation, record, fields) | self._about(operation, record)
-        preview = await self.desk.perform(guest, operation, answers)
+        return self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
+
+    def _told(
+        self, guest: Guest, operation: Operation, record: Record, fields: Mapping[str, str], preview: Record
+    ) -> Response:
+        """What would happen, or why it cannot be, with what can be done instead."""
         return self.desk.page(
             "confirm.html",
             guest,
@@ -184,6 +205,7 @@ class Room:
             version=record.get("version"),
             fields=fields,
             preview=preview,
+            instead=self.of.instead(operation, record) if preview["blockers"] else (),
         )
 
     async def _page(self, guest: Guest, record: Record, **shown: Any) -> Response:
