@@ -209,7 +209,8 @@ def test_a_bill_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:
     path = "/purchasing/bills/new"
     typed = {"supplierNumber": "R-77", "lines.0.description": "Copper pipe", "lines.0.unitPrice": "12,50"}
     back = late_from(visiting, path, path, person, **typed)
-    assert all(f'value="{value}"' in back for value in ("R-77", "Copper pipe", "12,50"))
+    for shown in ('value="R-77"', ">Copper pipe</textarea>", 'value="12,50"'):
+        assert shown in back
 
 
 def test_several_visits_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:

@@ -44,7 +44,9 @@ class ListInvoices(ListInput):
 
     starting_after: Annotated[str | None, id_of("invoice")] = LAST_SEEN
     status: Narrowed | None = Field(
-        None, description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet."
+        None,
+        description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet;"
+        " `overdue` come first due first.",
     )
     kind: Kind | None = Field(None, description="Only these.")
     customer_id: Annotated[str | None, id_of("customer")] = Field(
@@ -61,8 +63,7 @@ class ListInvoices(ListInput):
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "due"] = Field(
         "newest",
-        description="`newest` first, last `issued` first, or first `due` first, without those that have no date."
-        " Those overdue are always by when they were due.",
+        description="`newest` first, last `issued` first, or first `due` first, without those that have no date.",
     )
 
 

@@ -36,7 +36,7 @@ class Enclosed(NamedTuple):
 
 # A mail that is not sent at all is handed over otherwise.
 Deliver = Literal["email", "none"]
-DELIVER: Any = Field("email", description="`none` issues it without a mail, to be handed over otherwise.")
+DELIVER: Any = Field("email", description="`none` issues it without a mail.")
 
 
 def addressed(whose: str) -> Any:

@@ -169,11 +169,12 @@ def _live(operator: Operator, firm: Firm, year: Year) -> None:
         until = monotonic() + _TURN_SECONDS
         with operator.stage.together(organisation) as stage:
             year.operator = replace(operator, stage=stage)
-            while (made := next(steps, None)) is not None and monotonic() < until:
-                pass
-        if made and made >= told:
-            sys.stderr.write(f"{made:,} of {firm.size.jobs:,} jobs\n")
-            told += _TOLD_EVERY
+            while (made := next(steps, None)) is not None:
+                if made >= told:
+                    sys.stderr.write(f"{made:,} of {firm.size.jobs:,} jobs\n")
+                    told += _TOLD_EVERY
+                if monotonic() >= until:
+                    break
 
 
 def _present(operator: Operator, acting: actor.Actor, name: str, email: str, role: str) -> Outcome:
