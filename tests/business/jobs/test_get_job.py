@@ -1,6 +1,7 @@
 import pytest
 
 from cast import Cast
+from labour import new_visit
 from mainstay.business.jobs.operations import change_job_status, get_job, update_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import NotFound
@@ -109,3 +110,16 @@ def test_the_field_is_not_told_whether_its_work_is_paid(cast: Cast, role: Role) 
         assert (told["status"], told["stage"], told["nextAction"]) == ("done", None, None)
         told = cast.perform(get_job, Role.OFFICE, jobId=job)
         assert (told["stage"], told["nextAction"]) == (stage, step)
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_whoever_sees_their_own_visits_alone_is_told_of_no_other_s(cast: Cast, role: Role) -> None:
+    job = a_job(cast, a_customer(cast), role)["id"]
+    new_visit(cast, job, cast.people[Role.OFFICE])
+    told = cast.perform(get_job, role, jobId=job)
+    seen = ("2026-11-16T08:00:00.000Z", "Do the planned visit")
+    # Members see the schedule of all, unless the organisation says otherwise.
+    assert (told["nextVisitAt"], told["nextAction"]) == (seen if role is Role.MEMBER else (None, None))
+    cast.perform(update_settings, membersSeeTeamSchedule=False)
+    told = cast.perform(get_job, role, jobId=job)
+    assert (told["stage"], told["nextVisitAt"], told["nextAction"]) == ("scheduled", None, None)

@@ -199,3 +199,13 @@ def test_what_was_made_is_told_by_its_number(server: RunningServer, cast: Cast) 
     job = a_job(cast, a_customer(cast))["id"]
     page = visit(server, cast, Role.OFFICE).get(f"/jobs/{job}?done=create_job").text
     assert "Job J-0001 is created." in words(page)
+
+
+def test_a_page_without_visits_that_are_one_s_own_tells_of_no_other(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), Role.SUBCONTRACTOR)["id"]
+    new_visit(cast, job, cast.people[Role.OFFICE])
+    shown = words(main(visit_as(server, cast, Role.SUBCONTRACTOR).get(f"/jobs/{job}").text))
+    assert "None is planned for you." in shown
+    assert "Next" not in shown
+    shown = words(main(visit_as(server, cast, Role.OFFICE).get(f"/jobs/{job}").text))
+    assert "Next: Do the planned visit" in shown

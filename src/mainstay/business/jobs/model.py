@@ -51,6 +51,8 @@ _OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
 # These tell how far the money is; that the work is done or closed its state tells.
 STAGES_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid"))
 _STEPS_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, tuple(words for at in _OFFICE_S if (words := _NEXT[at])))
+# Whoever sees only their own visits cannot tell whose the planned one is: those that are theirs the schedule tells.
+_STEP_OF_SOMEONE = NeedsFor(Right.ALL_SCHEDULE_READ, (str(_NEXT["scheduled"]),))
 # For examples.
 _PERSON = "person_01KA41T9YB7C5D3E1F9G8H6J4K"
 _SITE: dict[str, Any] = {
@@ -84,7 +86,7 @@ class JobOut(Record):
     stage: Annotated[Stage | None, STAGES_OF_OFFICE] = Field(
         description="Where it stands on the board; derived.", examples=["toSchedule"]
     )
-    next_action: Annotated[str | None, _STEPS_OF_OFFICE] = Field(
+    next_action: Annotated[str | None, _STEPS_OF_OFFICE, _STEP_OF_SOMEONE] = Field(
         title="Next step", description="What is to be done next.", examples=["Plan a visit"]
     )
     priority: Priority = Field(examples=["normal"])
@@ -99,7 +101,7 @@ class JobOut(Record):
     lead_person_name: str | None = Field(title="Led by", examples=["Tom Ashworth"])
     assigned: list[str] = Field(description="The ids of the people who see it and work on it.", examples=[[_PERSON]])
     tags: list[str] = Field(examples=[["boiler"]])
-    next_visit_at: str | None = Field(
+    next_visit_at: Annotated[str | None, Needs(Right.ALL_SCHEDULE_READ)] = Field(
         title="Next visit",
         description="When the next planned visit begins.",
         examples=[None],

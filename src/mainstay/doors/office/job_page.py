@@ -23,6 +23,7 @@ from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.showing import state_of
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound
+from mainstay.terms.rights import Right
 from mainstay.values.words import folded
 
 _SHORT = 6
@@ -89,7 +90,7 @@ class JobPage:
     async def _visits(self, guest: Guest, job: Record) -> dict[str, Any]:
         """Those to come, the next first; and those that were, the latest first."""
         if not guest.may(list_visits):
-            return {"coming": [], "past": [], "all": None}
+            return {"coming": [], "past": [], "all": None, "own": False}
         today = self.desk.today(guest)
         about = {"jobId": job["id"], "limit": _SHORT}
         coming = await self.desk.perform(guest, list_visits, {**about, "from": today.isoformat()})
@@ -100,6 +101,7 @@ class JobPage:
             # What is not done yet comes first.
             "coming": sorted(map(_visit, coming["data"]), key=lambda one: one["status"] == "done"),
             "past": [_visit(one) for one in past["data"]],
+            "own": Right.ALL_SCHEDULE_READ not in guest.actor.rights,
             "all": f"/schedule/visits?{asked}" if coming["hasMore"] or past["hasMore"] else None,
         }
 
