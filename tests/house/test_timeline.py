@@ -29,6 +29,8 @@ def test_every_change_has_its_words_and_no_others_are_there() -> None:
 @pytest.mark.parametrize("name", TOLD)
 def test_it_is_told_as_what_was_done(name: str) -> None:
     assert PAST.search(told(name, {})), told(name, {})
+    # By whom stands behind it.
+    assert " by " not in told(name, {})
     assert not re.search(r"\byou\b|\byour\b|_|\.", told(name, {}))
     if name in CHANGES:
         assert told(name, {}) != CHANGES[name].title

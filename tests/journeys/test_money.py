@@ -38,7 +38,7 @@ def test_a_quote_becomes_work_that_is_billed_and_paid(firm: Firm, browser: Brows
         [deposit] = wait_until(lambda: cast.perform(list_invoices, kind="deposit")["data"])
         assert (job["title"], deposit["status"], deposit["total"]) == ("New heating", "draft", "300.00")
         page.goto("/quotes/" + cast.perform(get_quote, quoteId="Q-0001")["id"])
-        expect(page.locator(".timeline")).to_contain_text("Quote accepted by the customer")
+        expect(page.locator(".timeline")).to_contain_text("Quote accepted the customer")
 
         send_invoice(page, deposit)
         pay(page, deposit)

@@ -138,6 +138,9 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     # What an agent did is badged, and ended from there.
     assert "Details changed" in shown
     assert '<span class="tag">Night agent</span>' in page
+    # Once is enough.
+    timeline = page.partition('<ol class="timeline">')[2].partition("</ol>")[0]
+    assert timeline.count("Night agent") == 1
     revoke = re.search(r'<a href="(/settings/developer/keys/key_[^"]+/revoke)">Revoke</a>', page)
     assert revoke
     assert visiting.get(revoke[1]).status_code == 200

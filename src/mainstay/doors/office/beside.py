@@ -13,6 +13,7 @@ from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import title_of
 from mainstay.doors.office.timeline import told
 from mainstay.doors.pages.showing import cells
+from mainstay.doors.pages.words import name_of
 from mainstay.identity.connections import revoke_connection
 from mainstay.identity.keys import revoke_key
 from mainstay.kernel.operation import Operation
@@ -106,6 +107,7 @@ class Beside:
             {
                 "at": one["at"],
                 "by": one["by"],
+                "who": name_of(one["by"]),
                 "what": told(one["operation"], one["given"]),
                 "revoke": _revoke(guest, one["by"]),
             }

@@ -155,9 +155,14 @@ def initials(name: str) -> str:
 
 def who(stamp: Mapping[str, Any]) -> str:
     """Who did something, and through what: `Ruth Hartley with Claude`."""
-    person, client = stamp["person"], stamp["via"]["client"]
-    name = person["name"] if person else _OTHERS[stamp["kind"]]
+    name, client = name_of(stamp), stamp["via"]["client"]
     return f"{name} with {client['name']}" if client else name
+
+
+def name_of(stamp: Mapping[str, Any]) -> str:
+    """Who did something, where it is said elsewhere through what."""
+    person = stamp["person"]
+    return str(person["name"]) if person else _OTHERS[stamp["kind"]]
 
 
 _OTHERS = {"customer": "the customer", "operator": "the operator", "house": "Mainstay", "person": "someone"}
