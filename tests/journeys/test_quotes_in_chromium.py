@@ -59,7 +59,6 @@ def draft(page: Page) -> None:
 
 
 def send(page: Page) -> None:
-    page.get_by_text("More", exact=True).first.click()
     page.get_by_role("link", name="Send").click()
     page.get_by_role("button", name="Show what would happen").click()
     expect(page.locator("main")).to_contain_text("It is mailed to")

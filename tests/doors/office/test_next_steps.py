@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from billing import an_invoice
 from cast import Cast
 from doors.office.test_customers import main
 from doors.office.test_job_page import first
@@ -17,12 +18,15 @@ from mainstay.business.schedule.operations import get_visit, plan_visit
 from mainstay.doors.pages.words import days_words
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
+from ordering import an_order
+from quoting import a_draft
 from running import RunningServer
 from scheduling import DAY, plan
 from trade import a_contact, a_customer, a_site
 from visiting import visit_as, words
 from wares import a_rate
 
+SAID: dict[str, Any] = {"kind": "text", "description": "As agreed."}
 DASH = "\N{EN DASH}"
 
 
@@ -64,6 +68,27 @@ def test_a_status_is_chosen_among_what_is_possible(server: RunningServer, cast: 
     planned = new_visit(cast, None, cast.people[Role.MEMBER])
     form = member.get(f"/schedule/visits/{planned}/set-status").text
     assert choices(form, "status") == (["started", "done"], "started")
+
+
+@pytest.mark.parametrize("kind", ["quote", "invoice", "order"])
+def test_the_next_step_of_a_draft_is_its_lines_and_then_to_send_it(
+    server: RunningServer, cast: Cast, kind: str
+) -> None:
+    makes, path = {
+        "quote": (a_draft, "/quotes"),
+        "invoice": (an_invoice, "/invoices"),
+        "order": (an_order, "/purchasing/orders"),
+    }[kind]
+    office = visit_as(server, cast, Role.OFFICE)
+    empty, told, full = makes(cast, lines=[]), makes(cast, lines=[SAID]), makes(cast)
+    for draft in (empty, told):
+        page = office.get(f"{path}/{draft['id']}").text
+        assert first(page) == ("Edit lines", f"{path}/{draft['id']}/lines")
+        assert page.count(f'href="{path}/{draft["id"]}/lines"') == 1
+    page = office.get(f"{path}/{full['id']}").text
+    assert first(page) == ("Send", f"{path}/{full['id']}/send")
+    assert f'href="{path}/{full["id"]}/lines"' in page
+    assert 'class="button primary danger"' not in page
 
 
 def leave_of(cast: Cast, **given: object) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, 
 from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.drafts import led
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.picking import Picking
 from mainstay.doors.office.proofs import Proofs
@@ -171,12 +172,13 @@ class Invoices:
         if invoice is None:
             return {}
         payable = is_payable(invoice["status"]) and guest.may(record_payment)
+        actions = INVOICES.actions(self.desk, invoice)
         paid = {"invoiceId": invoice["id"], "amount": invoice["due"]}
         pays = Action("Record a payment", f"/payments/new?{urlencode(paid)}")
         return {
             "public": self.link_maker.address(Kind.INVOICE, invoice["id"]) if invoice["sentAt"] else None,
             "editable": update_invoice.name in invoice["availableActions"],
-            "actions": [*([pays] if payable else []), *INVOICES.actions(self.desk, invoice)],
+            "actions": [*([pays] if payable else []), *led(INVOICES, invoice, actions, send_invoice)],
             "is_void": invoice["voidedAt"] is not None,
             "has_xml": _has_xml(invoice),
             "lacking": [spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],

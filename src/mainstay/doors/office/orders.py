@@ -19,6 +19,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.drafts import led
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
@@ -103,6 +104,7 @@ class Orders:
         what |= {one["lineId"]: one["description"] for one in order["goods"]}
         billable = guest.may(record_bill) and order["sentAt"] and any(_is_open(line) for line in order["lines"] or ())
         return {
+            "actions": led(ORDERS, order, ORDERS.actions(self.desk, order), send_purchase_order),
             "editable": update_purchase_order.name in order["availableActions"],
             "printed": guest.may(get_purchase_order_pdf),
             "billing": f"/purchasing/bills/new?{urlencode({'purchaseOrderId': order['id']})}" if billable else None,

@@ -12,6 +12,7 @@ from mainstay.business.quotes.sending import get_quote_proof, send_quote
 from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.drafts import led
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
@@ -87,6 +88,7 @@ class Quotes:
         billable = quote["acceptance"] is not None and guest.may(draft_invoice)
         return {
             "public": self.link_maker.address(Kind.QUOTE, quote["id"]) if quote["sentAt"] else None,
+            "actions": led(QUOTES, quote, QUOTES.actions(self.desk, quote), send_quote),
             "editable": update_quote.name in quote["availableActions"],
             "bills": f"/invoices/new?{urlencode({'quoteId': quote['id']})}" if billable else None,
         }
