@@ -10,14 +10,16 @@ from typing import NamedTuple
 import orjson
 
 from mainstay.backing.database import Row
+from mainstay.business.organisation.house import House, house_of
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.telling import Told, actor_s_name, tell, to_tell
 from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.times import told
+from mainstay.business.schedule.times import local
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Chore
 from mainstay.ledger.outbox import Letter
+from mainstay.paper.locales import Locale
 from mainstay.values.moments import beginning_of, local_date, moment_text
 
 # Changes are gathered for so long, and told where they are about today or so many days ahead.
@@ -41,10 +43,16 @@ class Seen(NamedTuple):
         """Whether it is at the same time, whatever it is called now."""
         return other is not None and self[1:] == other[1:]
 
-    @property
-    def words(self) -> str:
-        """When it is, there."""
-        return told(self.starts_at, self.ends_at, self.on, self.time_zone)
+    def words(self, house: House) -> str:
+        """When it is, there: `17 November 2026, 12:45 to 16:00`; the place is named where its clocks are others."""
+        locale = Locale("en", house.country)
+        if self.starts_at is None or self.ends_at is None:
+            return f"any time on {locale.day(self.on or '')}"
+        begin, end = local(self.starts_at, self.time_zone), local(self.ends_at, self.time_zone)
+        day, last = (locale.day(moment.date().isoformat()) for moment in (begin, end))
+        later = "" if day == last else f"{last}, "
+        zone = "" if self.time_zone == house.time_zone else f" ({self.time_zone})"
+        return f"{day}, {begin:%H:%M} to {later}{end:%H:%M}{zone}"
 
 
 def note(ctx: Context, before: Iterable[Visit | None], after: Sequence[Visit]) -> None:
@@ -130,11 +138,11 @@ def _difference(ctx: Context, person: str, row: Row) -> str | None:
     identity, kept, _ = row
     visit = VISITS.find(ctx, "visit.id = :id", id=identity)
     before = Seen(*orjson.loads(str(kept))) if kept else None
-    after = _theirs(person, visit)
+    after, house = _theirs(person, visit), house_of(ctx)
     if after is None:
-        return f"No longer yours: {before.about}\n  {before.words}" if before else None
+        return f"No longer yours: {before.about}\n  {before.words(house)}" if before else None
     if after.is_when(before) or (visit and visit.status != "planned"):
         return None
     if before is None:
-        return f"New: {after.about}\n  {after.words}"
-    return f"Moved: {after.about}\n  from {before.words}\n  to {after.words}"
+        return f"New: {after.about}\n  {after.words(house)}"
+    return f"Moved: {after.about}\n  was {before.words(house)}\n  now {after.words(house)}"
