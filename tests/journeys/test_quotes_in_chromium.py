@@ -14,7 +14,7 @@ from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.quotes.operations import get_quote
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
-from quoting import usual_tax
+from quoting import a_draft, usual_tax
 from running import RunningServer
 from trade import a_customer
 from visiting import somebody
@@ -99,3 +99,32 @@ def test_a_quote_becomes_a_job_on_a_phone(
     context.close()
     [job] = cast.perform(list_jobs)["data"]
     assert (job["title"], job["budget"], job["billing"]) == ("New heating", "2200.00", "fixed")
+
+
+def test_after_a_refusal_one_goes_on_typing_in_the_first_field_that_is_wrong(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    for name in ("Boiler, small", "Boiler, large"):
+        cast.perform(save_price_item, name=name, sellPrice="1000")
+    quote = a_draft(cast)
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        page.goto(f"/quotes/{quote['id']}/lines")
+        page.get_by_label("From the price list").fill("Boiler")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("From the price list could be one of several")
+        expect(page.get_by_label("From the price list")).to_be_focused()
+        page.get_by_label("From the price list").fill("")
+        prices = page.get_by_label("Price", exact=True)
+        prices.first.fill("dear")
+        page.keyboard.press("Enter")
+        expect(prices.first).to_be_focused()
+        page.keyboard.press("Tab")
+        page.get_by_role("alert").get_by_role("link").click()
+        expect(prices.first).to_be_focused()
+        # What is marked leaves the fields beside it where they are.
+        tops = [page.get_by_label(name).first.bounding_box() for name in ("Quantity", "Unit")]
+        assert tops[0]
+        assert tops[1]
+        assert tops[0]["y"] == tops[1]["y"]
+        check_page(page)

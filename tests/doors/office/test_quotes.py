@@ -111,6 +111,9 @@ def test_an_item_is_picked_by_typing(visiting: Visit, cast: Cast) -> None:
     answer = edit(visiting, quote, "add", **{"new item": "combi"})
     assert answer.status_code == 422
     assert "could be one of several: " in words(answer.text)
+    # It is said where it was typed, and one goes on there.
+    assert re.search(r'<input id="new-item"[^>]* aria-describedby="new-item-fault" autofocus>', answer.text)
+    assert '<a href="#new-item">From the price list could be one of several' in answer.text
 
 
 def test_what_is_wrong_is_told_beside_its_field_and_what_was_typed_stays(visiting: Visit, cast: Cast) -> None:
@@ -119,9 +122,26 @@ def test_what_is_wrong_is_told_beside_its_field_and_what_was_typed_stays(visitin
     answer = edit(visiting, quote, **{f"{boiler} unitPrice": "dear", "new description": "Half typed"})
     assert answer.status_code == 422
     assert f'id="{boiler}-unitPrice-fault"' in answer.text
+    assert f'<a href="#{boiler}-unitPrice">Price ' in answer.text
+    assert re.search(rf'<input [^>]*id="{boiler}-unitPrice"[^>]* autofocus>', answer.text)
     assert 'value="dear"' in answer.text
     assert ">Half typed</textarea>" in answer.text
     assert now(cast, quote) == quote
+
+
+def test_every_field_of_a_line_has_a_label_that_is_seen_and_one_begins_at_the_first_that_is_wrong(
+    visiting: Visit, cast: Cast
+) -> None:
+    quote = a_draft(cast, lines=[BOILER, {"kind": "heading", "description": "H"}, BOILER])
+    first, heading, last = (line["id"] for line in quote["lines"])
+    wrong = {f"{last} quantity": "many", f"{first} cost": "dear", f"{first} quantity": "few"}
+    page = edit(visiting, quote, **wrong).text
+    assert re.findall(r'<li><a href="#([^"]+)">', page) == [f"{first}-quantity", f"{first}-cost", f"{last}-quantity"]
+    editor = page.partition('class="line-editor"')[2].partition("</form>")[0]
+    assert re.findall(r'id="([^"]+)"[^>]* autofocus', editor) == [f"{first}-quantity"]
+    assert f'<label for="{heading}-description">Heading</label>' in editor
+    ids = re.findall(r'<(?:input|textarea|select)[^>]* id="([^"]+)"', editor)
+    assert {*ids} == {*re.findall(r'<label for="([^"]+)"', editor)}
 
 
 def test_totals_are_reckoned_while_one_types_and_nothing_is_saved(visiting: Visit, cast: Cast) -> None:

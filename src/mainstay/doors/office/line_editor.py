@@ -5,16 +5,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mainstay.terms.refusal import Invalid
+from mainstay.values.words import words_of
 from mainstay.values.written import plain_price
 
 Line = Mapping[str, Any]
 
 # The row in which a line is typed that is not there yet.
 NEW = "new"
+# What is picked from the price list there.
+ITEM = "item"
 WORDS = ("description", "unit")
 DECIMALS = ("quantity", "unitPrice", "discountPercent", "cost")
 _TEXT = ("description",)
 _ITEM = (*WORDS, *DECIMALS, "taxRateId")
+# What the fields are called, in the order in which they stand; a heading or a text is called by its kind.
+LABELS = {
+    ITEM: "From the price list",
+    "description": "What it is",
+    "quantity": "Quantity",
+    "unit": "Unit",
+    "unitPrice": "Price",
+    "discountPercent": "Discount",
+    "taxRateId": "Tax",
+    "cost": "Cost",
+}
+_KINDS = {"heading": "Heading", "text": "Text"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +42,18 @@ class Row:
     optional: bool = False
     amount: str = ""
     faults: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, name: str) -> str:
+        """What one of its fields is called; what is no field of its own is said of the row."""
+        if name == "description" and self.kind in _KINDS and self.id != NEW:
+            return _KINDS[self.kind]
+        return LABELS.get(name) or words_of(name)
+
+    def ways(self) -> list[tuple[str, str]]:
+        """What is wrong in it, in the order of its fields, each with the field to go to."""
+        order = [*(name for name in LABELS if name in self.faults), *(self.faults.keys() - LABELS.keys())]
+        shown = [(name if name in self.fields else "description", name) for name in order]
+        return [(f"{self.id}-{to}", f"{self.label(name)} {self.faults[name]}") for to, name in shown]
 
 
 @dataclass(frozen=True)
@@ -45,6 +72,8 @@ class Edits:
             place, _, of_line = rest.partition(".")
             if name == "edits" and place.isdecimal() and int(place) < len(self.rows):
                 by_row.setdefault(self.rows[int(place)], {})[of_line or "description"] = fault.problem
+            elif fault.field == ITEM:
+                by_row.setdefault(NEW, {})[ITEM] = fault.problem
             else:
                 others.append(f"{fault.field} {fault.problem}")
         return by_row, others
@@ -57,7 +86,7 @@ def rows(lines: Sequence[Line], typed: Mapping[str, str], faults: Mapping[str, M
 
 def new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> Row:
     """The row for one more, with what was typed there."""
-    names = ("item", *_ITEM)
+    names = (ITEM, *_ITEM)
     kind = typed.get(f"{NEW} kind", "item")
     written = {name: typed.get(f"{NEW} {name}", "") for name in names}
     return Row(NEW, kind, written, f"{NEW} optional" in typed, faults=faults.get(NEW, {}))

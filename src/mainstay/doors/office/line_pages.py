@@ -8,7 +8,7 @@ from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
-from mainstay.doors.office.line_editor import NEW, Edits, edits_of, new_row, rows
+from mainstay.doors.office.line_editor import ITEM, NEW, Edits, edits_of, new_row, rows
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -26,7 +26,7 @@ class Amiss(NamedTuple):
     """What is wrong with lines that were typed: by row and field, and as a whole."""
 
     faults: dict[str, dict[str, str]]
-    problem: str
+    problem: str | None
     status: int
 
     @classmethod
@@ -35,8 +35,8 @@ class Amiss(NamedTuple):
         if not isinstance(refusal, Invalid):
             return cls({}, wrong(refusal)["problem"], status_of(refusal))
         faults, others = edits.faults(refusal)
-        problem = "; ".join(others) or "Nothing was saved yet: what is marked needs another look"
-        return cls(faults, f"{problem.rstrip('.')}.", status_of(refusal))
+        problem = f"{'; '.join(others).rstrip('.')}." if others else None
+        return cls(faults, problem, status_of(refusal))
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ class LinePages:
     async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})
         faults = amiss.faults if amiss else {}
+        lines, new_line = rows(document["lines"], typed, faults), new_row(typed, faults)
         return self.desk.page(
             "lines.html",
             guest,
@@ -114,8 +115,9 @@ class LinePages:
             sells=self.sells,
             options=self.options,
             path=self.of.path_of(document["id"]),
-            rows=rows(document["lines"], typed, faults),
-            new_line=new_row(typed, faults),
+            rows=lines,
+            new_line=new_line,
+            ways=[way for row in (*lines, new_line) for way in row.ways()],
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
             version=typed.get("version", document["version"]),
             problem=amiss.problem if amiss else None,
@@ -125,13 +127,13 @@ class LinePages:
 
     async def _item(self, guest: Guest, fields: Mapping[str, str]) -> str | None:
         """The item of the price list that was typed for a new line."""
-        typed = fields.get(f"{NEW} item", "").strip()
+        typed = fields.get(f"{NEW} {ITEM}", "").strip()
         if not typed:
             return None
         try:
-            return await References(self.desk).find(guest, "item", typed)
+            return await References(self.desk).find(guest, ITEM, typed)
         except ValueError as unclear:
-            raise Invalid([Fault("Item", str(unclear))]) from None
+            raise Invalid([Fault(ITEM, str(unclear))]) from None
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.get(guest, at["id"])
