@@ -1,5 +1,6 @@
 """Settings → Import: from a file to its columns, to what is wrong with its rows, to records; never half."""
 
+import re
 from datetime import timedelta
 
 import httpx2
@@ -233,3 +234,26 @@ def test_a_price_list_becomes_items_and_leads_to_them(server: RunningServer, cas
     assert '<a class="button primary" href="/price-list">See the price items</a>' in done
     (item,) = cast.perform(list_price_items)["data"]
     assert (item["code"], item["sellPrice"]) == ("BLR-24", "890.00")
+
+
+def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: RunningServer, cast: Cast) -> None:
+    orla, other = visit(server, cast, Role.OFFICE), visit(server, cast, Role.OFFICE)
+    assert "last two days" not in words(orla.get(PATH).text)
+    left = hand_in(orla, CSV, called="left.csv").headers["location"]
+    wrong = hand_in(orla, b"Name;Country\nCalder;Nowhere\n", called="wrong.csv").headers["location"]
+    assert 'data-label="Row">2<' in look_at(orla, wrong)
+    done = hand_in(orla, CSV, called="done.csv").headers["location"]
+    look_at(orla, done)
+    bring_over(orla, done)
+    page = orla.get(PATH).text
+    listed = page.partition("last two days")[2]
+    paths = [listed.index(f'href="{path}"') for path in (done, wrong, left)]
+    assert paths == sorted(paths)
+    told = words(listed)
+    for name, state in (("left", "Columns to be told apart"), ("wrong", "Something is wrong"), ("done", "Done")):
+        assert re.search(rf"Customers from {name}\.csv [^<]*?{state}", told)
+    assert "left.csv" not in other.get(PATH).text
+    # What is neither over nor going on was interrupted.
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE import_run SET status = 'importing' WHERE organisation_id = :organisation")
+    assert words(orla.get(PATH).text).count("Interrupted") == 3

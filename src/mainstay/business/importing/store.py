@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from mainstay.backing.database import Handle
+from mainstay.backing.database import Handle, Row
 from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind
 from mainstay.terms.refusal import NotFound
 from mainstay.values.ids import new_id
@@ -27,6 +27,7 @@ class Run:
     """A file that someone is bringing over."""
 
     id: str
+    made_at: str
     kind: Kind
     file_name: str
     remarks: list[str]
@@ -103,23 +104,35 @@ def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
 
 def fetch(rows: Handle, identity: str) -> Run:
     """A run of the one who asks."""
-    row = rows.one(
-        "SELECT id, kind, file_name, remarks, headings, mapping, status, result FROM import_run"
-        " WHERE organisation_id = :organisation AND id = :id AND person_id = :me",
-        id=identity,
-    )
+    row = rows.one(f"{_RUNS} AND id = :id", id=identity)
     if row is None:
         raise NotFound("import")
-    identity, kind, name, remarks, headings, mapping, status, result = map(str, row)
+    return _run(row)
+
+
+def recent(rows: Handle, most: int) -> list[Run]:
+    """The runs of the one who asks that are still there, the newest first."""
+    return [_run(row) for row in rows.all(f"{_RUNS} ORDER BY id DESC LIMIT :most", most=most)]
+
+
+_RUNS = (
+    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, status, result FROM import_run"
+    " WHERE organisation_id = :organisation AND person_id = :me"
+)
+
+
+def _run(row: Row) -> Run:
+    identity, made_at, kind, name, remarks, headings, mapping, status, result = map(str, row)
     return Run(
         identity,
+        made_at,
         KINDS[kind],
         name,
         orjson.loads(remarks),
         orjson.loads(headings),
         orjson.loads(mapping),
         cast("RunStatus", status),
-        orjson.loads(result) if row[7] else None,
+        orjson.loads(result) if row[8] else None,
     )
 
 

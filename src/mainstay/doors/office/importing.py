@@ -20,6 +20,7 @@ from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Conflict
+from mainstay.terms.shapes import State
 from mainstay.values.ids import is_id
 
 PATH = "/settings/import"
@@ -27,6 +28,17 @@ FILES_AN_HOUR = 60
 # So many faults are shown at once; whoever mends them sees the others.
 _SHOWN_FAULTS = 300
 _AGAIN_SECONDS = "2"
+# And so many files that were brought along; they are kept for a few days only.
+_SHOWN_RUNS = 20
+_STATES: dict[RunStatus, State] = {
+    "mapping": State("Columns to be told apart", "waiting"),
+    "checking": State("Being looked at", "waiting"),
+    "checked": State("Ready to be brought over", "waiting"),
+    "importing": State("Being brought over", "waiting"),
+    "done": State("Done", "good"),
+    "failed": State("Interrupted", "bad"),
+}
+_WRONG = State("Something is wrong", "bad")
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class ImportPages:
     async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """What is brought over, and from which file."""
         admit(KINDS["customers"].makes, guest.actor)
-        return self._asking(guest)
+        return await self._asking(guest)
 
     async def receive(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Take a file apart; nothing is brought over yet."""
@@ -59,13 +71,13 @@ class ImportPages:
         fields = await self.desk.form_with_files(guest, {"file": Limit(MOST_BYTES)})
         kind, files = KINDS.get(fields.get("kind", "")), guest.received.get("file", [])
         if kind is None or not files:
-            return self._asking(guest, "Choose what is in the file, and the file.")
+            return await self._asking(guest, "Choose what is in the file, and the file.")
         admit(kind.makes, guest.actor)
         await self.desk.count_file(guest, "imports", FILES_AN_HOUR)
         try:
             identity = await self.desk.visitors.runner.take_long(self._receive, guest, kind, files[0])
         except NotATable as fault:
-            return self._asking(guest, str(fault), kind.name)
+            return await self._asking(guest, str(fault), kind.name)
         return see_other(f"{PATH}/{identity}")
 
     async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -119,7 +131,8 @@ class ImportPages:
         self._working.add(doing)
         doing.add_done_callback(self._working.discard)
 
-    def _asking(self, guest: Guest, problem: str | None = None, kind: str = "") -> Response:
+    async def _asking(self, guest: Guest, problem: str | None = None, kind: str = "") -> Response:
+        recent = await self.desk.visitors.runner.read(self._recent, guest)
         return self.desk.page(
             "import.html",
             guest,
@@ -130,6 +143,7 @@ class ImportPages:
             most_rows=MOST_ROWS,
             most_bytes=MOST_BYTES,
             problem=problem,
+            recent=[(run, self._state(run)) for run in recent],
         )
 
     async def _seen(self, guest: Guest, at: Mapping[str, str]) -> tuple[Run, int | None]:
@@ -138,6 +152,17 @@ class ImportPages:
         done = self.desk.visitors.passing.noted(at["id"]) if is_id(at["id"], PREFIX) else None
         run = await self.desk.visitors.runner.read(self._find, guest, at["id"])
         return run, done if run.goes_on else None
+
+    def _state(self, run: Run) -> State:
+        """How far it is; what neither goes on nor has come to an end was interrupted."""
+        if run.goes_on and self.desk.visitors.passing.noted(run.id) is None:
+            return _STATES["failed"]
+        return _WRONG if run.is_wrong else _STATES[run.status]
+
+    def _recent(self, guest: Guest) -> list[Run]:
+        with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
+            rows.me = guest.actor.id
+            return store.recent(rows, _SHOWN_RUNS)
 
     def _find(self, guest: Guest, identity: str) -> Run:
         with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
