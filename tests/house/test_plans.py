@@ -13,7 +13,7 @@ from mainstay.backing.database import EVERY
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
-from mainstay.terms.rights import RIGHTS, Role
+from mainstay.terms.rights import RIGHTS, Role, withheld
 from mainstay.values.ids import new_id
 from mainstay.webhooks.deliveries import list_deliveries
 from mainstay.webhooks.feed import list_events
@@ -106,7 +106,13 @@ def askings(operation: Operation, role: Role, last: str, needed: dict[str, objec
     fields = operation.input.model_fields
     denied = {fields[name].alias for name, right in operation.needs.items() if right not in RIGHTS[role]}
     names = [name for name in schema["properties"] if name not in {"limit", "startingAfter", *needed, *denied}]
-    alone = [{name: value} for name in names for value in values_of(name, schema["properties"][name], schema)]
+    kept_back = {field.alias: withheld(field.metadata, RIGHTS[role]) for field in fields.values()}
+    alone = [
+        {name: value}
+        for name in names
+        for value in values_of(name, schema["properties"][name], schema)
+        if value not in kept_back[name]
+    ]
     for asked, behind in product([{}, *alone], [{}, {"startingAfter": last}]):
         yield needed | asked | behind
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
@@ -74,7 +74,7 @@ def _others(ctx: Context, person: str, dates: Sequence[date], but: str) -> list[
         last=dates[-1].isoformat(),
         but=but,
     )
-    return [Spell(*row) for row in rows]  # type: ignore[arg-type]  # As the columns are.
+    return [Spell(*cast("tuple[Any, ...]", row)) for row in rows]
 
 
 def _day(on: date, zone: str) -> Period:
