@@ -83,7 +83,7 @@ def test_someone_invited_comes_in_by_their_mail(
     with open_page(browser, server.url, NARROW, "dark") as phone:
         phone.goto(link_for(server, email))
         check_page(phone)
-        phone.get_by_label("Choose a password").fill("a password of Nina's")
+        phone.get_by_label("Password").fill("a password of Nina's")
         phone.get_by_role("button", name="Accept the invitation").click()
         expect(phone.get_by_role("heading", level=1)).to_have_text("Today")
         tabs = phone.get_by_role("navigation", name="Main areas")

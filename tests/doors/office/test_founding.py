@@ -254,7 +254,7 @@ def test_what_is_wrong_is_told_beside_its_field(empty: Inside) -> None:
     assert 'value="Olivia Owner"' in page.text
     assert GIVEN["password"] not in page.text
     short = found(AtHand(empty), password="short")
-    assert "Choose a password has fewer than 10 characters." in words(short.text)
+    assert "Password has fewer than 10 characters." in words(short.text)
     assert made(empty.settings) == []
 
 

@@ -209,3 +209,22 @@ def test_a_page_without_visits_that_are_one_s_own_tells_of_no_other(server: Runn
     assert "Next" not in shown
     shown = words(main(visit_as(server, cast, Role.OFFICE).get(f"/jobs/{job}").text))
     assert "Next: Do the planned visit" in shown
+
+
+@pytest.mark.parametrize(
+    ("phone", "calls"),
+    [
+        # Written in two ways, it is one number.
+        ("(01422) 555-0142", ["Call Ann Boyle"]),
+        ("07700 900777", ["Call Ann Boyle, 01422 5550142", "Call Ann Boyle, 07700 900777"]),
+    ],
+)
+def test_nobody_is_called_twice_in_the_same_words(
+    server: RunningServer, cast: Cast, phone: str, calls: list[str]
+) -> None:
+    customer = a_customer(cast, "Ann Boyle", phone=phone)
+    site = a_site(cast, customer, contactId=a_contact(cast, customer, phone="01422 5550142"))
+    job = a_job(cast, customer, Role.MEMBER, siteId=site)["id"]
+    for role in (Role.MEMBER, Role.OFFICE):
+        page = visit_as(server, cast, role).get(f"/jobs/{job}").text
+        assert re.findall(r'href="tel:[^"]+">([^<]+)</a>', page) == calls

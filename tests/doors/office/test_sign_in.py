@@ -337,7 +337,7 @@ def test_nobody_switches_to_an_organisation_they_are_not_in(server: RunningServe
     visiting = visit(server, cast)
     answer = visiting.submit("/", "/organisation", organisation=stranger.organisation)
     assert answer.status_code == 404
-    assert "There is no organisation with that identifier." in answer.text
+    assert "There is no such organisation, or you are not shown it." in answer.text
 
 
 def test_a_form_of_one_organisation_is_not_taken_in_another(server: RunningServer, cast: Cast) -> None:

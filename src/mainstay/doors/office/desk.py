@@ -274,6 +274,9 @@ class Desk:
     def refused(self, guest: Guest, refusal: Refusal, text: str, back: str = "") -> Response:
         """A page that says why not, in the frame."""
         title = "Nothing here" if isinstance(refusal, NotFound) else "That is not possible"
+        if isinstance(refusal, NotFound) and text == refusal.text:
+            # People know no identifiers: they have followed an address.
+            text = f"There is no such {refusal.what}, or you are not shown it. The search finds what there is."
         return self.page("refused.html", guest, status_of(refusal), title=title, text=text, back=back, area="")
 
     def place_of(self, record: str) -> str:

@@ -21,6 +21,7 @@ from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.showing import state_of
+from mainstay.doors.pages.words import dialled
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right
@@ -130,8 +131,12 @@ class JobPage:
             {"name": site["contactName"] or job["siteName"], "phone": site["contactPhone"]} if site else None,
             {"name": customer["name"], "phone": customer["phone"]} if customer else None,
         ]
-        # Often they are the same.
-        return list({one["phone"]: one for one in reversed(found) if one and one["phone"]}.values())[::-1]
+        # Often they are the same, however the number is written.
+        numbers = {dialled(one["phone"]): one for one in reversed(found) if one and one["phone"]}
+        ways = list(numbers.values())[::-1]
+        if len({one["name"] for one in ways}) < len(ways):
+            return [{**one, "name": f"{one['name']}, {one['phone']}"} for one in ways]
+        return ways
 
     async def _assigned(self, guest: Guest, job: Record) -> list[Record]:
         """Those who work on it."""
