@@ -205,7 +205,7 @@ def test_an_answer_is_recorded_with_options_after_a_preview(visiting: Visit, cas
     unnamed = visiting.submit(path, **given | {"name": ""})
     assert unnamed.status_code == 422
     preview = visiting.submit(path, **given)
-    assert "is accepted by Ann: 1200.00 GBP" in words(preview.text)
+    assert "is accepted by Ann: 1,200.00 GBP" in words(preview.text)
     done = visiting.answer(preview.text, path, confirmed="yes", **given)
     assert "The answer is recorded." in visiting.follow(done).text
     assert now(cast, quote)["total"] == "1200.00"

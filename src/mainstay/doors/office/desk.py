@@ -23,6 +23,7 @@ from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.shown_once import ShownOnce
 from mainstay.doors.pages.speech import Speech
 from mainstay.doors.pages.uploads import Limit, Received
+from mainstay.doors.pages.written_here import refused_here, said_here
 from mainstay.doors.papers import Papers
 from mainstay.identity.secrets import secret_hash
 from mainstay.identity.signing_in import DeadLink, NotSignedIn
@@ -185,11 +186,12 @@ class Desk:
     async def rehearse(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
         """What an operation would answer, reckoned like everything else and then taken back; or a refusal."""
         try:
-            return await self.visitors.runner.change(
+            result = await self.visitors.runner.change(
                 partial(self._rehearse, guest, operation, orjson.dumps(dict(given)))
             )
         except Refusal as refusal:
-            raise self.speech.refusal(refusal, operation) from None
+            raise self._refused(guest, operation, given, refusal) from None
+        return self._said(guest, given, result)
 
     async def list(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
         """A page of a list, each record of which says what this person can do with it."""
@@ -208,11 +210,19 @@ class Desk:
         try:
             answer = await runner.perform(stage, operation, guest.actor, orjson.dumps(dict(given)), envelope)
         except Refusal as refusal:
-            raise self.speech.refusal(refusal, operation) from None
+            raise self._refused(guest, operation, given, refusal) from None
         result: dict[str, Any] = orjson.loads(answer.body)
-        for texts in {"blockers", "warnings"} & result.keys() if operation.changes else ():
+        return self._said(guest, given, result) if operation.changes else result
+
+    def _refused(self, guest: Guest, operation: Operation, given: Mapping[str, object], refusal: Refusal) -> Refusal:
+        """A refusal as people are told it here."""
+        return refused_here(self.speech.refusal(refusal, operation), guest.here, _texts(given))
+
+    def _said(self, guest: Guest, given: Mapping[str, object], result: dict[str, Any]) -> dict[str, Any]:
+        """An answer or a preview whose sentences are as people are told them here."""
+        for texts in {"blockers", "warnings"} & result.keys():
             result[texts] = [self.speech.text(text) for text in result[texts]]
-        return result
+        return said_here(result, guest.here, _texts(given))
 
     async def form(self, guest: Guest, asked: Sequence[Asked] = ()) -> dict[str, str]:
         """The fields of a form that this person sent; the files among what it asks for are received beside them."""
@@ -321,6 +331,10 @@ _SENT_BEFORE = (
 )
 AS_LEFT = "You are signed in again, and the form is as you left it. Nothing was sent yet."
 _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
+
+
+def _texts(given: Mapping[str, object]) -> list[str]:
+    return [value for value in given.values() if isinstance(value, str)]
 
 
 def told(count: int) -> str:

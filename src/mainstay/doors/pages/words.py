@@ -100,10 +100,12 @@ def plain(decimal: str) -> str:
 
 def spoken(text: str | None) -> str:
     """Of what is written for people and programs alike, the sentences that people need: without names of ours."""
-    sentences = re.split(r"(?<=[.!?]) +", text or "")
+    sentences = re.split(r"(?<=[.!?]) +", _EXAMPLE_OF_TIME.sub("", text or ""))
     return " ".join(sentence for sentence in sentences if not _FOR_PROGRAMS.search(sentence))
 
 
+# How a time is written, which is chosen on a page: `: a moment, or a local time such as 2026-11-15T10:30`.
+_EXAMPLE_OF_TIME = re.compile(r": [^.:]*\b\d{4}-\d\d-\d\dT[\d:Z+-]+")
 # Names of operations and of values, and what is said about them.
 _FOR_PROGRAMS = re.compile(r"[`_]|\bnull\b|\bids?\b|\bOnly what is sent\b|\b[a-z]+[A-Z]\w*")
 
