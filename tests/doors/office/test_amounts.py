@@ -41,6 +41,16 @@ def test_pages_write_amounts_as_the_country_does(
     assert price in visiting.get(f"/invoices/{invoice['id']}").text
 
 
+@pytest.mark.parametrize(("country", "written"), [("GB", "1,234.5"), ("DE", "1.234,5")])
+def test_quantities_are_written_likewise_without_zeros_that_say_nothing(
+    server: RunningServer, cast: Cast, country: str, written: str
+) -> None:
+    decide(cast, country=country)
+    invoice = an_invoice(cast, lines=[LINE, LINE | {"quantity": "1234.50"}])
+    page = visit(server, cast, Role.OFFICE).get(f"/invoices/{invoice['id']}").text
+    assert re.findall(r'data-label="Quantity">([^<]*)<', page) == ["2", written]
+
+
 @COUNTRY
 def test_an_editor_writes_what_is_typed_plain_and_what_it_comes_to_as_the_country_does(
     server: RunningServer, cast: Cast, country: str, net: str, price: str

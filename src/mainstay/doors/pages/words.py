@@ -93,9 +93,10 @@ def size(count: int) -> str:
 _MEGABYTE = 1_000_000
 
 
-def plain(decimal: str) -> str:
-    """A quantity or a percentage without the zeros that say nothing: `2`, `9.975`."""
-    return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal
+@pass_context
+def plain(context: Context, decimal: str) -> str:
+    """A quantity or a percentage as it is written here, without the zeros that say nothing: `2`, `1,234.5`."""
+    return str(context["here"].amount(decimal.rstrip("0").rstrip(".") if "." in decimal else decimal))
 
 
 def spoken(text: str | None) -> str:
