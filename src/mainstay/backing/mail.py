@@ -18,7 +18,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from mainstay.backing.log import log
-from mainstay.backing.mail_headers import mailbox_of_header, words_of_header
+from mainstay.backing.mail_headers import mailbox_of_header, reply_of_header, words_of_header
 from mainstay.values.mailbox import wire_address
 
 
@@ -185,7 +185,7 @@ def _written(message: Message, to: str, sender: Address) -> bytes:
     shown = _without_controls(message.sender_name) or sender.display_name
     mail.set_raw("From", mailbox_of_header("From", shown, sender.addr_spec))
     if message.reply_to:
-        mail.set_raw("Reply-To", _wire_recipient(message.reply_to))
+        mail.set_raw("Reply-To", reply_of_header(_wire_recipient(message.reply_to)))
     mail.set_raw("To", to)
     mail.set_raw("Subject", words_of_header("Subject", _one_line(message.subject)))
     mail["Date"] = format_datetime(datetime.now(UTC))

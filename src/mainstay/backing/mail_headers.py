@@ -36,6 +36,12 @@ def mailbox_of_header(name: str, shown: str, address: str) -> str:
     return f"{phrase}\n <{address}>" if last > _LINE else f"{phrase} <{address}>"
 
 
+def reply_of_header(address: str) -> str:
+    """Where answers go, in ASCII, so that a mail is not lost with a server that takes no other: readers decode it."""
+    local, _, domain = address.rpartition("@")
+    return address if local.isascii() else f"{Header(local, _charset()).encode()}@{domain}"
+
+
 def _charset() -> Charset:
     # In letters as far as they go: what is in base 64 looks to filters of junk as if it hid.
     charset = Charset("utf-8")
