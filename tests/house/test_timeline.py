@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.office.timeline import DECIDED, TOLD, told
+from mainstay.doors.office.timeline import DECIDED, IN_THE_PAST, told
 from mainstay.kernel.operation import Operation
 
 CHANGES = {operation.name: operation for operation in CATALOGUE.operations if operation.changes}
@@ -23,10 +23,10 @@ def allowed(operation: Operation, field: str) -> set[str]:
 
 
 def test_every_change_has_its_words_and_no_others_are_there() -> None:
-    assert TOLD.keys() == CHANGES.keys() | BY_ITSELF
+    assert IN_THE_PAST.keys() == CHANGES.keys() | BY_ITSELF
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", IN_THE_PAST)
 def test_it_is_told_as_what_was_done(name: str) -> None:
     assert PAST.search(told(name, {})), told(name, {})
     # By whom stands behind it.

@@ -264,9 +264,9 @@ def test_a_day_has_no_more_than_24_hours(cast: Cast) -> None:
     cast = at(cast)
     first = cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=900)
     cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=540)
-    with pytest.raises(Conflict, match=r"^24:00 hours of 2026-11-15 are logged already: a day has 24"):
+    with pytest.raises(Conflict, match=r"^24:00 hours of 2026-11-15 are logged already: that day has 24:00"):
         cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=1)
-    with pytest.raises(Conflict, match="a day has 24"):
+    with pytest.raises(Conflict, match="that day has 24:00"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=first["id"], minutes=901)
     cast.perform(update_hours, Role.MEMBER, timeEntryId=first["id"], minutes=899)
     cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=1)
@@ -278,7 +278,7 @@ def test_hours_with_times_count_beside_those_without(cast: Cast) -> None:
     for _ in range(2):
         cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=150)
     times = {"startedAt": "2026-11-15T00:00", "endedAt": "2026-11-15T19:46"}
-    with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already: a day has 24\. Change those"):
+    with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already: that day has 24:00\. Change those"):
         cast.perform(log_hours, Role.MEMBER, **times)
     entry = cast.perform(log_hours, Role.MEMBER, **times, breakMinutes=46)
     with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already"):

@@ -89,6 +89,6 @@ def test_the_office_stops_another_s_and_the_field_does_not(cast: Cast) -> None:
 def test_it_is_not_stopped_with_more_than_the_day_has(cast: Cast) -> None:
     running(cast, since="2026-11-16T00:00:00Z")
     at(cast).perform(log_hours, Role.MEMBER, on="2026-11-16", minutes=721)
-    with pytest.raises(Conflict, match=r"^12:01 hours of 2026-11-16 are logged already: a day has 24"):
+    with pytest.raises(Conflict, match=r"^12:01 hours of 2026-11-16 are logged already: that day has 24:00"):
         at(cast).perform(stop_timer, Role.MEMBER)
     assert at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=1)["minutes"] == 719

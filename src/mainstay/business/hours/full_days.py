@@ -57,9 +57,7 @@ def check_days(ctx: Context, person: str, values: Mapping[str, Any], but: str = 
     for on in dates:
         logged, lasts = sum(spell.minutes_of(on, zone) for spell in others), _day(on, zone).minutes
         if logged + added.minutes_of(on, zone) > lasts:
-            told = f"{hours_text(logged)} hours of {on} are logged already: a day has 24."
-            if lasts != timedelta(days=1) // _MINUTE:
-                told = f"{hours_text(logged)} hours of {on} are logged already: that day has {lasts // 60}."
+            told = f"{hours_text(logged)} hours of {on} are logged already: that day has {hours_text(lasts)}."
             refuse([Reason(f"{told} Change those first.", unblock="list_hours")])
 
 

@@ -12,7 +12,6 @@ from mainstay.business.invoices.model import PARTS, Invoice
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
 from mainstay.business.lines.pricing import PriceBook, rates_of
 from mainstay.business.organisation.house import House, house_of
-from mainstay.business.pricelist.store import ITEMS
 from mainstay.business.purchasing import materials
 from mainstay.business.purchasing.materials import Material
 from mainstay.business.quotes.model import Quote
@@ -164,16 +163,10 @@ def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | Non
     if without := sum(entry.bill_rate is None for entry in entries):
         ctx.warnings.append(f"{without} of the hours have no rate to bill at, and come to nothing. Set their prices.")
     worked = [_hours_line(entry, reader, usual) for entry in entries]
-    return [*worked, *(_material_line(one, _rate_of(ctx, one, usual)) for one in bought)]
+    return [*worked, *(_material_line(one, usual) for one in bought)]
 
 
-def _rate_of(ctx: Context, material: Material, usual: str | None) -> str | None:
-    """At which rate it is taxed: that of its item, where it has one of its own."""
-    item = ITEMS.find(ctx, "price_item.id = :id", id=material.item_id) if material.item_id else None
-    return (item.tax_rate_id if item else None) or usual
-
-
-def _material_line(material: Material, rate: str | None) -> Line:
+def _material_line(material: Material, usual: str | None) -> Line:
     return Line(
         new_id("line"),
         material.description,
@@ -181,7 +174,7 @@ def _material_line(material: Material, rate: str | None) -> Line:
         quantity=material.quantity,
         unit=material.unit,
         unit_price=material.price,
-        tax_rate_id=rate,
+        tax_rate_id=material.tax_rate_id or usual,
         cost=rounded(material.cost * UNIT, material.quantity) if material.quantity else None,
         source={"kind": material.kind, "id": material.id},
     )

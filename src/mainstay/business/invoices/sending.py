@@ -17,7 +17,7 @@ from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, Recipients, addressed, customer_s, mail
-from mainstay.business.issuing.printed import ProofOut, paper_of, printing, snapshot_of
+from mainstay.business.issuing.printed import ProofOut, paper_of, printing, refuse_proof_of_issued, snapshot_of
 from mainstay.business.lines.model import read_lines
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.house import House, house_of
@@ -29,7 +29,7 @@ from mainstay.paper.einvoice import Standing, standing
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, Reason, refuse
+from mainstay.terms.refusal import Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email, Paragraph
@@ -199,8 +199,7 @@ def get_invoice_proof(ctx: Context, _given: GetInvoiceProof, invoice: Invoice) -
 
     Stamped as a draft, without a number, and kept nowhere.
     """
-    if invoice.snapshot is not None:
-        raise Conflict(f"{invoice.named} was issued. Look at its PDF instead.")
+    refuse_proof_of_issued(invoice)
     snapshot = _frozen(ctx, invoice, CUSTOMERS.fetch(ctx, invoice.customer_id), house_of(ctx), _NO_NUMBER)
     return ProofOut.of(invoice.id, invoice.title or invoice.customer_name, snapshot)
 

@@ -173,18 +173,14 @@ def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:
 
 def of_quote(ctx: Context, quote: str) -> list[Invoice]:
     """The invoices that were drafted or issued of a quote, without those that are void, oldest first."""
-    return _that_stand(ctx, "quote_id = :of", quote)
+    return _that_stand(ctx, "invoice.quote_id = :of", quote)
 
 
 def of_job(ctx: Context, job: str) -> list[Invoice]:
     """The same of a job."""
-    return _that_stand(ctx, "job_id = :of", job)
+    return _that_stand(ctx, "invoice.job_id = :of", job)
 
 
 def _that_stand(ctx: Context, condition: str, of: str) -> list[Invoice]:
-    rows = ctx.rows.all(
-        f"SELECT id FROM invoice WHERE organisation_id = :organisation AND {condition} AND status <> 'void'"
-        " ORDER BY id",
-        of=of,
-    )
-    return [INVOICES.fetch(ctx, str(identity)) for (identity,) in rows]
+    sql = f"{INVOICES.everything} AND {condition} AND invoice.status <> 'void' ORDER BY invoice.id"
+    return [INVOICES.keep(row) for row in ctx.rows.all(sql, of=of)]

@@ -89,3 +89,9 @@ def snapshot_of(document: Document) -> Snapshot:
     if document.snapshot is None:
         raise Conflict(f"{document.named} was never sent, and has no file until it is.")
     return Snapshot.model_validate_json(document.snapshot)
+
+
+def refuse_proof_of_issued(document: Document) -> None:
+    """What was issued has a file of its own, and is looked at there."""
+    if document.snapshot is not None:
+        raise Conflict(f"{document.named} was issued. Look at its PDF instead.")

@@ -37,12 +37,17 @@ class Material(NamedTuple):
     cost: int
     price: int
     item_id: str | None
+    # That of its item, where it has one of its own.
+    tax_rate_id: str | None
 
 
 def unbilled(ctx: Context, job: str, until: str | None = None) -> list[Material]:
     """What was bought for a job, perhaps up to a date, that is billable and on no invoice."""
     rows = ctx.rows.all(
-        "SELECT id, kind, on_date, description, quantity, unit, cost, price, item_id FROM material"
+        "SELECT id, kind, on_date, description, quantity, unit, cost, price, item_id,"
+        " (SELECT price_item.tax_rate_id FROM price_item"
+        " WHERE price_item.organisation_id = :organisation AND price_item.id = material.item_id)"
+        " FROM material"
         " WHERE organisation_id = :organisation AND job_id = :job AND billable = 1 AND billed = 0"
         " AND on_date <= :until ORDER BY id",
         job=job,
@@ -59,8 +64,9 @@ def unbilled(ctx: Context, job: str, until: str | None = None) -> list[Material]
             int(cost or 0),
             int(price or 0),
             None if item is None else str(item),
+            None if rate is None else str(rate),
         )
-        for identity, kind, on, description, quantity, unit, cost, price, item in rows
+        for identity, kind, on, description, quantity, unit, cost, price, item, rate in rows
     ]
 
 

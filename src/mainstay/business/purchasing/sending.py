@@ -5,7 +5,7 @@ from typing import Any
 from mainstay.business.issuing.freezing import Order as Ordered
 from mainstay.business.issuing.freezing import freeze_order
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, mail, supplier_s
-from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing
+from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
@@ -17,7 +17,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, refuse
+from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email
@@ -105,8 +105,7 @@ def get_purchase_order_proof(ctx: Context, _given: GetPurchaseOrderProof, order:
 
     Stamped as a draft, and kept nowhere.
     """
-    if order.snapshot is not None:
-        raise Conflict(f"{order.number} was sent. Look at its PDF instead.")
+    refuse_proof_of_issued(order)
     supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
     return ProofOut.of(order.id, order.number, _frozen(ctx, order, supplier, house_of(ctx)))
 

@@ -9,7 +9,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
-from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing
+from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
 from mainstay.business.lines.model import read_lines
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes import store
@@ -23,7 +23,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, refuse
+from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email, Paragraph
@@ -146,8 +146,7 @@ def get_quote_proof(ctx: Context, _given: GetQuoteProof, quote: Quote) -> ProofO
 
     Stamped as a draft, and kept nowhere.
     """
-    if quote.snapshot is not None:
-        raise Conflict(f"{quote.named} was sent. Look at its PDF instead.")
+    refuse_proof_of_issued(quote)
     return ProofOut.of(
         quote.id, quote.named, _frozen(ctx, quote, CUSTOMERS.fetch(ctx, quote.customer_id), house_of(ctx))
     )

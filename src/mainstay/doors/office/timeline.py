@@ -10,7 +10,7 @@ from mainstay.values.words import words_of
 
 _LONGEST = 120
 
-TOLD = {
+IN_THE_PAST = {
     # The organisation and its people.
     "create_organisation": "Organisation created",
     "update_organisation": "Details changed",
@@ -156,7 +156,7 @@ def _outcome(name: str, given: Mapping[str, Any]) -> str:
         return f"{_BECAME[name]}: {words_of(str(status)).lower()}"
     field, words = DECIDED.get(name, ("", {}))
     # What is done no more is told by its name.
-    return words.get(str(given.get(field)), TOLD.get(name) or words_of(name))
+    return words.get(str(given.get(field)), IN_THE_PAST.get(name) or words_of(name))
 
 
 def _short(text: str) -> str:
