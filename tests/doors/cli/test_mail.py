@@ -29,7 +29,7 @@ def test_a_mail_goes_to_the_server(fresh_settings: Settings) -> None:
         address = f"smtp://office:a%20password@127.0.0.1:{room.port}"
         told = command(fresh_settings, "mail", "test", "ann@calder.example", "--json", MAINSTAY_SMTP=address).outcome
         wrong = command(
-            fresh_settings, "mail", "test", "ann@calder.example", MAINSTAY_SMTP=address.replace("20", "21")
+            fresh_settings, "mail", "test", "ann@calder.example", MAINSTAY_SMTP=address.replace("%20", "%21")
         ).refusal
 
     assert told == {"to": "ann@calder.example", "from": fresh_settings.sender, "by": "smtp"}
