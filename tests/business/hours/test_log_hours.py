@@ -278,7 +278,7 @@ def test_hours_with_times_count_beside_those_without(cast: Cast) -> None:
     for _ in range(2):
         cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=150)
     times = {"startedAt": "2026-11-15T00:00", "endedAt": "2026-11-15T19:46"}
-    with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already: that day has 24:00\. Change those"):
+    with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already: that day has 24:00\. Change"):
         cast.perform(log_hours, Role.MEMBER, **times)
     entry = cast.perform(log_hours, Role.MEMBER, **times, breakMinutes=46)
     with pytest.raises(Conflict, match=r"^5:00 hours of 2026-11-15 are logged already"):

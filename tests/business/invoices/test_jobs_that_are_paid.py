@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from billing import BOILER, a_sold_quote, an_hour, an_invoice, credited, issued, paid, voided, worked_job
+from billing import BOILER, FLUE, a_sold_quote, an_hour, an_invoice, credited, issued, paid, voided, worked_job
 from cast import Cast
 from evidence import events
 from labour import at as at_noon
@@ -62,6 +62,39 @@ def test_a_deposit_that_is_paid_closes_nothing(noon: Cast) -> None:
     assert (noon.perform(get_job, jobId=job)["status"], stage_of(noon, job)) == ("done", "toInvoice")
     paid(noon, issued(noon, an_invoice(noon, quoteId=quote["id"])))
     assert noon.perform(get_job, jobId=job)["status"] == "closed"
+
+
+def test_a_line_of_the_quote_that_is_on_no_invoice_keeps_it_open(noon: Cast) -> None:
+    quote = a_sold_quote(noon, BOILER, FLUE)
+    job = done(noon, {"id": quote["jobId"]})
+    boiler, flue = (line["id"] for line in quote["lines"])
+    paid(noon, issued(noon, an_invoice(noon, quoteId=quote["id"], quoteLines=[boiler])))
+    assert (noon.perform(get_job, jobId=job)["status"], stage_of(noon, job)) == ("done", "toInvoice")
+    second = issued(noon, an_invoice(noon, quoteId=quote["id"], quoteLines=[flue]))
+    assert stage_of(noon, job) == "invoiced"
+    paid(noon, second)
+    assert noon.perform(get_job, jobId=job)["status"] == "closed"
+
+
+def test_a_quote_that_is_billed_in_parts_or_on_other_lines_is_invoiced_once_it_is_all_there(noon: Cast) -> None:
+    quotes = [a_sold_quote(noon, BOILER, FLUE) for _ in range(2)]
+    jobs = [done(noon, {"id": quote["jobId"]}) for quote in quotes]
+    issued(noon, an_invoice(noon, quoteId=quotes[0]["id"], part={"percent": "33.33"}))
+    issued(noon, an_invoice(noon, jobId=jobs[1], lines=[{"description": "Heating", "unitPrice": "1091.09"}]))
+    assert [stage_of(noon, job) for job in jobs] == ["toInvoice", "toInvoice"]
+    issued(noon, an_invoice(noon, quoteId=quotes[0]["id"], part={"percent": "66.67"}))
+    issued(noon, an_invoice(noon, jobId=jobs[1], lines=[{"description": "Rest", "unitPrice": "0.01"}]))
+    assert [stage_of(noon, job) for job in jobs] == ["invoiced", "invoiced"]
+
+
+def test_what_is_left_of_a_price_keeps_it_open_and_what_is_credited_of_it_does_not(noon: Cast) -> None:
+    job = done(noon, a_job(noon, a_customer(noon), billing="fixed", budget="1000"))
+    issued(noon, an_invoice(noon, jobId=job, lines=[{"description": "First half", "unitPrice": "999.99"}]))
+    assert stage_of(noon, job) == "toInvoice"
+    rest = issued(noon, an_invoice(noon, jobId=job, lines=[{"description": "Rest", "unitPrice": "10"}]))
+    assert stage_of(noon, job) == "invoiced"
+    credited(noon, rest, amount="5")
+    assert stage_of(noon, job) == "invoiced"
 
 
 def test_what_is_not_billed_yet_keeps_it_open(noon: Cast) -> None:

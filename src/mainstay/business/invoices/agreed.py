@@ -1,8 +1,10 @@
 """What was agreed for a job without a quote, as it is billed: its price, less what is on invoices already."""
 
+from collections.abc import Sequence
+
 from mainstay.business.invoices import store
 from mainstay.business.invoices.billing import Billed, as_price, remaining
-from mainstay.business.invoices.model import Invoice
+from mainstay.business.invoices.model import PARTS, Invoice
 from mainstay.business.jobs.model import Job
 from mainstay.business.lines.model import Line, Terms, draw_up, read_lines, read_share
 from mainstay.business.lines.pricing import PriceBook, rates_of
@@ -34,6 +36,14 @@ def price_of(ctx: Context, job: Job, house: House) -> Billed:
     return Billed([Line(new_id("line"), job.title, unit_price=price, tax_rate_id=rate)], None, inclusive=False)
 
 
+def is_price_invoiced(ctx: Context, job: Job, issued: Sequence[Invoice]) -> bool:
+    """Whether the price of a job is on these invoices; where it has none, whether one bills more than a part."""
+    agreed = _agreed(job, issued[0].currency)
+    if not agreed:
+        return any(one.kind not in PARTS for one in issued)
+    return sum(_but_work(ctx, one) for one in issued) >= agreed
+
+
 def _agreed(job: Job, currency: str) -> int | None:
     """In minor units; what is only an estimate was not agreed, and a quote is billed by its lines."""
     if job.billing != "fixed" or job.quote_id or not job.budget:
@@ -50,14 +60,18 @@ def _instead(job: Job) -> str:
 
 
 def _of_price(ctx: Context, invoice: Invoice) -> int:
-    """What an invoice bills of the price, before tax: all but work, less what was credited."""
+    """What an invoice bills of the price, before tax, less what was credited."""
+    return min(_but_work(ctx, invoice), sum(settled.net for settled in remaining(ctx, invoice).values()))
+
+
+def _but_work(ctx: Context, invoice: Invoice) -> int:
+    """What an invoice comes to before tax, without the work on it."""
     lines = [line for line in read_lines(invoice.lines) if line.kind == "item"]
     priced = [line for line in lines if not line.source or line.source["kind"] not in _WORK]
-    kept = sum(settled.net for settled in remaining(ctx, invoice).values())
     if len(priced) == len(lines):
-        return kept
+        return invoice.net
     terms = Terms(invoice.currency, invoice.prices_include_tax, read_share(None, invoice.currency))
-    return min(kept, draw_up(priced, rates_of(ctx, priced), terms).totals.net)
+    return draw_up(priced, rates_of(ctx, priced), terms).totals.net
 
 
 def _told(job: Job, currency: str, agreed: int, billed: int, before: list[Invoice]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mainstay.business.invoices import store
+from mainstay.business.invoices import settling
 from mainstay.business.invoices.events import InvoicePaid, InvoicePartPaid, InvoiceUpdated
 from mainstay.business.invoices.model import Invoice
 from mainstay.business.invoices.payment import PAYMENTS, Payment
@@ -23,7 +23,7 @@ def allocate(ctx: Context, payment: Payment, wanted: Mapping[str, int]) -> Payme
             _check(invoice, payment, more)
             numbers[identity] = invoice.named
             _keep(ctx, payment.id, identity, wanted.get(identity, 0))
-            _tell(ctx, store.settle(ctx, invoice, paid=more), invoice)
+            _tell(ctx, settling.settle(ctx, invoice, paid=more), invoice)
     return _save(ctx, payment, wanted, numbers)
 
 

@@ -146,6 +146,15 @@ def is_billed(ctx: Context, quote: Quote) -> bool:
     return all(line.id in billed for line in _that_count(quote) if line.kind == "item")
 
 
+def is_quote_invoiced(ctx: Context, quote: Quote, issued: Sequence[Invoice]) -> bool:
+    """Whether all of a quote is on these invoices: line by line or, billed otherwise, by what it comes to."""
+    billed = {line["source"]["id"] for one in issued for line in one.lines if line["source"]}
+    if all(line.id in billed for line in _that_count(quote) if line.kind == "item"):
+        return True
+    parts = [_billed_of_quote(ctx, quote, one) if one.quote_id else one.total for one in issued]
+    return sum(parts) >= quote.total
+
+
 def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
     """What was worked and bought for a job and is billable and on no invoice: all up to a date, or these."""
     usual = PriceBook(ctx).usual_rate

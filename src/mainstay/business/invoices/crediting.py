@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.invoices import sources, store
+from mainstay.business.invoices import settling, sources
 from mainstay.business.invoices.allocating import release
 from mainstay.business.invoices.billing import remaining
 from mainstay.business.invoices.credit_note import (
@@ -115,16 +115,16 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     refuse([*house.if_closed(today), *recipients.against])
     credited = _credited(ctx, given, invoice)
     note = _issue(ctx, invoice, credited, given.reason, today)
-    after = store.settle(ctx, invoice, credited=note.total)
+    after = settling.settle(ctx, invoice, credited=note.total)
     if after.due < 0:
         surplus = -after.due
         release(ctx, after, surplus)
-        after = store.settle(ctx, after, paid=-surplus)
+        after = settling.settle(ctx, after, paid=-surplus)
         left = f"{amount_text(surplus, invoice.currency)} {invoice.currency}"
         ctx.effects.append(f"{left} that was paid stays on the account of {invoice.customer_name}.")
     if after.status == "credited" and sources.free(ctx, after):
         ctx.effects.append("What it bills can be billed again.")
-        store.hand_down(ctx, after.job_id)
+        settling.hand_down(ctx, after.job_id)
     ctx.post(printing(note.id, note.number))
     total = f"{amount_text(note.total, note.currency)} {note.currency}"
     ctx.summary = f"{note.number} credits {total} of {invoice.called} to {invoice.customer_name}."

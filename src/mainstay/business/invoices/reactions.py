@@ -1,6 +1,6 @@
 """What follows for invoices when something happens elsewhere."""
 
-from mainstay.business.invoices import store
+from mainstay.business.invoices import settling, store
 from mainstay.business.invoices.billing import left_of
 from mainstay.business.invoices.model import PARTS
 from mainstay.business.invoices.operations import DraftInvoice, draft
@@ -25,7 +25,7 @@ def draft_deposit(ctx: Context, happening: Happening) -> None:
 
 def close_paid_job(ctx: Context, happening: Happening) -> None:
     """Work that is done and was paid before is closed."""
-    store.hand_down(ctx, happening.record["id"])
+    settling.hand_down(ctx, happening.record["id"])
 
 
 REACTIONS = (Reaction(QuoteAccepted, draft_deposit), Reaction(JobCompleted, close_paid_job))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.invoices import sources, store
+from mainstay.business.invoices import settling, sources
 from mainstay.business.invoices.billing import beyond_quote, is_billed
 from mainstay.business.invoices.events import InvoiceSent, InvoiceVoided
 from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, standing_of
@@ -115,7 +115,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
             "sent_at": ctx.at,
         },
     )
-    store.hand_down(ctx, after.job_id)
+    settling.hand_down(ctx, after.job_id)
     ctx.post(printing(after.id, after.named))
     ctx.summary = f"{after.called} goes to {after.customer_name}: {after.total_text}, due on {due_on}."
     if judged.e_invoice.missing:
@@ -157,7 +157,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     if sources.free(ctx, after):
         ctx.effects.append("What it bills can be billed again.")
     ctx.effects.append("Its number stays in the books, and its PDF gets a stamped copy. Nobody is mailed.")
-    store.hand_down(ctx, after.job_id)
+    settling.hand_down(ctx, after.job_id)
     ctx.post(printing(after.id, f"{after.named}, void", form="void"))
     ctx.record(InvoiceVoided(after, invoice))
     return after

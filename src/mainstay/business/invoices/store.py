@@ -1,13 +1,10 @@
-"""Where invoices are kept, and what follows for their jobs when they change."""
+"""Where invoices are kept."""
 
 from typing import Any, get_args
 
 import orjson
 
-from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, Status, standing_of
-from mainstay.business.jobs import store as jobs
-from mainstay.business.jobs.events import JobUpdated
-from mainstay.business.jobs.store import JOBS
+from mainstay.business.invoices.model import Invoice, ListedInvoice, Status
 from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -101,65 +98,6 @@ def delete(ctx: Context, invoice: Invoice) -> None:
     search.renew(ctx.rows, INVOICES.prefix, invoice.id, frozenset())
     ctx.rows.run("DELETE FROM invoice WHERE organisation_id = :organisation AND id = :id", id=invoice.id)
     ctx.pen.touch(invoice.id)
-
-
-def settle(ctx: Context, invoice: Invoice, *, paid: int = 0, credited: int = 0) -> Invoice:
-    """The invoice with so much more paid and credited, and what follows from it for its state and its job."""
-    paid, credited = invoice.paid + paid, invoice.credited + credited
-    due = invoice.total - paid - credited
-    after = INVOICES.save(
-        ctx,
-        invoice,
-        {
-            "paid": paid,
-            "credited": credited,
-            "due": due,
-            "standing": standing_of(invoice.total, paid, credited),
-            "owing": due > 0,
-        },
-    )
-    hand_down(ctx, invoice.job_id)
-    return after
-
-
-def hand_down(ctx: Context, job: str | None) -> None:
-    """Let a job know whether it is invoiced and what is owed.
-
-    Once all of it is paid, work that is done is closed; where something is owed again, it is only done again.
-    """
-    if job is None:
-        return
-    known = JOBS.find(ctx, "job.id = :id", id=job)
-    if known is None:
-        return
-    billed, owed = _billed(ctx, job)
-    invoiced = billed and not _has_unbilled(ctx, job)
-    changes: dict[str, Any] = {"invoiced": invoiced, "owed": owed}
-    closes = known.status == "done" and invoiced and not owed
-    opens = known.status == "closed" and billed and bool(owed)
-    if closes or opens:
-        changes["status"] = "closed" if closes else "done"
-    after = jobs.save(ctx, known, changes)
-    if closes or opens:
-        why = "is closed: all of it is invoiced and paid" if closes else "is not closed any more: it is not paid"
-        ctx.effects.append(f"{known.called} {why}.")
-        ctx.record(JobUpdated(after, known))
-
-
-def _billed(ctx: Context, job: str) -> tuple[bool, int]:
-    """Whether more than parts were asked for in advance, and what is still to be paid."""
-    rows = ctx.rows.all(
-        "SELECT kind, owing, due FROM invoice WHERE organisation_id = :organisation AND job_id = :job"
-        " AND status = 'issued' AND standing <> 'credited'",
-        job=job,
-    )
-    return any(kind not in PARTS for kind, _, _ in rows), sum(int(due or 0) for _, owing, due in rows if owing)
-
-
-def _has_unbilled(ctx: Context, job: str) -> bool:
-    of_job = "WHERE organisation_id = :organisation AND job_id = :job AND billable = 1 AND billed = 0"
-    hours = ctx.rows.one(f"SELECT 1 FROM time_entry {of_job} AND status = 'approved' LIMIT 1", job=job)
-    return hours is not None or ctx.rows.one(f"SELECT 1 FROM material {of_job} LIMIT 1", job=job) is not None
 
 
 def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:
