@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from apps import Person, register
 from cast import PASSWORD, Cast
-from chromium import NARROW, TINY, WIDE, Scheme, check_page, open_page, sign_in
+from chromium import NARROW, check_page, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.identity.keys import create_key, list_keys
@@ -215,15 +215,12 @@ def test_the_reference_of_the_api_is_without_faults(server: RunningServer, brows
         check_page(page)
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (TINY, "dark")])
-def test_every_page_is_without_faults(
-    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
-) -> None:
+def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
     owner = somebody(cast)
     invited = invite_someone_with_a_long_name(cast)
     cast.key()
     (key,) = cast.perform(list_keys)["data"]
-    with open_page(browser, server.url, size, scheme) as page:
+    with open_page(browser, server.url) as page:
         for path in ("/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/reset-password/x"):
             page.goto(path)
             check_page(page)

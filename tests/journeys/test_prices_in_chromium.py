@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import TINY, WIDE, Scheme, check_page, open_page, sign_in, without_scripts
+from chromium import check_page, open_page, sign_in, without_scripts
 from mainstay.business.pricelist.operations import list_price_items
 from mainstay.business.pricelist.taxes import list_tax_rates
 from running import RunningServer
@@ -75,10 +75,7 @@ def make_kit(page: Page, *, scripts: bool) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Copper pipe")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (TINY, "dark")])
-def test_every_page_is_without_faults(
-    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
-) -> None:
+def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
     rate, supplier = a_rate(cast, LONG_NAME, isDefault=True), a_supplier(cast, LONG_NAME, email="orders@long.example")
     item = an_item(cast, LONG_NAME, code="WEATHER-COMPENSATED-24", costPrice="900719925474.0991", supplierId=supplier)
     kit = a_kit(cast, {item: "0.0001"}, unit="piece", taxRateId=rate)
@@ -92,7 +89,7 @@ def test_every_page_is_without_faults(
         "/settings/mail-texts",
         "/settings/mail-texts/reminder",
     ]
-    with open_page(browser, server.url, size, scheme) as page:
+    with open_page(browser, server.url) as page:
         sign_in(page, somebody(cast))
         for path in paths:
             page.goto(path)

@@ -1,10 +1,9 @@
 """Purchasing in a real browser: a purchase from its order to its bill, and every page without faults."""
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from cast import Cast
-from chromium import LOOKS, Scheme, check_page, open_page, sign_in
+from chromium import check_page, open_page, sign_in
 from mainstay.business.purchasing.bills import list_bills
 from mainstay.business.purchasing.operations import list_purchase_orders
 from ordering import PIPE, VALVE, an_order, billed, bought_for, ordered, received
@@ -49,10 +48,7 @@ def test_a_purchase_goes_from_its_order_to_its_bill(server: RunningServer, cast:
     assert (order["status"], bill["status"], bill["total"]) == ("billed", "paid", "72.00")
 
 
-@pytest.mark.parametrize(("size", "scheme"), LOOKS)
-def test_every_page_is_without_faults(
-    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int], scheme: Scheme
-) -> None:
+def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
     usual_tax(cast)
     supplier, job = a_supplier(cast, LONG_NAME), bought_for(cast)
     lines = [
@@ -64,7 +60,7 @@ def test_every_page_is_without_faults(
     draft = an_order(cast, supplierId=supplier, jobId=job["id"], lines=lines)
     order = received(cast, ordered(cast, supplierId=supplier, jobId=job["id"], lines=lines), "", "4", slip="LS 7")
     bill = billed(cast, order, "", "", "4", total="28.80")
-    with open_page(browser, server.url, size, scheme) as page:
+    with open_page(browser, server.url) as page:
         sign_in(page, somebody(cast))
         for path in (
             "/purchasing/orders",

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast, assemble
-from chromium import TINY, WIDE, Scheme, check_page, open_page, sign_in
+from chromium import check_page, open_page, sign_in
 from hooking import DELIVERIES, WEBHOOKS, House, Receiver, open_house, open_receiver
 from installations import Installations
 from mainstay.terms.rights import Role
@@ -171,12 +171,9 @@ def test_it_works_without_javascript(browser: Browser, house: House, cast: Cast,
         context.close()
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (TINY, "dark")])
-def test_every_page_is_without_faults(
-    house: House, cast: Cast, browser: Browser, receiver: Receiver, size: tuple[int, int], scheme: Scheme
-) -> None:
+def test_every_page_is_without_faults(house: House, cast: Cast, browser: Browser, receiver: Receiver) -> None:
     owner = somebody(cast)
-    with open_page(browser, house.server.url, size, scheme) as page:
+    with open_page(browser, house.server.url) as page:
         sign_in(page, owner)
         page.goto(WEBHOOKS)
         expect(page.get_by_text("No webhooks yet")).to_be_visible()
