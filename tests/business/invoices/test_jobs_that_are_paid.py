@@ -8,8 +8,10 @@ from billing import BOILER, FLUE, a_sold_quote, an_hour, an_invoice, credited, i
 from cast import Cast
 from evidence import events
 from labour import at as at_noon
+from mainstay.business.invoices.operations import delete_draft_invoice
 from mainstay.business.invoices.paying import record_payment
 from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.terms.rights import Role
 from quoting import later
 from trade import a_customer, a_job, work_off
 
@@ -85,6 +87,30 @@ def test_a_quote_that_is_billed_in_parts_or_on_other_lines_is_invoiced_once_it_i
     issued(noon, an_invoice(noon, quoteId=quotes[0]["id"], part={"percent": "66.67"}))
     issued(noon, an_invoice(noon, jobId=jobs[1], lines=[{"description": "Rest", "unitPrice": "0.01"}]))
     assert [stage_of(noon, job) for job in jobs] == ["invoiced", "invoiced"]
+
+
+def test_each_quote_that_was_agreed_for_it_must_be_invoiced(noon: Cast) -> None:
+    first = a_sold_quote(noon, BOILER)
+    job = done(noon, {"id": first["jobId"]})
+    more = a_sold_quote(noon, FLUE, customerId=first["customerId"], jobId=job)
+    assert noon.perform(get_job, jobId=job)["budget"] == "1091.10"
+    for quote in (first, more):
+        assert stage_of(noon, job) == "toInvoice"
+        paid(noon, issued(noon, an_invoice(noon, quoteId=quote["id"])))
+    assert noon.perform(get_job, jobId=job)["status"] == "closed"
+
+
+def test_hours_on_a_draft_keep_it_open_whatever_becomes_of_the_draft(noon: Cast) -> None:
+    job = worked_job(noon)
+    an_hour(noon, job, on="2026-11-15")
+    first = an_invoice(noon, jobId=job["id"], unbilled=True)
+    an_hour(noon, job, on="2026-11-16")
+    second = an_invoice(noon, jobId=job["id"], unbilled=True)
+    done(noon, job)
+    paid(noon, issued(noon, first))
+    assert stage_of(noon, job["id"]) == "toInvoice"
+    noon.perform(delete_draft_invoice, Role.OFFICE, invoiceId=second["id"], confirmed=True)
+    assert stage_of(noon, job["id"]) == "toInvoice"
 
 
 def test_what_is_left_of_a_price_keeps_it_open_and_what_is_credited_of_it_does_not(noon: Cast) -> None:

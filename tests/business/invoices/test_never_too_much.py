@@ -22,6 +22,22 @@ def test_a_part_that_was_asked_for_cannot_be_left_out_of_the_last_invoice(cast: 
         issued(cast, final)
 
 
+def test_a_part_bills_nothing_else_and_no_more_than_is_left(cast: Cast) -> None:
+    quote = a_sold_quote(cast)
+    part = an_invoice(cast, quoteId=quote["id"], part={"percent": "30"})
+    words: dict[str, object] = {"edit": "add", "kind": "text", "description": "As agreed on the phone."}
+    more: dict[str, object] = {"edit": "add", "description": "A valve", "unitPrice": "12"}
+    with pytest.raises(Invalid, match=r"^edits\.1: is for another invoice: on a deposit invoice, a part of the quote"):
+        changed(cast, part, words, more)
+    with pytest.raises(Invalid, match=r"^sources: is for another invoice"):
+        changed(cast, part, sources=["entry_1"])
+    changed(cast, part, words, {"edit": "set", "lineId": part["lines"][0]["id"], "unitPrice": "1091.11"})
+    with pytest.raises(Blocked, match=r"0\.01 more is billed of Q-0001 than was quoted\. Bill less, or"):
+        issued(cast, part)
+    changed(cast, part, {"edit": "set", "lineId": part["lines"][0]["id"], "unitPrice": "1091.10"})
+    assert issued(cast, part)["total"] == "1091.10"
+
+
 def test_a_line_of_a_quote_is_billed_at_no_more_than_was_quoted(cast: Cast) -> None:
     quote = a_sold_quote(cast)
     final = an_invoice(cast, quoteId=quote["id"])

@@ -16,6 +16,7 @@ def allocate(ctx: Context, payment: Payment, wanted: Mapping[str, int]) -> Payme
     """Let a payment be for these invoices, with so much each, in minor units; those with nothing are let go."""
     before = payment.shares
     numbers = {one["invoiceId"]: one["invoiceNumber"] for one in payment.allocations}
+    settled = []
     for identity in sorted({*before, *wanted}):
         more = wanted.get(identity, 0) - before.get(identity, 0)
         if more:
@@ -23,7 +24,10 @@ def allocate(ctx: Context, payment: Payment, wanted: Mapping[str, int]) -> Payme
             _check(invoice, payment, more)
             numbers[identity] = invoice.named
             _keep(ctx, payment.id, identity, wanted.get(identity, 0))
-            _tell(ctx, settling.settle(ctx, invoice, paid=more), invoice)
+            settled.append((settling.settle(ctx, invoice, paid=more), invoice))
+    settling.hand_down_all(ctx, [after for after, _ in settled])
+    for after, invoice in settled:
+        _tell(ctx, after, invoice)
     return _save(ctx, payment, wanted, numbers)
 
 

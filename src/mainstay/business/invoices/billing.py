@@ -9,6 +9,7 @@ from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.hours import store as hours
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.model import PARTS, Invoice
+from mainstay.business.lines.edits import LineEdit
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
 from mainstay.business.lines.pricing import PriceBook, rates_of
 from mainstay.business.organisation.house import House, house_of
@@ -71,6 +72,17 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     return Billed(lines, None, inclusive=True)
 
 
+def check_part(invoice: Invoice, edits: Sequence[LineEdit], sources: Sequence[str]) -> None:
+    """Refuse to bill more on a part of a quote: the last invoice takes all of it off again."""
+    if invoice.kind not in PARTS:
+        return
+    named = [f"edits.{place}" for place, edit in enumerate(edits) if edit.edit == "add" and edit.bills]
+    named += ["sources"] if sources else []
+    told = f"is for another invoice: on a {invoice.kind} invoice, a part of the quote stands alone"
+    if faults := [Fault(name, f"{told}. Draft one with draft_invoice") for name in named]:
+        raise Invalid(faults)
+
+
 def left_of(ctx: Context, quote: Quote) -> int:
     """What of a quote is neither invoiced nor drafted; what an invoice bills on top of it does not count."""
     return quote.total - sum(
@@ -92,9 +104,11 @@ def _billed_of_quote(ctx: Context, quote: Quote, invoice: Invoice) -> int:
 
 def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
     """Why more would be billed of a quote than was quoted: a line that grew, or a part that is not taken off."""
-    if invoice.quote_id is None or invoice.kind in PARTS:
+    if invoice.quote_id is None:
         return []
     quote = QUOTES.fetch(ctx, invoice.quote_id)
+    if invoice.kind in PARTS:
+        return _beyond_rest(ctx, quote, invoice)
     quoted = {line["id"]: line["amount"] for line in quote.lines}
     reasons = []
     for line in invoice.lines:
@@ -111,6 +125,15 @@ def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
             if one.kind in PARTS and one.is_issued and one.total > one.credited and one.deducted_on is None
         ]
     return reasons
+
+
+def _beyond_rest(ctx: Context, quote: Quote, part: Invoice) -> list[Reason]:
+    over = -left_of(ctx, quote)
+    # Where the lines themselves are billed, it comes too late altogether, which is told elsewhere.
+    if over <= 0 or is_billed(ctx, quote):
+        return []
+    told = f"With {part.named}, {amount_text(over, quote.currency)} more is billed of {quote.named} than was quoted."
+    return [Reason(f"{told} Bill less, or bill what is more on an invoice of its own.", "update_invoice")]
 
 
 def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: Reader, *, alone: bool) -> Billed:
@@ -146,13 +169,18 @@ def is_billed(ctx: Context, quote: Quote) -> bool:
     return all(line.id in billed for line in _that_count(quote) if line.kind == "item")
 
 
-def is_quote_invoiced(ctx: Context, quote: Quote, issued: Sequence[Invoice]) -> bool:
-    """Whether all of a quote is on these invoices: line by line or, billed otherwise, by what it comes to."""
-    billed = {line["source"]["id"] for one in issued for line in one.lines if line["source"]}
+def are_quotes_invoiced(ctx: Context, quotes: Sequence[Quote], issued: Sequence[Invoice]) -> bool:
+    """Whether all of some quotes is on these invoices: line by line or, billed otherwise, by what they come to."""
+    of_none = sum(one.total for one in issued if one.quote_id is None)
+    return sum(_not_invoiced(ctx, quote, issued) for quote in quotes) <= of_none
+
+
+def _not_invoiced(ctx: Context, quote: Quote, issued: Sequence[Invoice]) -> int:
+    own = [one for one in issued if one.quote_id == quote.id]
+    billed = {line["source"]["id"] for one in own for line in one.lines if line["source"]}
     if all(line.id in billed for line in _that_count(quote) if line.kind == "item"):
-        return True
-    parts = [_billed_of_quote(ctx, quote, one) if one.quote_id else one.total for one in issued]
-    return sum(parts) >= quote.total
+        return 0
+    return max(quote.total - sum(_billed_of_quote(ctx, quote, one) for one in own), 0)
 
 
 def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:

@@ -124,7 +124,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
         ctx.effects.append(f"{left} that was paid stays on the account of {invoice.customer_name}.")
     if after.status == "credited" and sources.free(ctx, after):
         ctx.effects.append("What it bills can be billed again.")
-        settling.hand_down(ctx, after.job_id)
+    settling.hand_down(ctx, after.job_id)
     ctx.post(printing(note.id, note.number))
     total = f"{amount_text(note.total, note.currency)} {note.currency}"
     ctx.summary = f"{note.number} credits {total} of {invoice.called} to {invoice.customer_name}."

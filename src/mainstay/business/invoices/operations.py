@@ -8,7 +8,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.agreed import price_of
-from mainstay.business.invoices.billing import Billed, Reader, lines_of, part_of, reader_of, work_of
+from mainstay.business.invoices.billing import Billed, Reader, check_part, lines_of, part_of, reader_of, work_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
 from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Narrowed
 from mainstay.business.invoices.store import INVOICES, LISTED
@@ -203,6 +203,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
 
     Only what is sent changes; lines by edits, each of which names its line. What was issued is voided or credited.
     """
+    check_part(invoice, given.edits or [], given.sources or [])
     changes = given.sent("invoice_id", "edits", "discount", "sources")
     _check_site(ctx, invoice.customer_id, given.site_id)
     if "discount" in given.model_fields_set:

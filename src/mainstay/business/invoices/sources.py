@@ -34,6 +34,11 @@ def sources_of(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
     return {line["source"]["id"]: line["source"]["kind"] for line in lines if line["source"]}
 
 
+def bills_work(invoice: Invoice) -> bool:
+    """Whether hours or materials are on an invoice."""
+    return any(kind in _MARKED for kind in sources_of(invoice.lines).values())
+
+
 def _take(ctx: Context, invoice: Invoice, source: str, kind: str) -> list[Reason]:
     """Take a source, or the reason that another invoice has it."""
     is_free = ctx.rows.run(

@@ -44,6 +44,11 @@ class LineFields(BaseModel):
         """The fields of a line that were sent, by name."""
         return {name: getattr(self, name) for name in self.model_fields_set if name not in _OF_EDITS}
 
+    @property
+    def bills(self) -> bool:
+        """Whether it is more than words."""
+        return "kind" not in self.model_fields_set or self.kind == "item"
+
 
 _OF_EDITS = frozenset({"edit", "line_id", "position"})
 

@@ -86,10 +86,11 @@ class Accepted(NamedTuple):
 def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     """Fix what was chosen, and let the job begin: the quote's own, or a new one."""
     reckoned = drawn(ctx, choose(read_lines(quote.lines), accepted.chosen), quote.reckoned)
-    # What was agreed, in the ten-thousandths in which a budget is kept.
-    budget = max(int(reckoned["net"]), 0) * UNIT // 10 ** CURRENCIES[quote.currency]
-    agreed = {"billing": "fixed", "budget": budget, "quote_id": quote.id}
     own = _own_job(ctx, quote)
+    # With what was agreed for the same job before, in the ten-thousandths in which a budget is kept.
+    net = int(reckoned["net"]) + sum(one.net for one in (store.accepted_for(ctx, own.id) if own else ()))
+    budget = max(net, 0) * UNIT // 10 ** CURRENCIES[quote.currency]
+    agreed = {"billing": "fixed", "budget": budget, "quote_id": quote.id}
     job = own or _new_job(ctx, quote, agreed)
     acceptance = {
         "method": accepted.method,

@@ -82,6 +82,12 @@ LISTED = Listing(
 )
 
 
+def accepted_for(ctx: Context, job: str) -> list[Quote]:
+    """What was agreed for a job, the oldest first."""
+    sql = f"{QUOTES.everything} AND quote.job_id = :job AND quote.status = 'accepted' ORDER BY quote.id"
+    return [QUOTES.keep(row) for row in ctx.rows.all(sql, job=job)]
+
+
 def job_of(ctx: Context, job: str) -> Job:
     """A job that is known to be there, whoever acts on it."""
     found = JOBS.find(ctx, "job.id = :id", id=job)
