@@ -1,12 +1,22 @@
+from collections.abc import Callable
+
 import pytest
 
+import billing
 from cast import Cast
 from evidence import events, holder, trail
 from issued import an_invoice
+from mainstay.business.invoices.operations import delete_draft_invoice
+from mainstay.business.invoices.paying import record_payment
 from mainstay.business.organisation.operations import get_organisation, update_organisation
+from mainstay.business.purchasing.ending import cancel_purchase_order
+from mainstay.business.quotes.sending import withdraw_quote
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Invalid, Stale
 from mainstay.terms.rights import Role
+from ordering import a_bill, an_order
+from quoting import a_draft
+from trade import a_customer
 
 ADDRESS = {
     "line1": "1 High Street",
@@ -186,15 +196,42 @@ def test_the_office_alone_is_shown_the_bank(cast: Cast, role: Role) -> None:
     assert shown["eInvoiceAddress"] == EVERY_FIELD["eInvoiceAddress"]
 
 
-def test_the_currency_stays_once_an_invoice_was_issued(cast: Cast) -> None:
-    an_invoice(cast, None)
+def _a_payment(cast: Cast) -> None:
+    cast.perform(record_payment, customerId=a_customer(cast), amount="10")
+
+
+@pytest.mark.parametrize(
+    ("kind", "write"),
+    [
+        ("quotes", a_draft),
+        ("invoices", lambda cast: an_invoice(cast, None)),
+        ("invoices", an_invoice),
+        ("payments", _a_payment),
+        ("purchase orders", an_order),
+        ("bills", a_bill),
+    ],
+    ids=["quote", "draft", "invoice", "payment", "order", "bill"],
+)
+def test_the_currency_stays_once_a_document_is_in_it(cast: Cast, kind: str, write: Callable[[Cast], object]) -> None:
     assert cast.perform(update_organisation, currency="EUR")["currency"] == "EUR"
-    an_invoice(cast)
+    assert cast.perform(update_organisation, currency="GBP")["currency"] == "GBP"
+    write(cast)
     with pytest.raises(Invalid) as refusal:
-        cast.perform(update_organisation, currency="GBP", name="New")
-    assert refusal.value.text == "currency: must stay EUR: invoices were issued in it"
+        cast.perform(update_organisation, currency="EUR", name="New")
+    told = f"currency: cannot be EUR: there are {kind} in another currency. Drop those that are drafts, or keep GBP"
+    assert refusal.value.text == told
     # Nothing else is closed by that, nor is saying again what it is.
-    assert cast.perform(update_organisation, currency="EUR", name="New")["name"] == "New"
+    assert cast.perform(update_organisation, currency="GBP", name="New")["name"] == "New"
+
+
+def test_the_currency_is_free_again_once_the_drafts_are_dropped(cast: Cast) -> None:
+    quote, invoice, order = a_draft(cast), billing.an_invoice(cast), an_order(cast)
+    with pytest.raises(Invalid, match="there are quotes and invoices and purchase orders in another currency"):
+        cast.perform(update_organisation, currency="EUR")
+    cast.perform(withdraw_quote, quoteId=quote["id"], reason="Wrong currency", confirmed=True)
+    cast.perform(delete_draft_invoice, invoiceId=invoice["id"], confirmed=True)
+    cast.perform(cancel_purchase_order, purchaseOrderId=order["id"], confirmed=True)
+    assert cast.perform(update_organisation, currency="EUR")["currency"] == "EUR"
 
 
 def test_every_fault_is_told_at_once(cast: Cast) -> None:

@@ -56,6 +56,9 @@ def _check(invoice: Invoice, payment: Payment, more: int) -> None:
         raise Invalid([Fault("allocations", f"{told}; list_invoices tells this one's")])
     if more > 0:
         refuse(invoice.not_payable())
+        if invoice.currency != payment.currency:
+            told = f"{invoice.named} is in {invoice.currency}, and the payment in {payment.currency}"
+            raise Invalid([Fault("allocations", f"{told}; credit it, and send another in {payment.currency}")])
         if more > invoice.due:
             written = amount_text(more, invoice.currency)
             raise Invalid(

@@ -297,6 +297,8 @@ class Invoice(ListedInvoice):
     def not_issuable(self, house: House, today: str) -> list[Reason]:
         """What in it stands against issuing it today."""
         reasons = house.if_closed(today)
+        instead = f"Delete it, and draft another in {house.currency}."
+        reasons += house.if_foreign(self.currency, instead, "delete_draft_invoice")
         if not any(line["kind"] == "item" for line in self.lines):
             reasons.append(Reason("There is no line with a price on it. Add one first.", "update_invoice"))
         if self.total < 0:

@@ -253,13 +253,14 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     `of_archived` where it is also drafted for a customer who is archived: whoever sends it is told.
     """
     _check_asked(given)
+    house = house_of(ctx)
     quote: Quote | None = QUOTES.fetch(ctx, given.quote_id) if given.quote_id else None
     if quote:
-        refuse(_not_billable(quote))
+        instead = f"Draft an invoice with lines in {house.currency} instead."
+        refuse([*quote.not_billable(), *house.if_foreign(quote.currency, instead, "draft_invoice")])
     job = _job_of(ctx, given.job_id or (quote.job_id if quote else None))
     customer = _customer_of(ctx, given, quote, job)
     refuse([] if of_archived else customer.not_usable())
-    house = house_of(ctx)
     reader = reader_of(ctx, customer.id, house)
     billed = _of_quote(ctx, given, quote, reader) if quote else _without_quote(ctx, given, job, house)
     lines = [*billed.lines, *_work(ctx, given, job, reader), *_typed(made(given.lines, PriceBook(ctx)))]
@@ -308,13 +309,6 @@ def _check_asked(given: DraftInvoice) -> None:
         faults.append(Fault("sources", "is not sent with unbilled: either all, or these"))
     if faults:
         raise Invalid(faults)
-
-
-def _not_billable(quote: Quote) -> list[Reason]:
-    if quote.status == "accepted":
-        return []
-    told = f"{quote.named} is not accepted, so there is nothing to bill of it. Record the customer's answer first."
-    return [Reason(told, "record_quote_decision")]
 
 
 def _job_of(ctx: Context, named: str | None) -> Job | None:

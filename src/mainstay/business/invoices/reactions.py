@@ -5,6 +5,7 @@ from mainstay.business.invoices.billing import left_of
 from mainstay.business.invoices.model import PARTS
 from mainstay.business.invoices.operations import DraftInvoice, draft
 from mainstay.business.jobs.events import JobCompleted
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.events import QuoteAccepted
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
@@ -17,6 +18,9 @@ def draft_deposit(ctx: Context, happening: Happening) -> None:
     drafted = any(one.kind in PARTS for one in store.of_quote(ctx, quote.id))
     # What is billed already needs no deposit.
     if quote.deposit is None or drafted or not 0 < quote.asked_before <= left_of(ctx, quote):
+        return
+    # Nor can what is in another currency be billed at all.
+    if quote.currency != house_of(ctx).currency:
         return
     asked = {name: value for name, value in quote.deposit.items() if value}
     # What was agreed is there to be seen, also where the customer was archived meanwhile.

@@ -43,6 +43,12 @@ class House(NamedTuple):
         """The reason that the books are closed for a date."""
         return if_closed(day, self.books_closed_until)
 
+    def if_foreign(self, currency: str, instead: str, unblock: str) -> list[Reason]:
+        """The reason that a document is in another currency: no amounts of two are added up."""
+        if currency == self.currency:
+            return []
+        return [Reason(f"It is in {currency}, and amounts here are in {self.currency}. {instead}", unblock)]
+
     def words_for(self, mail: str) -> dict[str, str] | None:
         """The organisation's own words for a kind of mail, if it has any."""
         own: dict[str, str] | None = orjson.loads(self.mail_texts).get(mail)

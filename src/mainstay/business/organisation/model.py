@@ -44,7 +44,7 @@ class OrganisationOut(Record):
         title="Bank details", description="Where customers pay."
     )
     country: str = Field(description="ISO 3166, two letters.")
-    currency: str = Field(description="ISO 4217; stays once an invoice was issued.")
+    currency: str = Field(description="ISO 4217; stays once a document is in it.")
     time_zone: str = Field(description="IANA name; dates are dates there.")
     subscription: Subscription
 

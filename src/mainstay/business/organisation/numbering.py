@@ -59,11 +59,10 @@ def find(ctx: Context, kind: str) -> Series:
 
 def is_settled(ctx: Context, kind: str) -> bool:
     """Whether the next number of a kind cannot be another: the series must have no gap, and has begun."""
-    return kind in _GAPLESS and has_begun(ctx, kind)
+    return kind in _GAPLESS and _has_begun(ctx, kind)
 
 
-def has_begun(ctx: Context, kind: str) -> bool:
-    """Whether a number of a series without gaps was given."""
+def _has_begun(ctx: Context, kind: str) -> bool:
     sql = f"SELECT 1 FROM {_GAPLESS[kind]} WHERE organisation_id = :organisation AND number IS NOT NULL LIMIT 1"
     return ctx.rows.one(sql) is not None
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mainstay.business.organisation import numbering, settings
+from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.settings import SETTINGS, UpdateSettings
 from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION
@@ -39,7 +39,7 @@ class UpdateOrganisation(UpdateSettings):
     phone: Phone | None = Field(None, description="Where customers call.")
     bank: Bank | None = Field(None, title="Bank details", description="Where customers pay; printed on invoices.")
     country: Country = omittable()
-    currency: Currency = omittable(description="ISO 4217; stays once an invoice was issued.")
+    currency: Currency = omittable(description="ISO 4217; stays once a document is in it.")
     time_zone: TimeZone = omittable()
 
 
@@ -72,7 +72,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     The details stand on everything that customers are sent; get_settings tells the settings as they are.
     """
     if "currency" in given.model_fields_set and given.currency != organisation.currency:
-        _check_currency(ctx, organisation)
+        _check_currency(ctx, given.currency, organisation.currency)
     if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
         settings.save(ctx, given, SETTINGS.fetch(ctx, None))
         organisation = ORGANISATION.fetch(ctx, None)
@@ -100,7 +100,24 @@ def change_subscription(ctx: Context, given: ChangeSubscription, organisation: O
 OPERATIONS = (get_organisation, update_organisation, change_subscription)
 
 
-def _check_currency(ctx: Context, organisation: Organisation) -> None:
-    """Refuse another currency where an invoice counts in this one: what is owed and paid is added up."""
-    if numbering.has_begun(ctx, "invoice"):
-        raise Invalid([Fault("currency", f"must stay {organisation.currency}: invoices were issued in it")])
+# What has a currency of its own, but what was dropped before anything came of it.
+_DOCUMENTS = {
+    "quotes": "quote WHERE status <> 'withdrawn'",
+    "invoices": "invoice WHERE 1 = 1",
+    "payments": "payment WHERE 1 = 1",
+    "purchase orders": "purchase_order WHERE status <> 'cancelled'",
+    "bills": "bill WHERE 1 = 1",
+}
+
+
+def _check_currency(ctx: Context, wanted: str, now: str) -> None:
+    """Refuse another currency than that of the documents there are: what is owed and paid is added up."""
+    others = "organisation_id = :organisation AND currency <> :wanted LIMIT 1"
+    found = [
+        kind
+        for kind, documents in _DOCUMENTS.items()
+        if ctx.rows.one(f"SELECT 1 FROM {documents} AND {others}", wanted=wanted)
+    ]
+    if found:
+        told = f"cannot be {wanted}: there are {' and '.join(found)} in another currency"
+        raise Invalid([Fault("currency", f"{told}. Drop those that are drafts, or keep {now}")])

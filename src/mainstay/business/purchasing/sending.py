@@ -61,7 +61,9 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     house = house_of(ctx)
     supplier = supplier_of(ctx, order.supplier_id)
     recipients = supplier_s(supplier, given.to, given.deliver)
-    refuse([*order.not_ordered(), *recipients.against])
+    instead = f"Cancel it, and draft another in {house.currency}."
+    foreign = house.if_foreign(order.currency, instead, "cancel_purchase_order")
+    refuse([*order.not_ordered(), *foreign, *recipients.against])
     snapshot = _frozen(ctx, order, supplier, house)
     after = ORDERS.save(
         ctx,

@@ -170,6 +170,13 @@ class ListedQuote(Kept):
             return []
         return [Reason(f"{self.named} {_IS[self.status]}, so there is nothing to withdraw.")]
 
+    def not_billable(self) -> list[Reason]:
+        """Why there is nothing to bill of it."""
+        if self.status == "accepted":
+            return []
+        told = f"{self.named} is not accepted, so there is nothing to bill of it. Record the customer's answer first."
+        return [Reason(told, "record_quote_decision")]
+
     @property
     def _next(self) -> str | None:
         return "revise_quote" if self.newest and self.status not in {"draft", "accepted"} else None

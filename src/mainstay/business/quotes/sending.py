@@ -76,7 +76,9 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     today = house.today(ctx)
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
     recipients = customer_s(ctx, customer, "quotes", given.to, given.deliver)
-    refuse([*customer.not_usable(), *quote.not_offered(today.isoformat()), *recipients.against])
+    instead = f"Withdraw it, and draft another in {house.currency}."
+    foreign = house.if_foreign(quote.currency, instead, "withdraw_quote")
+    refuse([*customer.not_usable(), *quote.not_offered(today.isoformat()), *foreign, *recipients.against])
     snapshot = _frozen(ctx, quote, customer, house)
     until = snapshot.valid_until or today.isoformat()
     after = QUOTES.save(
