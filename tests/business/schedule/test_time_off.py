@@ -83,6 +83,27 @@ def test_nobody_is_off_twice(cast: Cast) -> None:
     ask(cast, **{"from": "2027-01-13"})
 
 
+@pytest.mark.parametrize(
+    "instead",
+    [{"from": "2027-01-12", "until": "2027-01-13"}, {"startsAt": "2027-01-12T13:00", "endsAt": "2027-01-12T17:00"}],
+)
+def test_what_was_declined_is_not_approved_once_other_time_off_has_its_place(
+    cast: Cast, instead: dict[str, object]
+) -> None:
+    declined = ask(cast)
+    cast.perform(decide_time_off, timeOffId=declined["id"], decision="decline")
+    other = ask(cast, **instead)
+    with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2027-01-12 from .+ Cancel that first"):
+        cast.perform(decide_time_off, timeOffId=declined["id"], decision="approve")
+    for _ in range(2):
+        assert cast.perform(decide_time_off, timeOffId=other["id"], decision="approve")["status"] == "approved"
+    with pytest.raises(Conflict, match=r"^Mia Member has holiday approved on 2027-01-12 from "):
+        cast.perform(decide_time_off, timeOffId=declined["id"], decision="approve")
+    assert cast.perform(decide_time_off, timeOffId=declined["id"], decision="decline")["status"] == "declined"
+    cast.perform(cancel_time_off, timeOffId=other["id"])
+    assert cast.perform(decide_time_off, timeOffId=declined["id"], decision="approve")["status"] == "approved"
+
+
 def test_members_ask_for_themselves_and_see_their_own(cast: Cast) -> None:
     mine, theirs = ask(cast), ask(cast, Role.OFFICE, **{"from": DAY, "personId": cast.people[Role.SUBCONTRACTOR]})
     assert [one["id"] for one in cast.perform(list_time_off, Role.MEMBER)["data"]] == [mine["id"]]

@@ -136,18 +136,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
         raise Forbidden(f"The role {ctx.actor.role} may ask for its own time off only. Ask the office.")
     check_here(ctx, "personId", [person])
     period = _period(given, time_zone(ctx))
-    known = TIME_OFF.find(
-        ctx,
-        "time_off.person_id = :person AND time_off.status IN ('requested', 'approved')"
-        " AND time_off.starts_at < :ends AND time_off.ends_at > :starts",
-        person=person,
-        starts=period["starts_at"],
-        ends=period["ends_at"],
-    )
-    if known:
-        words = told(known.starts_at, known.ends_at, None, time_zone(ctx))
-        text = f"{known.person_name} has {known.kind} {known.status} on {words} already."
-        raise Conflict(f"{text} Cancel that first (cancel_time_off).")
+    _check_only(ctx, person, str(period["starts_at"]), str(period["ends_at"]))
     status: LeaveStatus = "approved" if given.approved else "requested"
     values = {"person_id": person, "kind": given.kind, "note": given.note, "status": status}
     return _with_collisions(ctx, TIME_OFF.insert(ctx, values | period))
@@ -188,6 +177,9 @@ def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> Ti
     moved, with plan_schedule for example; the answer names them.
     """
     status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
+    if status == "approved" and time_off.status != status:
+        # Since it was declined, other time off may have been asked for in its place.
+        _check_only(ctx, time_off.person_id, time_off.starts_at, time_off.ends_at, but=time_off.id)
     after = TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note})
     if after is not time_off:
         _tell(ctx, after, given.note)
@@ -240,6 +232,23 @@ def _period(given: RequestTimeOff, zone: str) -> dict[str, str | None]:
     if not starts < ends <= starts + _LONGEST:
         raise Invalid([Fault("endsAt", "is not within a year after startsAt")])
     return {"starts_at": moment_text(starts), "ends_at": moment_text(ends), "from_date": None, "until_date": None}
+
+
+def _check_only(ctx: Context, person: str, starts: str, ends: str, but: str = "") -> None:
+    """Refuse what has time in common with other time off of the same person that counts, or may."""
+    known = TIME_OFF.find(
+        ctx,
+        "time_off.person_id = :person AND time_off.status IN ('requested', 'approved') AND time_off.id <> :but"
+        " AND time_off.starts_at < :ends AND time_off.ends_at > :starts",
+        person=person,
+        starts=starts,
+        ends=ends,
+        but=but,
+    )
+    if known:
+        words = told(known.starts_at, known.ends_at, None, time_zone(ctx))
+        text = f"{known.person_name} has {known.kind} {known.status} on {words} already."
+        raise Conflict(f"{text} Cancel that first (cancel_time_off).")
 
 
 def _with_collisions(ctx: Context, time_off: TimeOff) -> TimeOff:
