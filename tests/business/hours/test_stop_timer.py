@@ -5,6 +5,7 @@ from labour import at, decide, new_job
 from mainstay.business.hours.operations import log_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import change_job_status
+from mainstay.business.people.standing import remove_person
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid
 from mainstay.terms.rights import Role
 
@@ -84,6 +85,24 @@ def test_the_office_stops_another_s_and_the_field_does_not(cast: Cast) -> None:
     with pytest.raises(Conflict, match="No timer runs"):
         at(cast).perform(stop_timer, Role.OFFICE)
     assert at(cast).perform(stop_timer, Role.OFFICE, personId=cast.people[Role.MEMBER])["minutes"] == 240
+
+
+def test_the_office_stops_that_of_someone_who_left_and_the_job_can_be_done(cast: Cast) -> None:
+    job, left = new_job(cast), cast.people[Role.MEMBER]
+    running(cast, "2026-11-14T08:00:00Z", jobId=job["id"])
+    cast.perform(remove_person, personId=left, confirmed=True)
+    stopped = at(cast).perform(stop_timer, Role.OFFICE, personId=left, endedAt="2026-11-14T16:30")
+    assert (stopped["personName"], stopped["status"], stopped["minutes"]) == ("Mia Member", "draft", 510)
+    assert cast.perform(change_job_status, jobId=job["id"], status="done")["status"] == "done"
+    with pytest.raises(Conflict, match="No timer runs"):
+        at(cast).perform(stop_timer, Role.OFFICE, personId=left)
+    with pytest.raises(Invalid, match=r"^personId: names Mia Member, who has left; list_people tells who is here$"):
+        at(cast).perform(start_timer, Role.OFFICE, personId=left)
+
+
+def test_that_of_nobody_is_not_stopped(cast: Cast, stranger: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^personId: names nobody of this organisation"):
+        at(cast).perform(stop_timer, Role.OFFICE, personId=stranger.people[Role.MEMBER])
 
 
 def test_it_is_not_stopped_with_more_than_the_day_has(cast: Cast) -> None:

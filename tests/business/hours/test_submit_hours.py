@@ -5,6 +5,7 @@ from labour import at, decide, logged
 from mainstay.business.hours.operations import get_time_entry
 from mainstay.business.hours.review import submit_hours
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.people.standing import remove_person
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
@@ -31,6 +32,14 @@ def test_a_week_is_submitted_at_once(cast: Cast) -> None:
         "jobNumber": None,
     }
     assert [status(cast, entry) for entry in outside] == ["draft"] * 3
+
+
+def test_the_office_submits_what_someone_who_left_has_worked(cast: Cast) -> None:
+    cast = at(cast)
+    entry = logged(cast, on="2026-11-12", minutes=60)
+    cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
+    cast.perform(submit_hours, Role.OFFICE, personId=cast.people[Role.MEMBER], **WEEK)
+    assert status(cast, entry) == "submitted"
 
 
 def test_some_are_submitted_by_their_ids_and_what_was_rejected_again(cast: Cast) -> None:

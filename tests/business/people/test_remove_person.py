@@ -3,7 +3,9 @@ import pytest
 from apps import begin_session
 from cast import EMAILS, PASSWORD, Cast
 from evidence import as_told, events, holder, last_event, trail
+from labour import at
 from mainstay.backing.database import EVERY
+from mainstay.business.hours.timers import start_timer
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.standing import remove_person
@@ -83,6 +85,16 @@ def test_a_preview_changes_nothing(cast: Cast) -> None:
 def test_whoever_removes_themselves_is_warned(cast: Cast) -> None:
     preview = cast.perform(remove_person, Role.ADMIN, personId=cast.people[Role.ADMIN])
     assert preview["warnings"] == ["This is you: your own access ends too."]
+
+
+def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
+    at(cast, "2026-11-16T08:00:00Z").perform(start_timer, Role.MEMBER)
+    at(cast).perform(start_timer, Role.OFFICE)
+    preview = cast.perform(remove_person, personId=cast.people[Role.MEMBER])
+    assert preview["warnings"] == [
+        "A timer of Mia Member still runs, since 2026-11-16T08:00. Stop it, and say when the work ended (stop_timer)."
+    ]
+    assert cast.perform(remove_person, personId=cast.people[Role.ADMIN])["warnings"] == []
 
 
 def test_an_admin_may_leave_by_their_own_key_and_the_key_is_dead(cast: Cast) -> None:

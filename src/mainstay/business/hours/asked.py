@@ -62,12 +62,15 @@ MOST_AT_ONCE = 100
 EntryIds = list[Annotated[str, id_of("entry", "a time entry")]]
 
 
-def whose(ctx: Context, person: str | None) -> str:
-    """Whose hours are meant: those of the one who asks, unless another is named who is here."""
+def whose(ctx: Context, person: str | None, *, or_left: bool = False) -> str:
+    """Whose hours are meant: those of the one who asks, unless another is named who is here.
+
+    Hours that there are already outlast their person: `or_left`, it may be someone who has left.
+    """
     if person is None and ctx.actor.id is None:
         raise Invalid([Fault("personId", "is required: nobody is signed in whose hours it could be")])
     if person is not None:
-        check_here(ctx, "personId", [person])
+        check_here(ctx, "personId", [person], or_left=or_left)
     return person or str(ctx.actor.id)
 
 

@@ -117,7 +117,8 @@ def _drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
         raise Invalid([Fault(missing, "is required: send timeEntryIds, or from and until")])
     if last < first:
         raise Invalid([Fault("until", "is before the first date")])
-    found = store.drafts(ctx, whose(ctx, given.person_id), first, last, MOST_AT_ONCE + 1)
+    person = whose(ctx, given.person_id, or_left=True)
+    found = store.drafts(ctx, person, first, last, MOST_AT_ONCE + 1)
     if not found:
         refuse([Reason(f"There is no draft between {first} and {last}. Log hours first.", unblock="log_hours")])
     if len(found) > MOST_AT_ONCE:

@@ -91,7 +91,7 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
 
     Its hours are a draft then. Where it was forgotten, endedAt says when the work ended.
     """
-    person, house = whose(ctx, given.person_id), house_of(ctx)
+    person, house = whose(ctx, given.person_id, or_left=True), house_of(ctx)
     running = store.find_running(ctx, person)
     if running is None:
         raise Blocked([Reason("No timer runs, so there is none to stop. Log the time instead (log_hours).")])

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.events import PersonLeft, PersonUpdated
 from mainstay.business.people.model import Person, check_rank
 from mainstay.business.people.store import PEOPLE
@@ -14,6 +15,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import HIGHEST, AssignableRole, Right, Role, holds
 from mainstay.terms.shapes import Input, Irrevocable
+from mainstay.values.wall_times import wall_text
 
 # So many keys and apps are named in a preview; of more, the number is told.
 _NAMED = 10
@@ -113,6 +115,7 @@ def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
         ctx.effects.append(f"The link to {person.name}'s calendar stops working for good.")
     if ctx.actor.id == person.id:
         ctx.warnings.append("This is you: your own access ends too.")
+    _tell_of_timer(ctx, person)
     after = PEOPLE.save(ctx, person, {"status": "left"})
     ctx.record(PersonLeft(after))
     return after
@@ -127,6 +130,18 @@ def _end_keys(ctx: Context, person: Person) -> None:
 
 def _end_apps(ctx: Context, person: Person) -> None:
     _tell_of(ctx, f"Apps connected by {person.name} that stop working for good", end_connections_of(ctx, person.id))
+
+
+def _tell_of_timer(ctx: Context, person: Person) -> None:
+    """Hours that were worked are not lost: the timer runs on, until somebody says when they ended."""
+    running = ctx.rows.one(
+        "SELECT started_at FROM time_entry WHERE organisation_id = :organisation AND person_id = :person"
+        " AND status = 'running'",
+        person=person.id,
+    )
+    if running:
+        text = f"A timer of {person.name} still runs, since {wall_text(str(running[0]), time_zone(ctx))}."
+        ctx.warnings.append(f"{text} Stop it, and say when the work ended (stop_timer).")
 
 
 def _tell_of(ctx: Context, what: str, names: list[str]) -> None:

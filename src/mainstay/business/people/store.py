@@ -76,11 +76,11 @@ def find_called(rows: Handle, text: str) -> list[str]:
     return [str(identity) for (identity,) in found]
 
 
-def check_here(ctx: Context, field: str, people: Collection[str]) -> None:
-    """Refuse anyone who is not, or no longer, a person of the organisation."""
+def check_here(ctx: Context, field: str, people: Collection[str], *, or_left: bool = False) -> None:
+    """Refuse anyone who is not, or no longer, a person of the organisation; `or_left`, only who never was."""
     sql = "SELECT name, status FROM person WHERE organisation_id = :organisation AND id = :id"
     for identity in people:
         person = ctx.rows.one(sql, id=identity)
-        if person is None or person[1] == "left":
+        if person is None or (person[1] == "left" and not or_left):
             problem = f"names {person[0]}, who has left" if person else "names nobody of this organisation"
             raise Invalid([Fault(field, f"{problem}; list_people tells who is here")])
