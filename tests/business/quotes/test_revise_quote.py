@@ -2,11 +2,13 @@ import pytest
 
 from cast import Cast
 from evidence import events, last_event
-from mainstay.business.quotes.operations import get_quote, revise_quote
+from mainstay.business.jobs.operations import get_job
+from mainstay.business.quotes.operations import get_quote, revise_quote, update_quote
 from mainstay.business.quotes.sending import withdraw_quote
 from mainstay.terms.refusal import Blocked
 from mainstay.terms.rights import Role
 from quoting import BOILER, a_draft, accepted, edited, sent
+from trade import a_customer, a_job
 
 
 def revised(cast: Cast, quote: dict[str, object]) -> dict[str, object]:
@@ -40,6 +42,23 @@ def test_the_one_before_counts_until_the_next_is_sent(cast: Cast) -> None:
     with pytest.raises(Blocked, match=r"^Q-0001 was replaced by a later revision\.$"):
         accepted(cast, first)
     accepted(cast, second)
+
+
+def test_a_job_that_a_later_revision_is_not_for_waits_for_no_answer(cast: Cast) -> None:
+    customer = a_customer(cast, email="ann@calder.example")
+    jobs = [a_job(cast, customer, status="enquiry") for _ in range(2)]
+    first = sent(cast, a_draft(cast, jobId=jobs[0]["id"]))
+
+    def stages() -> list[str]:
+        return [cast.perform(get_job, jobId=job["id"])["stage"] for job in jobs]
+
+    second = cast.perform(update_quote, quoteId=revised(cast, first)["id"], jobId=jobs[1]["id"])
+    assert stages() == ["quoting", "enquiry"]
+    sent(cast, second)
+    assert stages() == ["enquiry", "quoting"]
+    third = cast.perform(update_quote, quoteId=revised(cast, second)["id"], jobId=None)
+    sent(cast, third)
+    assert stages() == ["enquiry", "enquiry"]
 
 
 def test_what_an_earlier_answer_was_is_not_taken_over(cast: Cast) -> None:

@@ -190,6 +190,8 @@ def _supersede(ctx: Context, sent: Quote) -> None:
     )
     if before:
         ctx.record(QuoteSuperseded(QUOTES.save(ctx, before, {"status": "superseded"}), before))
+        # A revision may be for another job than the one before.
+        store.hand_down(ctx, before.job_id)
         ctx.effects.append(f"{before.named} can no longer be accepted: this one replaces it.")
 
 
