@@ -28,6 +28,22 @@ def make_job(cast: Cast, zone: str | None = None, **given: object) -> dict[str, 
     return cast.perform(create_job, **{"customerId": customer, "siteId": site, "title": "Mend the roof"} | given)
 
 
+def colleagues(cast: Cast, status: str, number: int) -> None:
+    """So many people more who are active or have left, and whose names come before all others."""
+    with cast.stage.database.changing(cast.organisation) as rows:
+        for one in range(number):
+            rows.run(
+                "INSERT INTO person (organisation_id, id, name, name_folded, email, email_folded, role, status, skills,"
+                " created_at, created_by, updated_at, updated_by, version)"
+                " VALUES (:organisation, :id, :name, :name, :email, :email, 'member', :status, '[]', '', '{}', '',"
+                " '{}', 1)",
+                id=f"person_{one:026}",
+                name=f"a {one:03}",
+                email=f"{one}@a.example",
+                status=status,
+            )
+
+
 def plan(
     cast: Cast, role: Role | None = Role.MEMBER, times: tuple[str, str] = ("10:00", "11:00"), **given: object
 ) -> Any:

@@ -9,7 +9,7 @@ from mainstay.business.schedule.free_time import find_free_time
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
-from scheduling import DAY, make_job, plan
+from scheduling import DAY, colleagues, make_job, plan
 from telling import set_columns
 
 
@@ -69,6 +69,12 @@ def test_a_skill_is_asked_for(cast: Cast) -> None:
     assert {name for name, _ in free(cast, skill="gas")} == {"Sam"}
     with pytest.raises(Invalid, match=r"^skill: is a skill that nobody has; list_people"):
         free(cast, skill="roofing")
+
+
+def test_a_skill_is_found_however_many_lack_it(cast: Cast) -> None:
+    colleagues(cast, "active", 200)
+    cast.perform(update_person, personId=cast.people[Role.SUBCONTRACTOR], skills=["gas"])
+    assert {name for name, _ in free(cast, skill="gas")} == {"Sam"}
 
 
 def test_whoever_has_left_has_no_time(cast: Cast) -> None:

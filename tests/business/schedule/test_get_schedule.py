@@ -8,7 +8,8 @@ from mainstay.business.schedule.leave import request_time_off
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Role
-from scheduling import DAY, plan
+from scheduling import DAY, colleagues, plan
+from telling import set_columns
 
 
 def board(cast: Cast, role: Role = Role.OFFICE, /, **given: object) -> dict[str, Any]:
@@ -44,6 +45,21 @@ def test_a_member_is_told_what_the_team_is_and_a_subcontractor_their_own(cast: C
     own = board(cast, Role.SUBCONTRACTOR)
     assert [one["personId"] for one in own["visits"]] == [cast.people[Role.SUBCONTRACTOR]]
     assert [one["id"] for one in own["people"]] == [cast.people[Role.SUBCONTRACTOR]]
+
+
+def test_those_who_left_take_nobody_s_place_and_stay_as_long_as_something_is_planned(cast: Cast) -> None:
+    colleagues(cast, "left", 200)
+    plan(cast)
+    set_columns(cast, "person", cast.people[Role.MEMBER], status="left")
+    names = [one["name"] for one in board(cast)["people"]]
+    assert names == ["Adam Admin", "Olivia Owner", "Orla Office", "Sam Subcontractor", "Mia Member"]
+
+
+def test_whoever_has_something_planned_is_there_however_many_there_are(cast: Cast) -> None:
+    colleagues(cast, "active", 200)
+    plan(cast)
+    names = [one["name"] for one in board(cast)["people"]]
+    assert (len(names), names[-1]) == (201, "Mia Member")
 
 
 def test_it_is_for_two_weeks_at_most(cast: Cast) -> None:

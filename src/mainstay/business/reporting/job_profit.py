@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from mainstay.backing.among import THESE, among
 from mainstay.business.hours.store import COST, minor_unit
 from mainstay.business.organisation.house import house_of
 from mainstay.business.reporting.asked import Asked
@@ -109,23 +110,14 @@ def _of(asked: Asked) -> str:
 
 def _names(ctx: Context, jobs: list[str]) -> dict[str, tuple[str, str | None]]:
     """What these jobs and their customers are called."""
-    found: dict[str, tuple[str, str | None]] = {}
-    for begin in range(0, len(jobs), _AT_ONCE):
-        some = jobs[begin : begin + _AT_ONCE]
-        # Always as many as there is room for, so that it is one statement.
-        given = {name: some[place % len(some)] for place, name in enumerate(_PLACES)}
-        found |= {
-            str(job): (f"{number} {title}", str(name)) for job, number, title, name in ctx.rows.all(_NAMES, **given)
-        }
-    return found
+    found = among(ctx.rows, _NAMES, jobs)
+    return {str(job): (f"{number} {title}", str(name)) for job, number, title, name in found}
 
 
-_PLACES = [f"job_{one}{other}" for one in "abcdefghij" for other in "abcdefghij"]
-_AT_ONCE = len(_PLACES)
 _NAMES = (
     "SELECT job.id, job.number, job.title, customer.name FROM job JOIN customer"
     " ON customer.organisation_id = :organisation AND customer.id = job.customer_id"
-    f" WHERE job.organisation_id = :organisation AND job.id IN ({', '.join(f':{name}' for name in _PLACES)})"
+    f" WHERE job.organisation_id = :organisation AND job.id IN {THESE}"
 )
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
 
+from mainstay.backing.among import THESE, among
 from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
 from mainstay.business.people.working_hours import own_hours
 from mainstay.business.schedule.model import LeaveKind, Visit, VisitKind, VisitStatus
@@ -155,13 +156,11 @@ def _on_board(visit: Visit, *, movable: bool) -> OnBoard:
 
 
 def _people(ctx: Context, usual: WorkingHours, days: _Range, visits: list[Visit]) -> list[OnDuty]:
-    """Everyone who is here, and whoever has something planned though they have left."""
+    """Everyone who is here, and behind them whoever else has something planned: they have left, for example."""
     mine = "" if ctx.actor.may(Right.ALL_SCHEDULE_READ) else " AND id = :me"
-    rows = ctx.rows.all(
-        "SELECT id, name, colour, status FROM person WHERE organisation_id = :organisation"
-        f" AND status <> 'invited'{mine} ORDER BY name_folded, id LIMIT {_MOST_PEOPLE}"
-    )
-    planned = {visit.person_id for visit in visits}
+    rows = ctx.rows.all(f"{_PERSON} AND status = 'active'{mine} ORDER BY name_folded, id LIMIT {_MOST_PEOPLE}")
+    planned = {visit.person_id for visit in visits if visit.person_id} - {str(row[0]) for row in rows}
+    others = among(ctx.rows, f"{_PERSON} AND id IN {THESE}", planned)
     own, away = own_hours(ctx), _away(ctx, days)
     return [
         OnDuty(
@@ -171,9 +170,11 @@ def _people(ctx: Context, usual: WorkingHours, days: _Range, visits: list[Visit]
             works=_works(own.get(str(identity), usual), days),
             away=away.get(str(identity), []),
         )
-        for identity, name, colour, status in rows
-        if status == "active" or identity in planned
+        for identity, name, colour in (*rows, *sorted(others, key=lambda row: str(row[1])))
     ]
+
+
+_PERSON = "SELECT id, name, colour FROM person WHERE organisation_id = :organisation"
 
 
 def _works(hours: WorkingHours, days: _Range) -> list[Taken]:

@@ -28,6 +28,8 @@ from mainstay.values.words import folded
 _MOST_DAYS = 31
 _USUAL_DAYS = 7
 _MOST_PEOPLE = 200
+# Of so many it is asked whether they have a skill.
+_MOST_ASKED = 10_000
 _MOST_TAKEN = 10_000
 # So many times are told of each one's day; one, where more people are asked about than times are told.
 _EACH_DAY = 3
@@ -150,7 +152,7 @@ def _candidates(ctx: Context, given: FindFreeTime, usual: WorkingHours) -> dict[
     own = own_hours(ctx)
     rows = ctx.rows.all(
         "SELECT id, name, skills FROM person WHERE organisation_id = :organisation AND status = 'active'"
-        f" AND (:person = '' OR id = :person) ORDER BY id LIMIT {_MOST_PEOPLE}",
+        f" AND (:person = '' OR id = :person) ORDER BY id LIMIT {_MOST_ASKED if given.skill else _MOST_PEOPLE}",
         person=given.person_id or "",
     )
     found: dict[str, _Candidate] = {}
@@ -159,6 +161,8 @@ def _candidates(ctx: Context, given: FindFreeTime, usual: WorkingHours) -> dict[
         if not given.skill or folded(given.skill) in skills:
             hours = own.get(str(identity), usual)
             found[str(identity)] = _Candidate(str(identity), str(name), hours, goes_out=bool(skills))
+        if len(found) == _MOST_PEOPLE:
+            break
     if not found:
         field, what = (
             ("skill", "is a skill that nobody has") if given.skill else ("personId", "names nobody who is active")
