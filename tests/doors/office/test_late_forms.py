@@ -213,6 +213,18 @@ def test_a_bill_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:
         assert shown in back
 
 
+def test_what_is_typed_after_signing_in_again_stands_when_the_form_is_shown_once_more(
+    visiting: Visit, person: Somebody
+) -> None:
+    path = "/invoices/new"
+    back = sign_in_again(visiting, send_late(visiting, path, {"title": "Order 1"}), person)
+    assert 'value="Order 1"' in back.text
+    here = str(back.url).removeprefix(visiting.server.url)
+    again = visiting.answer(back.text, here, title="Order 2", do="look")
+    assert 'value="Order 2"' in again.text
+    assert "as you left it" not in again.text
+
+
 def test_several_visits_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
     visit, path = plan(cast), f"/schedule/change?from={DAY}&until={DAY}"
     seen = re.search(r'name="0.seen" value="([^"]+)"', visiting.get(path).text)

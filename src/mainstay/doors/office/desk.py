@@ -150,8 +150,7 @@ class Desk:
                 return await self.visitors.sign_in_first(request)
             if visitor.actor is None:
                 return render("no_organisation.html", 403, visitor=visitor, csrf=visitor.csrf)
-            typed = await self.visitors.late_forms.find(query_words(request).get(TYPED, ""), visitor.account)
-            guest = Guest(request, visitor, visitor.actor, typed=typed)
+            guest = Guest(request, visitor, visitor.actor, typed=await self._left(request, visitor))
             try:
                 return await view(guest, at)
             except Stale as stale:
@@ -164,6 +163,11 @@ class Desk:
                     file.path.unlink(missing_ok=True)
 
         return guarded
+
+    async def _left(self, request: Request, visitor: Visitor) -> Mapping[str, str]:
+        """What a page was left with when a sign-in ended; a form that is sent from there again was typed since then."""
+        ticket = query_words(request).get(TYPED, "") if request.method in {"GET", "HEAD"} else ""
+        return await self.visitors.late_forms.find(ticket, visitor.account)
 
     async def perform(
         self,
