@@ -9,6 +9,7 @@ import pytest
 
 from apps import hidden
 from cast import PASSWORD, Cast
+from doors.office.test_importing import CSV, chosen, hand_in
 from evidence import contents
 from labour import logged
 from mainstay.backing.database import EVERY
@@ -20,6 +21,7 @@ from mainstay.staging import open_sealer
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import local_date
+from ordering import a_bill
 from quoting import a_draft
 from running import RunningServer
 from scheduling import DAY, plan
@@ -145,12 +147,18 @@ def test_who_is_late_twice_finds_what_was_typed_last(visiting: Visit, person: So
 
 def late_from(visiting: Visit, page: str, to: str, person: Somebody, /, **fields: str) -> str:
     """What is shown to whoever sent a form of a page too late, and signed in again."""
-    csrf = hidden(visiting.get(page).text, "csrf")
-    leave(visiting)
-    answer = visiting.post(to, {"csrf": csrf or "", **fields}, Referer=f"{visiting.server.url}{page}")
-    back = sign_in_again(visiting, answer, person).text
+    back = late_again(visiting, page, to, person, **fields).text
     assert "the form is as you left it" in words(back)
     return back
+
+
+def late_again(visiting: Visit, page: str, to: str, person: Somebody, /, **fields: str) -> httpx2.Response:
+    csrf = hidden(visiting.get("/settings/account").text, "csrf")
+    leave(visiting)
+    answer = visiting.post(to, {"csrf": csrf or "", **fields}, Referer=f"{visiting.server.url}{page}")
+    back = sign_in_again(visiting, answer, person)
+    # What only takes forms leads to the page of its form.
+    return visiting.follow(back) if back.status_code == httpx2.codes.SEE_OTHER else back
 
 
 def test_a_note_is_as_it_was_left_beside_its_record_alone(cast: Cast, visiting: Visit, person: Somebody) -> None:
@@ -211,6 +219,56 @@ def test_a_bill_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:
     back = late_from(visiting, path, path, person, **typed)
     for shown in ('value="R-77"', ">Copper pipe</textarea>", 'value="12,50"'):
         assert shown in back
+
+
+def test_lines_of_a_bill_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    bill = a_bill(cast)
+    path, line = f"/purchasing/bills/{bill['id']}/lines", bill["lines"][0]["id"]
+    typed = {"version": str(bill["version"]), "total": "72,50", "lines.0.lineId": line}
+    typed |= {"lines.0.description": "Better pipe", "lines.1.description": "Solder", "lines.1.unitPrice": "4"}
+    back = late_from(visiting, path, path, person, **typed)
+    for shown in (
+        ">Better pipe</textarea>",
+        ">Solder</textarea>",
+        'value="72,50"',
+        f'name="version" value="{bill["version"]}"',
+    ):
+        assert shown in back
+
+
+def test_the_columns_of_an_import_are_as_they_were_left(visiting: Visit, person: Somebody) -> None:
+    path = hand_in(visiting, CSV).headers["location"]
+    assert chosen(visiting.get(path).text)["column billingAddress.city"] == "1"
+    typed = {"column name": "0", "column billingAddress.city": "2"}
+    back = late_from(visiting, path, f"{path}/check", person, **typed)
+    assert {name: at for name, at in chosen(back).items() if at} == typed
+
+
+def test_what_was_refused_and_is_sent_again_too_late_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:
+    # The page that refused it stands at the address that the form was sent to.
+    typed = {"time": "much", "note": "New valve", "job": "none"}
+    back = late_from(visiting, "/hours/week/log", "/hours/week/log", person, **typed)
+    assert all(f'value="{value}"' in back for value in ("much", "New valve"))
+    back = late_from(visiting, "/hours/timer/start", "/hours/timer/start", person, job="none")
+    assert '<option value="none" selected>' in back
+    path = hand_in(visiting, CSV).headers["location"]
+    back = late_from(visiting, f"{path}/check", f"{path}/check", person, **{"column name": "2"})
+    assert chosen(back)["column name"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("to", "page"),
+    [
+        ("/settings/account/password", "/settings/account"),
+        ("/hours/timer/stop", "/hours/week"),
+    ],
+)
+def test_whoever_opens_what_only_takes_a_form_is_shown_the_form(
+    visiting: Visit, person: Somebody, to: str, page: str
+) -> None:
+    answer = visiting.get(f"{to}?on=2026-11-09&a=%0d%C3%A4")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?on=2026-11-09&a=%0D%C3%A4")
+    assert late_again(visiting, to, to, person, password="secret").status_code == 200
 
 
 def test_what_is_typed_after_signing_in_again_stands_when_the_form_is_shown_once_more(

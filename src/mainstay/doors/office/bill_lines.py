@@ -9,7 +9,7 @@ from mainstay.business.purchasing.bills import update_bill
 from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
 from mainstay.doors.office.arrangement import Arrangement, Record
-from mainstay.doors.office.desk import Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
 from mainstay.doors.pages.asking import Asked, asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
@@ -40,7 +40,7 @@ class BillLines:
         admit(update_bill, guest.actor)
         bill = await self.desk.get(guest, at["id"])
         begun = filled(_asked(guest), bill, guest.time_zone) | bill_rows.of_bill(bill["lines"])
-        return await self._form(guest, bill, begun)
+        return await self._form(guest, bill, guest.typed or begun)
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Save what was typed, or show more lines to type."""
@@ -78,6 +78,7 @@ class BillLines:
             rows=[*bill_rows.typed_in(fields), *(bill_rows.blank() for _ in range(spare))],
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
             version=fields.get("version", bill["version"]),
+            notice=AS_LEFT if guest.typed else None,
             ways=ways_to(asked, shown.get("faults", {})),
             **shown,
         )

@@ -24,7 +24,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.office.to_bill import ToBill
 from mainstay.doors.office.week import DAYS, NO_JOB, Deed, deeds, monday_of, week_of
 from mainstay.doors.pages.asking import Asked
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import Route, leads_to
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.kernel.operation import Operation
@@ -38,6 +38,7 @@ from mainstay.values.moments import parse_moment
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
 _JOB = Asked("job", "Job", None, "reference", required=False, refers="job")
 _NONE = {NO_JOB, "no job"}
+_SENT_FROM_WEEK = ("/hours/week/log", "/hours/timer/start", "/hours/timer/stop")
 
 HOURS = Arrangement(
     title="Hours",
@@ -124,6 +125,7 @@ class Hours:
             Route("POST", "/hours/week/log", enter(self.log)),
             Route("POST", "/hours/timer/start", enter(self.start)),
             Route("POST", "/hours/timer/stop", enter(self.stop)),
+            *(Route("GET", path, leads_to("/hours/week")) for path in _SENT_FROM_WEEK),
             *Approval(self.desk).routes(),
             *ToBill(self.desk).routes(),
             *Room(self.desk, HOURS, shows=self._above).routes(),

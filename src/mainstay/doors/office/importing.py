@@ -14,8 +14,8 @@ from mainstay.business.importing.carrying import Carrying
 from mainstay.business.importing.model import KINDS, Kind, Outcome
 from mainstay.business.importing.store import PREFIX, Fresh, Run, RunStatus
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.pages.door import Route
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
+from mainstay.doors.pages.door import Route, leads_to
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
@@ -57,6 +57,7 @@ class ImportPages:
             Route("POST", PATH, enter(self.receive)),
             Route("GET", one, enter(self.show)),
             Route("POST", f"{one}/check", enter(self.check)),
+            Route("GET", f"{one}/check", leads_to(one)),
             Route("POST", f"{one}/confirm", enter(self.confirm)),
         ]
 
@@ -85,7 +86,10 @@ class ImportPages:
         run, done = await self._seen(guest, at)
         # While it goes on there is nothing to fill in: a browser loads the page anew by itself, with script or without.
         again = (("refresh", _AGAIN_SECONDS),) if done is not None else ()
-        return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **_shown(run, done))
+        shown = _shown(run, done)
+        if guest.typed and not (shown["goes_on"] or run.is_done):
+            shown |= {"mapping": _mapping(run, guest.typed), "notice": AS_LEFT}
+        return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **shown)
 
     async def check(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Look at every row, with the columns as they were told apart."""

@@ -17,7 +17,7 @@ from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.paperwork import NUMBERED, OF_DOCUMENTS, OF_MAILS, OF_SETTINGS
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import Route, leads_to
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in
 from mainstay.identity.entering import change_password
@@ -109,6 +109,7 @@ class SettingsPages:
             Route("GET", "/logo/{name}", enter(self.show_logo)),
             Route("GET", "/settings/account", enter(self.show_account)),
             Route("POST", "/settings/account/password", enter(self.change_password)),
+            Route("GET", "/settings/account/password", leads_to("/settings/account")),
             Route("POST", "/settings/account/sessions/end-others", enter(self.end_other_sessions)),
             Route("POST", "/settings/account/sessions/{id}/end", enter(self.end_session)),
         ]

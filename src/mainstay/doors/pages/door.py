@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import quote, urlencode
 
 from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
-from mainstay.doors.pages.forms import WrongForm
-from mainstay.doors.pages.render import render
+from mainstay.doors.pages.forms import WrongForm, query_words
+from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.static import FILES
 from mainstay.doors.paths import Paths
 
@@ -25,6 +26,16 @@ class Route:
     def name(self) -> str:
         """What meters call it."""
         return f"{self.method} {self.path}"
+
+
+def leads_to(page: str) -> View:
+    """For an address that only takes a form: whoever opens it, as where a form was refused, finds the form's page."""
+
+    async def lead(request: Request, at: Mapping[str, str]) -> Response:
+        path, words = page.format_map({name: quote(value, safe="") for name, value in at.items()}), query_words(request)
+        return see_other(f"{path}?{urlencode(words)}" if words else path)
+
+    return lead
 
 
 class PagesDoor:
