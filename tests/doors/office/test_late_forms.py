@@ -10,6 +10,7 @@ import pytest
 from apps import hidden
 from cast import PASSWORD, Cast
 from doors.office.test_importing import CSV, chosen, hand_in
+from doors.office.test_statements import bring, on_form
 from evidence import contents
 from labour import logged
 from mainstay.backing.database import EVERY
@@ -242,6 +243,16 @@ def test_the_columns_of_an_import_are_as_they_were_left(visiting: Visit, person:
     typed = {"column name": "0", "column billingAddress.city": "2"}
     back = late_from(visiting, path, f"{path}/check", person, **typed)
     assert {name: at for name, at in chosen(back).items() if at} == typed
+
+
+def test_what_a_bank_statement_pays_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:
+    page = bring(visiting, "2026-01-05;Ann;12.00", "2026-01-05;Ben;5.00").text
+    typed = on_form(page) | {"invoices 1": "INV-0815", "record 2": "on"}
+    back = late_from(visiting, "/payments/statement", "/payments/statement/record", person, **typed)
+    assert on_form(back) == typed
+    # Also from the page that refused it.
+    back = late_from(visiting, "/payments/statement/record", "/payments/statement/record", person, **typed)
+    assert on_form(back) == typed
 
 
 def test_what_was_refused_and_is_sent_again_too_late_is_as_it_was_left(visiting: Visit, person: Somebody) -> None:

@@ -85,7 +85,7 @@ def test_what_came_in_is_suggested_recorded_and_known_again(server: RunningServe
 
     # Sent once more it is not recorded once more, and the file knows it.
     again = orla.answer(answer.text, RECORD, **fields)
-    assert (again.status_code, "Not recorded The bank's entry is known already" in words(again.text)) == (200, True)
+    assert (again.status_code, "Not recorded: The bank's entry is known already" in words(again.text)) == (200, True)
     assert "Recorded before" in words(bring(orla, *rows).text)
     assert len(payments(cast)) == 1
 
@@ -120,7 +120,7 @@ def test_a_row_that_cannot_be_recorded_says_why_and_the_others_are(
     named = {"invoices": "INV-0001 INV-0002"} if several else {}
     answer = send(orla, row(1, **named | told), row(2, text="Ben"))
     assert answer.status_code == 200
-    assert f"Not recorded {why}" in words(answer.text)
+    assert f"Not recorded: {why}" in words(answer.text)
     assert [one["reference"] for one in payments(cast)] == ["Ben"]
 
 
@@ -215,8 +215,37 @@ def test_so_many_are_shown_and_can_be_recorded_at_once(server: RunningServer, ca
 
 
 def test_something_has_to_be_ticked(server: RunningServer, cast: Cast) -> None:
-    answer = send(visit(server, cast, Role.OFFICE), {"on 1": ON})
+    orla = visit(server, cast, Role.OFFICE)
+    page = bring(orla, f"{ON};Someone;12.00", f"{ON};Ben;5").text
+    typed = on_form(page) | {"invoices 1": "INV-77"}
+    answer = orla.answer(page, RECORD, **typed)
     assert (answer.status_code, "Tick what is to be recorded." in words(answer.text)) == (422, True)
+    assert on_form(answer.text) == typed
+    # Without any row, the file is asked for, and goes where files go.
+    answer = send(orla, {"on 1": ON})
+    assert (answer.status_code, f'action="{PATH}" enctype' in answer.text) == (422, True)
+
+
+def test_what_was_not_recorded_stands_there_again_to_be_put_right(server: RunningServer, cast: Cast) -> None:
+    issued(cast)
+    orla = visit(server, cast, Role.OFFICE)
+    page = bring(orla, f"{ON};INV-0001;400.00", f"{ON};Ann;12.00", f"{ON};Ben;1234.50").text
+    typed = on_form(page) | {
+        "record 1": "on",
+        "record 2": "on",
+        "invoices 2": "INV-0010",
+        "invoices 3": "perhaps INV-0001",
+    }
+    answer = orla.answer(page, RECORD, **typed)
+    told = words(answer.text)
+    assert "Some could not be recorded." in told
+    assert "1,234.50" in told
+    left = on_form(answer.text)
+    assert [left["text 1"], left["invoices 1"], left.get("record 1")] == ["Ann", "INV-0010", "on"]
+    assert [left["text 2"], left["invoices 2"], left.get("record 2")] == ["Ben", "perhaps INV-0001", None]
+    done = orla.answer(answer.text, RECORD, **left | {"invoices 1": "INV-0001"})
+    assert "Some could not" not in words(done.text)
+    assert sorted(one["amount"] for one in payments(cast)) == ["12.00", "400.00"]
 
 
 def test_it_is_for_whoever_records_payments_and_not_while_lapsed(server: RunningServer, cast: Cast) -> None:

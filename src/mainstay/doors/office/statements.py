@@ -13,9 +13,9 @@ from mainstay.business.invoices.paying import record_payment
 from mainstay.business.invoices.statement import MOST_ENTRIES, find_paid_invoices
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
 from mainstay.doors.office.invoices import PAYMENTS
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import Route, leads_to
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Conflict, Invalid, NotFound, Refusal
@@ -23,7 +23,11 @@ from mainstay.values.money import parse_price
 
 PATH = "/payments/statement"
 FILES_AN_HOUR = 60
-_TICKED = "record "
+# A row of the form, as it is shown and as it was sent.
+Row = dict[str, Any]
+# What is sent of a row that can be recorded, by what it is called in one that is shown.
+_SENT = {"on": "on", "amount": "amount", "text": "text", "externalRef": "ref", "numbers": "invoices"}
+_TICKED = "record"
 # So much of what the customer wrote is kept with a payment.
 _LONGEST_REFERENCE = 200
 
@@ -41,12 +45,14 @@ class Statements:
             Route("GET", PATH, enter(self.ask)),
             Route("POST", PATH, enter(self.receive)),
             Route("POST", f"{PATH}/record", enter(self.record)),
+            Route("GET", f"{PATH}/record", leads_to(PATH)),
         ]
 
     async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """From which file."""
         admit(record_payment, guest.actor)
-        return self._page(guest)
+        left = _sent(guest.typed)
+        return await self._again(guest, 200, left, notice=AS_LEFT) if left else self._page(guest)
 
     async def receive(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """What a file says came in, and what each seems to pay; nothing is recorded yet."""
@@ -74,7 +80,7 @@ class Statements:
             not_listed=_not_listed(others),
         )
 
-    async def _matched(self, guest: Guest, entries: list[Entry]) -> list[dict[str, Any]]:
+    async def _matched(self, guest: Guest, entries: list[Entry]) -> list[Row]:
         """What each entry seems to pay, in their order; one that cannot be recorded is shown with its problem."""
         given = [{"on": one.on, "amount": one.amount, "text": one.text} for one in entries if not one.problem]
         matched = await self.desk.perform(guest, find_paid_invoices, {"entries": given})
@@ -82,30 +88,37 @@ class Statements:
         return [one._asdict() if one.problem else _shown(next(suggestions)) for one in entries]
 
     async def record(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """Record each that was ticked; those that cannot be are told, and the others are there."""
+        """Record each that was ticked; what cannot be is told beside it, and stands there again with what is left."""
         admit(record_payment, guest.actor)
-        fields = await self.desk.form(guest)
-        outcomes = []
-        for place in [name.removeprefix(_TICKED) for name in fields if name.startswith(_TICKED)]:
-            row = {name: fields.get(f"{name} {place}", "") for name in ("on", "amount", "text", "ref", "invoices")}
-            # However often the form is sent, each is recorded once: by what the bank's entry is known by.
-            outcomes.append(await self._record(guest, row))
-        if not outcomes:
-            return self._page(guest, 422, problem="Tick what is to be recorded. Bring the file along once more.")
-        return self._page(guest, outcomes=outcomes)
+        rows = _sent(await self.desk.form(guest))
+        if not any(row["ticked"] for row in rows):
+            return await self._again(guest, 422, rows, problem="Tick what is to be recorded.")
+        # However often the form is sent, each is recorded once: by what the bank's entry is known by.
+        done = [await self._record(guest, row) if row["ticked"] else row for row in rows]
+        left = [row for row in done if "payment" not in row]
+        problem = "Some could not be recorded. What is in the way stands beside them." if _amiss(left) else None
+        recorded = [row for row in done if "payment" in row]
+        return await self._again(guest, 200, left, recorded=recorded, problem=problem)
 
-    async def _record(self, guest: Guest, row: dict[str, str]) -> dict[str, Any]:
+    async def _again(self, guest: Guest, status: int, rows: list[Row], **shown: Any) -> Response:
+        """The rows as they were sent; where none is, the file is asked for."""
+        if rows:
+            organisation = await self.desk.perform(guest, get_organisation)
+            shown |= {"rows": rows, "currency": organisation["currency"], "left_out": 0, "not_listed": ""}
+        return self._page(guest, status, **shown)
+
+    async def _record(self, guest: Guest, row: Row) -> Row:
         try:
             payment = await self.desk.perform(guest, record_payment, await self._payment(guest, row))
         except Refusal as refusal:
-            return {**row, "problem": _why_not(refusal)}
+            return {**row, "fault": _why_not(refusal)}
         return {**row, "payment": payment}
 
-    async def _payment(self, guest: Guest, row: dict[str, str]) -> dict[str, object]:
+    async def _payment(self, guest: Guest, row: Row) -> dict[str, object]:
         """What is recorded: for the invoices that were named, the first as far as something is due of it."""
         left = _counted(row["amount"])
         # Whoever names one twice means it once.
-        numbers = dict.fromkeys(filter(None, re.split(r"[\s,;]+", row["invoices"])))
+        numbers = dict.fromkeys(filter(None, re.split(r"[\s,;]+", row["numbers"])))
         if not numbers:
             raise Conflict("Say for which invoice, or leave it unticked.")
         if not row["on"]:
@@ -121,7 +134,7 @@ class Statements:
                 left -= share
             shared = {"customerId": invoices[0]["customerId"], "allocations": allocations}
         reference = row["text"][:_LONGEST_REFERENCE].strip() or None
-        told = {"on": row["on"], "amount": row["amount"], "reference": reference, "externalRef": row["ref"]}
+        told = {"on": row["on"], "amount": row["amount"], "reference": reference, "externalRef": row["externalRef"]}
         return {**told, **shared, "method": "bank"}
 
     async def _invoice(self, guest: Guest, number: str) -> dict[str, Any]:
@@ -131,6 +144,7 @@ class Statements:
             raise Conflict(f"There is no invoice {number}.") from None
 
     def _page(self, guest: Guest, status: int = 200, **shown: Any) -> Response:
+        shown = {"rows": (), "recorded": (), **shown}
         return self.desk.page("statement.html", guest, status, of=PAYMENTS, path=PATH, **shown)
 
 
@@ -146,6 +160,31 @@ def _not_listed(rows: int) -> str:
     if not rows:
         return ""
     return f"{'1 row is' if rows == 1 else f'{rows} rows are'} not listed: of what went out, or without an amount."
+
+
+def _sent(fields: Mapping[str, str]) -> list[Row]:
+    """The rows of a form, in their order; those that were recorded before have no invoices to fill in."""
+    named = (name.partition(" ") for name in fields)
+    places = dict.fromkeys(place for what, _, place in named if place and what in {_TICKED, _SENT["numbers"]})
+    return [_sent_row(fields, place) for place in places]
+
+
+def _sent_row(fields: Mapping[str, str], place: str) -> Row:
+    row: Row = {name: fields.get(f"{sent} {place}", "") for name, sent in _SENT.items()}
+    told = {"paymentId": None, "why": None, "fault": None, "readable": _is_price(row["amount"])}
+    return row | told | {"ticked": f"{_TICKED} {place}" in fields}
+
+
+def _amiss(rows: list[Row]) -> bool:
+    return any(row["fault"] for row in rows)
+
+
+def _is_price(text: str) -> bool:
+    try:
+        parse_price(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _counted(amount: str) -> Decimal:
@@ -165,7 +204,8 @@ def _why_not(refusal: Refusal) -> str:
     return f"The bank's entry {known[0].problem}." if known else refusal.text
 
 
-def _shown(suggestion: dict[str, Any]) -> dict[str, Any]:
+def _shown(suggestion: dict[str, Any]) -> Row:
     numbers = " ".join(one["invoiceNumber"] for one in suggestion["allocations"])
     sure = suggestion["why"] in {"number and amount", "name and amount"}
-    return {**suggestion, "numbers": numbers, "ticked": sure and not suggestion["paymentId"]}
+    told = {"numbers": numbers, "ticked": sure and not suggestion["paymentId"], "fault": None, "readable": True}
+    return {**suggestion, **told}
