@@ -74,25 +74,6 @@ def test_a_package_s_first_file_holds_one_docstring_and_nothing_else() -> None:
         assert isinstance(only.value, ast.Constant), path
 
 
-def test_nothing_is_imported_inside_a_function() -> None:
-    inside = {
-        f"{path}: {node.name}"
-        for path, node in nodes(ALL)
-        if isinstance(node, Function)
-        and any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node))
-    }
-    assert inside == set()
-
-
-def test_nothing_is_printed() -> None:
-    printing = {
-        path
-        for path, node in nodes(CODE)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    }
-    assert printing == set()
-
-
 def test_no_mark_is_left_for_later_and_no_check_is_silenced() -> None:
     marks = re.compile("TO" + r"DO|FIX" + r"ME|XXX\b|# no" + "qa|type: " + "ignore")
     # A form of number in a currency's name is no mark.
