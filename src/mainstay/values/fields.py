@@ -150,6 +150,13 @@ Price = Annotated[
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("decimal"),
 ]
+# What an hour costs: so little that a database multiplies it by all that is worked in a day, and adds many up.
+HourlyRate = Annotated[
+    int,
+    _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
+    Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
+    As("decimal"),
+]
 Percent = Annotated[
     int,
     _decimal("is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT),

@@ -4,7 +4,9 @@ import pytest
 
 from cast import Cast
 from labour import at, bill, decide, logged, new_job, price
+from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
+from mainstay.business.people.operations import update_person
 from mainstay.terms.refusal import Forbidden, NotFound
 from mainstay.terms.rights import Role
 from ordering import ordered, put_on_invoice, received, to_bill
@@ -77,6 +79,17 @@ def test_an_amount_is_rounded_to_the_currency(busy: Cast, currency: str, amount:
     price(busy, Role.MEMBER, None, 100)
     logged(busy, jobId=new_job(busy)["id"], minutes=20, on="2026-11-16", status="approved")
     assert busy.perform(list_unbilled)["data"][0]["amount"] == amount
+
+
+def test_a_whole_day_at_the_highest_rate_is_added_up(busy: Cast) -> None:
+    highest = {"costRate": "100000000", "billRate": "100000000"}
+    busy.perform(update_person, personId=busy.people[Role.MEMBER], **highest)
+    job = new_job(busy)
+    for on in ("2026-11-14", "2026-11-15"):
+        logged(busy, jobId=job["id"], minutes=1440, on=on, status="approved")
+    assert busy.perform(list_unbilled)["data"][0]["amount"] == "4800000000.00"
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert (told["cost"], told["value"]) == ("4800000000.00", "4800000000.00")
 
 
 def test_who_has_no_rate_is_counted_but_not_in_the_amount(busy: Cast) -> None:

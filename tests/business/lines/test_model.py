@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from mainstay.business.lines.model import Line, Terms, choose, draw_up, read_lines
+from mainstay.business.lines.model import Line, Terms, choose, draw_up, most_in, read_lines
 from mainstay.business.pricelist.model import TaxRate
 from mainstay.terms.refusal import Invalid
-from mainstay.values.money import UNIT, parse_price
+from mainstay.values.money import CURRENCIES, UNIT, Money, parse_price
 from mainstay.values.totals import Discount
 
 
@@ -101,8 +101,30 @@ def test_what_is_kept_of_lines_is_read_again_as_they_were() -> None:
 
 def test_more_than_can_be_billed_is_refused() -> None:
     huge = line("a", "900000000000", quantity=10**7 * UNIT)
-    with pytest.raises(Invalid, match=r"^lines\.1: comes to more than can be billed: at most 10,000,000,000,000 EUR$"):
+    with pytest.raises(Invalid, match=r"^lines\.1: comes to more than can be billed: at most 1,000,000,000,000 EUR$"):
         draw_up([line("b", "1"), huge], RATES, PLAIN)
-    large = [line(f"l{number}", "900000000000", quantity=10 * UNIT) for number in range(2)]
-    with pytest.raises(Invalid, match=r"^lines: come to more than can be billed: at most 10,000,000,000,000 EUR$"):
+    large = [line(f"l{number}", "600000000000") for number in range(2)]
+    with pytest.raises(Invalid, match=r"^lines: come to more than can be billed: at most 1,000,000,000,000 EUR$"):
         draw_up(large, RATES, PLAIN)
+
+
+@pytest.mark.parametrize("kind", ["in one line", "not chosen", "together", "at one rate"])
+def test_nor_is_more_than_can_be_kept_of_what_it_costs_or_of_one_rate(kind: str) -> None:
+    much, less = parse_price("600000000000"), parse_price("-600000000000")
+    lines = {
+        "in one line": [line("a", "0", quantity=10**7 * UNIT, cost=much)],
+        "not chosen": [line("a", "0", quantity=10**7 * UNIT, cost=much, optional=True, chosen=False)],
+        "together": [line("a", "0", cost=much), line("b", "0", cost=much)],
+        "at one rate": [
+            Line(f"l{place}", "L", unit_price=one, tax_rate_id=rate)
+            for place, (one, rate) in enumerate([(much, "vat"), (less, "low")] * 2)
+        ],
+    }[kind]
+    with pytest.raises(Invalid, match="more than can be billed: at most 1,000,000,000,000 EUR"):
+        draw_up(lines, RATES, PLAIN)
+
+
+@pytest.mark.parametrize("currency", ["JPY", "EUR", "KWD"])
+def test_the_most_that_can_be_billed_is_within_what_a_database_holds(currency: str) -> None:
+    assert most_in(currency) * UNIT // 10 ** CURRENCIES[currency] * 100 < 2**63
+    assert Money(most_in(currency), currency).text().startswith("1000000000000")

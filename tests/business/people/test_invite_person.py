@@ -131,6 +131,8 @@ def test_what_is_not_one_s_to_set_is_refused(cast: Cast, name: str) -> None:
     ("given", "text"),
     [
         ({"costRate": "-1"}, "costRate: is not a decimal such as 85.50, from 0 and with at most four decimals"),
+        ({"costRate": "100000000.01"}, "costRate: is too large: at most 100,000,000 is possible"),
+        ({"billRate": "100000000.01"}, "billRate: is too large: at most 100,000,000 is possible"),
         ({"skills": ["gas", ""]}, "skills.1: is empty"),
         ({"skills": ["x"] * 51}, "skills: has more than 50 entries"),
         ({"skills": None}, "skills: is not a list"),

@@ -6,9 +6,10 @@ import pytest
 
 from cast import Cast
 from mainstay.business.jobs.operations import get_job, update_job
+from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.purchasing.bills import update_bill, void_bill
-from mainstay.terms.refusal import Blocked
+from mainstay.terms.refusal import Blocked, Invalid
 from ordering import (
     PIPE,
     VALVE,
@@ -54,6 +55,14 @@ def test_the_price_is_that_of_the_price_list_or_the_cost_with_the_usual_markup(c
     lines = [{"itemId": item}, PIPE | {"discountPercent": "10"}]
     received(cast, ordered(cast, jobId=job["id"], lines=lines), "1", "10")
     assert [one.price for one in to_bill(cast, job)] == [8_900_000, 67_500]
+
+
+def test_what_would_be_billed_at_more_than_can_be_kept_is_refused(cast: Cast) -> None:
+    cast.perform(update_organisation, currency="JPY")
+    lines = [{"itemId": an_item(cast, sellPrice="900000000000", costPrice="1"), "quantity": "1100"}]
+    order = ordered(cast, jobId=bought_for(cast)["id"], lines=lines)
+    with pytest.raises(Invalid, match=r"^lines: come to more than can be billed$"):
+        received(cast, order, "1100")
 
 
 def test_where_prices_are_told_with_tax_so_is_this_one(cast: Cast) -> None:

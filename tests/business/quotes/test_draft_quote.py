@@ -137,6 +137,7 @@ def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
         ({"lines": [BOILER | {"amount": "1"}]}, "lines.0.amount: is not known here"),
         ({"lines": [BOILER] * 201}, "lines: has more than 200 entries"),
         ({"lines": [BOILER | {"quantity": "9999999", "unitPrice": "900000000000"}]}, "lines.0: comes to more than"),
+        ({"lines": [BOILER | {"quantity": "10000000", "unitPrice": "0", "cost": "900000000000"}]}, "lines.0: comes to"),
         ({"discount": {}}, "discount: takes either a percent or an amount"),
         ({"discount": {"percent": "1", "amount": "1"}}, "discount: takes either a percent or an amount"),
         ({"deposit": {"amount": "0.005"}}, "deposit.amount: has more than 2 decimals"),

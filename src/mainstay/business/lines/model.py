@@ -19,8 +19,9 @@ Kind = Literal["item", "text", "heading"]
 SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit", "invoice"]
 
 MOST_LINES = 200
-# In minor units; far more than anyone is billed, and far less than what a database holds.
-MOST = 10**15
+# In units of the currency: far more than anyone is billed, and far less than what a database holds and adds up, even
+# in ten-thousandths.
+_MOST = 10**12
 # What a line has where nothing is taxed.
 _UNTAXED = Rate("", ())
 # For examples.
@@ -265,25 +266,32 @@ def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -
     charges = {line.id: line.charge(rates, terms.currency) for line in lines if line.kind == "item"}
     totals = total_up([charges[line.id] for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
     amounts = {name: charge.amount(decimals) for name, charge in charges.items()}
-    _check_size(lines, amounts, totals, terms.currency)
+    costs = {line.id: line.costs(decimals) for line in lines if line.kind == "item" and line.cost is not None}
+    counted_costs = [costs[line.id] for line in counted if line.id in costs]
+    # At one rate it may come to much where another takes it off again.
+    by_rate = [sum_ for group in totals.groups for sum_ in (group.net, group.tax)]
+    _check_size(lines, [amounts, costs], [totals.total, totals.net, *by_rate, sum(counted_costs)], terms.currency)
     shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
-    costs = [line.costs(decimals) for line in counted if line.cost is not None]
     taxed = [_taxed(group, rates, terms.currency) for group in totals.groups]
-    return Drawn(shown, taxed, totals, sum(costs) if costs else None)
+    return Drawn(shown, taxed, totals, sum(counted_costs) if counted_costs else None)
 
 
-def _check_size(lines: Sequence[Line], amounts: Mapping[str, int], totals: Totals, currency: str) -> None:
+def most_in(currency: str) -> int:
+    """The most that anything can come to, in minor units."""
+    return int(_MOST * 10 ** CURRENCIES[currency])
+
+
+def _check_size(
+    lines: Sequence[Line], of_lines: Sequence[Mapping[str, int]], sums: Sequence[int], currency: str
+) -> None:
+    most, told = most_in(currency), f"more than can be billed: at most {_MOST:,} {currency}"
     faults = [
-        Fault(f"lines.{place}", f"comes to {_too_much(currency)}")
+        Fault(f"lines.{place}", f"comes to {told}")
         for place, line in enumerate(lines)
-        if abs(amounts.get(line.id, 0)) > MOST
+        if any(abs(amounts.get(line.id, 0)) > most for amounts in of_lines)
     ]
-    if faults or max(abs(totals.total), abs(totals.net)) > MOST:
-        raise Invalid(faults or [Fault("lines", f"come to {_too_much(currency)}")])
-
-
-def _too_much(currency: str) -> str:
-    return f"more than can be billed: at most {MOST // 10 ** CURRENCIES[currency]:,} {currency}"
+    if faults or max(map(abs, sums)) > most:
+        raise Invalid(faults or [Fault("lines", f"come to {told}")])
 
 
 def _shown(line: Line, amount: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mainstay.terms.actor import Named
 from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.terms.rights import AssignableRole, Needs, Right, Role
 from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Colour, Email, Line, Phone, Price, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Colour, Email, HourlyRate, Line, Phone, id_of, omittable
 from mainstay.values.search import SearchText
 
 # What an invitation tells of a person and a change changes.
@@ -24,9 +24,9 @@ _Shade = Annotated[
     Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")
 ]
 _Firm = Annotated[Line | None, Field(title="Company", description="The firm of a subcontractor.")]
-_CostRate = Annotated[Price | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
+_CostRate = Annotated[HourlyRate | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
 _BillRate = Annotated[
-    Price | None, Field(title="Billed per hour", description="What an hour is billed at, such as 85.00.")
+    HourlyRate | None, Field(title="Billed per hour", description="What an hour is billed at, such as 85.00.")
 ]
 _IN_CHARGE = Needs(Right.PEOPLE_CHANGE)
 

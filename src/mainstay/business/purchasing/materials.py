@@ -11,7 +11,7 @@ from mainstay.backing.database import Row as DatabaseRow
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.model import MOST
+from mainstay.business.lines.model import most_in
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.store import ITEMS
 from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought, in_parts
@@ -190,7 +190,7 @@ class _Writing:
             price = rounded(with_markup, 100 * WHOLE * WHOLE)
         decimals = CURRENCIES[house.currency]
         amount = Charge(one.quantity, price, UNTAXED).amount(decimals)
-        if amount > MOST:
+        if amount > most_in(house.currency):
             raise Invalid([Fault("lines", "come to more than can be billed")])
         return price, in_parts(amount, house.currency)
 
