@@ -62,6 +62,9 @@ def test_rows_that_were_left_empty_are_dropped_and_the_others_close_up() -> None
     }
     assert answered(sent) == [{"itemId": "BLR", "quantity": "1.5"}, {"itemId": "", "quantity": "2"}]
     assert answered({}) == []
+    # What stood in a row is nothing that anyone has typed.
+    emptied = {"components.0.itemId": "", "components.0.quantity": "", "components.0.itemId as shown": "item_1 Boiler"}
+    assert closed_up(PARTS, emptied | {"components.1.quantity": "2"}) == {"components.0.quantity": "2"}
 
 
 def test_what_is_no_row_is_left_alone() -> None:

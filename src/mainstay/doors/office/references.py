@@ -1,6 +1,6 @@
 """Other records that a form names: picked from a list where there are few, typed and found where there are many."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, get_args
@@ -18,6 +18,8 @@ _LISTED = 100
 _NAMED = 4
 # What belongs to a customer is picked among what that one has.
 _CUSTOMER = "customerId"
+# What stands for a record that is named in a form and that one may not see.
+_NOT_SHOWN = "(not shown to you)"
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class References:
         self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None
     ) -> tuple[list[Asked], dict[str, str]]:
         """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
+        fields = unchanged(asked, fields)
         known = {**(record or {}), **{name: value for name, value in fields.items() if value}}
         shown, written = list(asked), dict(fields)
         for place, one in enumerate(asked):
@@ -45,14 +48,14 @@ class References:
             if choices:
                 shown[place] = replace(one, choices=choices)
             elif one.kind == "reference":
-                written[one.name] = await self._called(guest, one.refers, fields.get(one.name, ""))
+                written |= await self._written(guest, one, fields.get(one.name, ""))
         return shown, written
 
     async def resolved(self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
         """The fields with an id wherever a record was typed; what is not clear is a fault that says what there is."""
-        found, faults = dict(fields), []
-        for one in (part for field in asked for part in (field, *chain.from_iterable(field.lines))):
-            typed = fields.get(one.name, "").strip()
+        found, faults = unchanged(asked, fields), []
+        for one in _each(asked):
+            typed = found.get(one.name, "").strip()
             if one.refers and one.kind == "reference" and typed and not is_id(typed, one.refers):
                 try:
                     found[one.name] = await self.find(guest, one.refers, typed)
@@ -108,15 +111,35 @@ class References:
             f"could be one of several: {names}{' and more' if len(same) > _NAMED else ''}. Type more of it"
         )
 
-    async def _called(self, guest: Guest, kind: str, text: str) -> str:
-        """What people call a record; what is no id stays as it was typed."""
+    async def _written(self, guest: Guest, one: Asked, text: str) -> dict[str, str]:
+        """A record by what people call it, and beside it which one that is; what is no id stays as it was typed."""
+        if not one.refers or not is_id(text, one.refers):
+            return {one.name: text}
+        called = await self._called(guest, one.refers, text)
+        return {one.name: called, one.as_shown: f"{text} {called}"}
+
+    async def _called(self, guest: Guest, kind: str, identity: str) -> str:
+        """What people call a record."""
         gets = self.desk.catalogue.gets.get(kind)
-        if not is_id(text, kind) or gets is None or not guest.may(gets):
-            return text
+        if gets is None or not guest.may(gets):
+            return _NOT_SHOWN
         try:
-            return title_of(await self.desk.get(guest, text))
+            return title_of(await self.desk.get(guest, identity))
         except NotFound:
-            return ""
+            return _NOT_SHOWN
+
+
+def unchanged(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields with the id of each record that is called as it was shown.
+
+    Its name alone would not tell which one it is: another may be called the same, and it may be archived by now.
+    """
+    kept = dict(fields)
+    for one in _each(asked):
+        record, _, called = kept.pop(one.as_shown, "").partition(" ")
+        if one.refers and is_id(record, one.refers) and kept.get(one.name, "").strip() == called.strip():
+            kept[one.name] = record
+    return kept
 
 
 def title_of(record: Record) -> str:
@@ -126,3 +149,8 @@ def title_of(record: Record) -> str:
         # What is bought is called after whom it is bought from.
         named = [record.get("supplierName"), record.get("supplierNumber") or named[0]]
     return " ".join(str(part) for part in named if part) or str(record.get("customerName") or record["id"])
+
+
+def _each(asked: Sequence[Asked]) -> Iterator[Asked]:
+    """Every field, also those of rows."""
+    return (part for field in asked for part in (field, *chain.from_iterable(field.lines)))

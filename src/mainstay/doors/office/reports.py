@@ -17,7 +17,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.charts import chart_of, percent
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.export import Export, as_file, harmless
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import References, unchanged
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -155,7 +155,8 @@ class ReportPages:
     def _words(self, guest: Guest, at: Mapping[str, str]) -> dict[str, str]:
         """What its address says."""
         takes = REPORTS[_known(at)].takes
-        return {name: text for name, text in query_words(guest.request).items() if name in takes and text}
+        sent = unchanged(self._asked(guest, at), query_words(guest.request))
+        return {name: text for name, text in sent.items() if name in takes and text}
 
     def _ranges(self, guest: Guest, at: Mapping[str, str], words: Mapping[str, str]) -> list[dict[str, Any]]:
         """The times that people ask for most, each with its address."""

@@ -14,7 +14,7 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import References, unchanged
 from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -40,7 +40,8 @@ class ToBill:
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The jobs with something to bill; of which customer or job is in the address."""
         admit(list_unbilled, guest.actor)
-        words = {name: text for name, text in query_words(guest.request).items() if name in _NARROWED and text}
+        sent = unchanged([_CUSTOMER], query_words(guest.request))
+        words = {name: text for name, text in sent.items() if name in _NARROWED and text}
         references = References(self.desk)
         [customer], fields = await references.offered(guest, [_CUSTOMER], words, None)
         found: dict[str, Any] = {"data": [], "hasMore": False}

@@ -22,6 +22,8 @@ Choices = Sequence[tuple[str, str]]
 
 # The kind of a list of which every row has the same few fields.
 ROWS = "rows"
+# Ends the name of the field beside a record that is typed: which one stood there, and how it was called.
+AS_SHOWN = " as shown"
 # What a row may have in it that was left empty.
 _NOTHING = (None, "", False)
 # What a form carries beside the fields of its operation.
@@ -55,6 +57,11 @@ class Asked:
     # What stands there before anyone has filled it in; and whether it is a whole number.
     usual: str = ""
     whole: bool = False
+
+    @property
+    def as_shown(self) -> str:
+        """The name of the field that remembers which record a text was shown for."""
+        return f"{self.name}{AS_SHOWN}"
 
     def answer(self, fields: Mapping[str, str], zone: str) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mainstay.doors.pages.asking import ROWS, Asked
+from mainstay.doors.pages.asking import AS_SHOWN, ROWS, Asked
 
 # So many rows are empty, for whoever adds some without JavaScript.
 _SPARE = 3
@@ -26,7 +26,7 @@ def closed_up(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, st
             for number, row in rows.items():
                 for name in row:
                     del kept[f"{one.name}.{number}.{name}"]
-            filled = [rows[number] for number in sorted(rows, key=int) if any(map(str.strip, rows[number].values()))]
+            filled = [rows[number] for number in sorted(rows, key=int) if _is_filled(rows[number])]
             kept |= {
                 f"{one.name}.{place}.{name}": text for place, row in enumerate(filled) for name, text in row.items()
             }
@@ -38,6 +38,11 @@ def _with_lines(one: Asked, fields: Mapping[str, str]) -> Asked:
     fresh = numbers[-1] + 1 if numbers else 0
     room = _SPARE if one.most is None else min(_SPARE, max(one.most - len(numbers), 0))
     return replace(one, lines=tuple(map(one.line, [*numbers, *range(fresh, fresh + room)])))
+
+
+def _is_filled(row: Mapping[str, str]) -> bool:
+    """Whether anyone has typed something in a row; what it remembers by itself does not count."""
+    return any(text.strip() for name, text in row.items() if not name.endswith(AS_SHOWN))
 
 
 def _rows(one: Asked, fields: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -1,0 +1,98 @@
+"""Records that forms name: which one it is stays known while its name is not touched, whatever else has that name."""
+
+import pytest
+
+from cast import Cast
+from filling import as_opened
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.pricelist.operations import get_price_item
+from mainstay.business.pricelist.suppliers import save_supplier
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_customer, a_job
+from visiting import visit, words
+from wares import a_kit, a_supplier, an_item
+
+
+def test_what_is_archived_stays_where_it_is_named(server: RunningServer, cast: Cast) -> None:
+    supplier = a_supplier(cast)
+    item = an_item(cast, supplierId=supplier)
+    cast.perform(save_supplier, supplierId=supplier, name="Pennine Supplies", status="archived")
+    visiting, path = visit(server, cast, Role.OFFICE), f"/price-list/{item}/edit"
+    fields = as_opened(visiting.get(path).text)
+    assert fields["supplierId"] == "Pennine Supplies"
+    visiting.follow(visiting.post(path, fields | {"sellPrice": "900"}))
+    saved = cast.perform(get_price_item, itemId=item)
+    assert (saved["sellPrice"], saved["supplierId"]) == ("900.00", supplier)
+
+
+def test_another_name_is_looked_for_and_an_empty_one_clears(server: RunningServer, cast: Cast) -> None:
+    before, after = a_supplier(cast), a_supplier(cast, "Aire Valley Trade")
+    item = an_item(cast, supplierId=before)
+    visiting, path = visit(server, cast, Role.OFFICE), f"/price-list/{item}/edit"
+    for typed, supplier in {" aire valley ": after, "": None}.items():
+        fields = as_opened(visiting.get(path).text)
+        visiting.follow(visiting.post(path, fields | {"supplierId": typed}))
+        assert cast.perform(get_price_item, itemId=item)["supplierId"] == supplier
+
+
+def test_of_two_with_one_name_the_one_is_meant_from_whose_page_one_comes(server: RunningServer, cast: Cast) -> None:
+    first, second = a_customer(cast, "John Smith"), a_customer(cast, "John Smith")
+    visiting = visit(server, cast, Role.OFFICE)
+    for customer in (first, second):
+        fields = as_opened(visiting.get(f"/jobs/new?customerId={customer}").text)
+        assert fields["customerId"] == "John Smith"
+        # Also where the form comes back first.
+        again = visiting.post("/jobs/new", fields)
+        assert again.status_code == 422
+        assert "one of several" not in again.text
+        visiting.follow(visiting.post("/jobs/new", as_opened(again.text) | {"title": "Roof"}))
+        assert cast.perform(list_jobs)["data"][0]["customerId"] == customer
+    told = visiting.post("/jobs/new", {**as_opened(visiting.get("/jobs/new").text), "customerId": "John Smith"})
+    assert "could be one of several" in words(told.text)
+
+
+def test_the_parts_of_a_kit_stay_where_two_of_them_have_one_name(server: RunningServer, cast: Cast) -> None:
+    long, short = an_item(cast, "Pipe"), an_item(cast, "Pipe")
+    kit = a_kit(cast, {long: "1", short: "2"})
+    visiting, path = visit(server, cast, Role.OFFICE), f"/price-list/{kit}/edit"
+    fields = as_opened(visiting.get(path).text)
+    visiting.follow(visiting.post(path, fields | {"components.1.quantity": "3"}))
+    parts = cast.perform(get_price_item, itemId=kit)["components"]
+    assert [(part["itemId"], part["quantity"]) for part in parts] == [(long, "1.00"), (short, "3.00")]
+    # A row that is emptied is gone, whatever stood there.
+    fields = as_opened(visiting.get(path).text)
+    visiting.follow(visiting.post(path, fields | {"components.0.itemId": "", "components.0.quantity": ""}))
+    assert [part["itemId"] for part in cast.perform(get_price_item, itemId=kit)["components"]] == [short]
+
+
+@pytest.mark.parametrize("path", ["/hours/to-bill", "/reports/revenue"])
+def test_what_narrows_a_page_stays_when_it_is_asked_for_again(server: RunningServer, cast: Cast, path: str) -> None:
+    customer = a_customer(cast, "John Smith")
+    a_customer(cast, "John Smith")
+    a_job(cast, customer)
+    visiting = visit(server, cast)
+    page = visiting.get(f"{path}?customerId={customer}")
+    fields = as_opened(page.text)
+    assert fields["customerId"] == "John Smith"
+    asked = "&".join(f"{name}={value}" for name, value in fields.items())
+    again = visiting.get(f"{path}?{asked.replace(' ', '+')}")
+    assert again.status_code == 200
+    assert as_opened(again.text) == fields
+
+
+def test_a_record_that_one_is_not_shown_has_no_identifier_for_a_name(server: RunningServer, cast: Cast) -> None:
+    unknown = "customer_01JCDZ8Q4X0V9M2T6W3B7K5N1R"
+    page = visit(server, cast, Role.OFFICE).get(f"/jobs/new?customerId={unknown}").text
+    assert as_opened(page)["customerId"] == "(not shown to you)"
+    assert unknown not in words(page)
+
+
+def test_the_record_that_stood_there_is_one_of_the_kind(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.OFFICE)
+    a_customer(cast, "Smith")
+    fields = as_opened(visiting.get("/jobs/new").text) | {"customerId": "Jones", "title": "Roof"}
+    for stood in ("person_01JCDZ8Q4X0V9M2T6W3B7K5N1R Jones", "Jones", " Jones", "customer_1 Jones"):
+        answer = visiting.post("/jobs/new", fields | {"customerId as shown": stood})
+        assert answer.status_code == 422
+        assert "was not found" in answer.text
