@@ -4,14 +4,22 @@ import pytest
 
 from cast import Cast
 from filling import as_opened
-from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.jobs.operations import get_job, list_jobs
+from mainstay.business.people.operations import invite_person
 from mainstay.business.pricelist.operations import get_price_item
 from mainstay.business.pricelist.suppliers import save_supplier
+from mainstay.doors.office import references
 from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import a_customer, a_job
 from visiting import visit, words
 from wares import a_kit, a_supplier, an_item
+
+
+def invited(cast: Cast, name: str) -> str:
+    """Someone who may be planned; their id."""
+    email = f"{name.replace(' ', '.').lower()}@several.example"
+    return str(cast.perform(invite_person, name=name, email=email, role="member")["id"])
 
 
 def test_what_is_archived_stays_where_it_is_named(server: RunningServer, cast: Cast) -> None:
@@ -64,6 +72,38 @@ def test_the_parts_of_a_kit_stay_where_two_of_them_have_one_name(server: Running
     fields = as_opened(visiting.get(path).text)
     visiting.follow(visiting.post(path, fields | {"components.0.itemId": "", "components.0.quantity": ""}))
     assert [part["itemId"] for part in cast.perform(get_price_item, itemId=kit)["components"]] == [short]
+
+
+def test_of_many_people_those_who_work_on_a_job_stay_and_can_be_picked(server: RunningServer, cast: Cast) -> None:
+    several = [invited(cast, f"Person {number:03}") for number in range(101)]
+    job = a_job(cast, a_customer(cast), assigned=several[:2], leadPersonId=several[0])["id"]
+    visiting, path = visit(server, cast, Role.OFFICE), f"/jobs/{job}/edit"
+    page = visiting.get(path).text
+    fields = as_opened(page)
+    assert all(f'name="assigned {person}"' in page for person in several)
+    # Of so many, one is typed.
+    assert fields["leadPersonId"] == "Person 000"
+    visiting.follow(visiting.post(path, fields | {"title": "Roof", f"assigned {several[100]}": "on"}))
+    saved = cast.perform(get_job, jobId=job)
+    assert (saved["title"], saved["leadPersonId"]) == ("Roof", several[0])
+    assert {*saved["assigned"]} == {*several[:2], several[100]}
+    kept = {name: text for name, text in as_opened(visiting.get(path).text).items() if not name.startswith("assigned")}
+    visiting.follow(visiting.post(path, kept))
+    assert cast.perform(get_job, jobId=job)["assigned"] == []
+
+
+def test_of_too_many_to_be_listed_nobody_is_asked_and_nobody_is_taken_off(
+    server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = a_job(cast, a_customer(cast), Role.MEMBER)["id"]
+    monkeypatch.setattr(references, "_LISTED", 2)
+    monkeypatch.setattr(references, "_TICKED", 4)
+    visiting, path = visit(server, cast, Role.OFFICE), f"/jobs/{job}/edit"
+    page = visiting.get(path).text
+    assert "<legend>Assigned" not in page
+    visiting.follow(visiting.post(path, as_opened(page) | {"title": "Roof"}))
+    saved = cast.perform(get_job, jobId=job)
+    assert (saved["title"], saved["assigned"]) == ("Roof", [cast.people[Role.MEMBER]])
 
 
 @pytest.mark.parametrize("path", ["/hours/to-bill", "/reports/revenue"])

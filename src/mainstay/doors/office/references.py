@@ -13,8 +13,11 @@ from mainstay.values.search import MOST_WORDS, SHORTEST
 
 Record = Mapping[str, Any]
 
-# So many are listed to pick from; of more, one is typed.
+# So many are listed to pick one from; of more, one is typed. So many are also read at once.
 _LISTED = 100
+# So many are listed to tick several of them; of more, nobody is asked.
+_TICKED = 1000
+_SEVERAL = "references"
 _NAMED = 4
 # What belongs to a customer is picked among what that one has.
 _CUSTOMER = "customerId"
@@ -33,21 +36,10 @@ class References:
     ) -> tuple[list[Asked], dict[str, str]]:
         """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
         fields = unchanged(asked, fields)
-        known = {**(record or {}), **{name: value for name, value in fields.items() if value}}
-        shown, written = list(asked), dict(fields)
-        for place, one in enumerate(asked):
-            if one.lines:
-                lines = []
-                for line in one.lines:
-                    offered, written = await self.offered(guest, line, written, record)
-                    lines.append(tuple(offered))
-                shown[place] = replace(one, lines=tuple(lines))
-            if one.refers is None:
-                continue
-            choices = await self._choices(guest, one.refers, str(known.get(_CUSTOMER) or ""))
-            if choices:
-                shown[place] = replace(one, choices=choices)
-            elif one.kind == "reference":
+        lists = await self._lists(guest, asked, str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or ""))
+        shown, written = _with_choices(asked, lists), dict(fields)
+        for one in _each(shown):
+            if one.kind == "reference" and not one.choices:
                 written |= await self._written(guest, one, fields.get(one.name, ""))
         return shown, written
 
@@ -73,7 +65,15 @@ class References:
         resolved = await self.resolved(guest, offered, fields)
         return given(offered, resolved, guest.time_zone), resolved
 
-    async def _choices(self, guest: Guest, kind: str, customer: str) -> Choices:
+    async def _lists(self, guest: Guest, asked: Sequence[Asked], customer: str) -> dict[str, Choices]:
+        """What can be picked, by kind of record."""
+        most: dict[str, int] = {}
+        for one in _each(asked):
+            if one.refers:
+                most[one.refers] = max(most.get(one.refers, 0), _TICKED if one.kind == _SEVERAL else _LISTED)
+        return {kind: await self._choices(guest, kind, customer, most[kind]) for kind in most}
+
+    async def _choices(self, guest: Guest, kind: str, customer: str, most: int) -> Choices:
         """All there are to pick from, where they are few: people, what one customer has, and what cannot be typed."""
         lists = self.desk.catalogue.lists.get(kind)
         if lists is None or not guest.may(lists):
@@ -83,9 +83,15 @@ class References:
         if kind != "person" and not of_customer and "text" in fields:
             return ()
         by_name = "order" in fields and "name" in get_args(fields["order"].annotation)
-        order = {"order": "name"} if by_name else {}
-        page = await self.desk.perform(guest, lists, {"limit": _LISTED, **order, **of_customer})
-        return () if page["hasMore"] else [(record["id"], title_of(record)) for record in page["data"]]
+        given = {"limit": _LISTED, **({"order": "name"} if by_name else {}), **of_customer}
+        found: list[Record] = []
+        while len(found) < most:
+            page = await self.desk.perform(guest, lists, given)
+            found += page["data"]
+            if not page["hasMore"]:
+                return [(record["id"], title_of(record)) for record in found]
+            given |= {"startingAfter": found[-1]["id"]}
+        return ()
 
     async def find(self, guest: Guest, kind: str, typed: str) -> str:
         """The id of the one record that was typed; ValueError with words where that is not clear."""
@@ -140,6 +146,20 @@ def unchanged(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, st
         if one.refers and is_id(record, one.refers) and kept.get(one.name, "").strip() == called.strip():
             kept[one.name] = record
     return kept
+
+
+def _with_choices(asked: Sequence[Asked], lists: Mapping[str, Choices]) -> list[Asked]:
+    """The fields with what can be picked; several that cannot be picked are not asked for and stay as they are."""
+    shown = []
+    for one in asked:
+        choices = lists.get(one.refers or "", ())
+        if one.kind == _SEVERAL and not choices:
+            continue
+        if one.kind != _SEVERAL and len(choices) > _LISTED:
+            choices = ()
+        lines = tuple(tuple(_with_choices(line, lists)) for line in one.lines)
+        shown.append(replace(one, choices=choices or one.choices, lines=lines))
+    return shown
 
 
 def title_of(record: Record) -> str:
