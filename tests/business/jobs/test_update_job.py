@@ -6,6 +6,7 @@ from business.jobs.test_create_job import EVERY_FIELD
 from cast import Cast
 from evidence import as_told, events, last_event
 from mainstay.business.jobs.operations import change_job_status, get_job, list_jobs, update_job
+from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound, Stale
 from mainstay.terms.rights import Role
@@ -107,6 +108,20 @@ def test_what_does_not_belong_together_is_refused(cast: Cast, stranger: Cast) ->
     with pytest.raises(Conflict, match="has the reference X-1 already"):
         cast.perform(update_job, jobId=job, externalRef="X-1")
     assert cast.perform(update_job, jobId=other["id"], externalRef="X-1", title="x")["title"] == "x"
+
+
+def test_who_has_left_may_stay_but_is_not_named_anew(cast: Cast) -> None:
+    member, office = cast.people[Role.MEMBER], cast.people[Role.OFFICE]
+    customer = a_customer(cast)
+    job = a_job(cast, customer, leadPersonId=member, assigned=[member])["id"]
+    other = a_job(cast, customer)["id"]
+    cast.perform(remove_person, personId=member, confirmed=True)
+    same = cast.perform(update_job, jobId=job, title="Roof", leadPersonId=member, assigned=[member, office])
+    assert (same["title"], same["leadPersonId"], {*same["assigned"]}) == ("Roof", member, {member, office})
+    with pytest.raises(Invalid, match="leadPersonId: names Mia Member, who has left"):
+        cast.perform(update_job, jobId=other, leadPersonId=member)
+    with pytest.raises(Invalid, match="assigned: names Mia Member, who has left"):
+        cast.perform(update_job, jobId=other, assigned=[office, member])
 
 
 def test_a_change_to_what_has_changed_since_is_refused(cast: Cast) -> None:

@@ -6,6 +6,7 @@ from cast import Cast
 from filling import as_opened
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.people.operations import invite_person
+from mainstay.business.people.standing import remove_person
 from mainstay.business.pricelist.operations import get_price_item
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.doors.office import references
@@ -90,6 +91,36 @@ def test_of_many_people_those_who_work_on_a_job_stay_and_can_be_picked(server: R
     kept = {name: text for name, text in as_opened(visiting.get(path).text).items() if not name.startswith("assigned")}
     visiting.follow(visiting.post(path, kept))
     assert cast.perform(get_job, jobId=job)["assigned"] == []
+
+
+def test_who_has_left_is_called_by_name_and_stays_until_taken_off(server: RunningServer, cast: Cast) -> None:
+    member = cast.people[Role.MEMBER]
+    job = a_job(cast, a_customer(cast), Role.MEMBER, leadPersonId=member)["id"]
+    cast.perform(remove_person, personId=member, confirmed=True)
+    visiting, path = visit(server, cast, Role.OFFICE), f"/jobs/{job}/edit"
+    page = visiting.get(path).text
+    fields = as_opened(page)
+    assert f'<option value="{member}" selected>Mia Member</option>' in page
+    assert (fields["leadPersonId"], fields[f"assigned {member}"]) == (member, "on")
+    # Also on a form that comes back.
+    again = visiting.post(path, fields | {"title": ""})
+    assert again.status_code == 422
+    visiting.follow(visiting.post(path, as_opened(again.text) | {"title": "Roof"}))
+    saved = cast.perform(get_job, jobId=job)
+    assert (saved["title"], saved["leadPersonId"], saved["assigned"]) == ("Roof", member, [member])
+    fields = as_opened(visiting.get(path).text)
+    del fields[f"assigned {member}"]
+    visiting.follow(visiting.post(path, fields | {"leadPersonId": ""}))
+    saved = cast.perform(get_job, jobId=job)
+    assert (saved["leadPersonId"], saved["assigned"]) == (None, [])
+
+
+def test_a_list_says_that_it_is_narrowed_to_someone_who_has_left(server: RunningServer, cast: Cast) -> None:
+    member = cast.people[Role.MEMBER]
+    a_job(cast, a_customer(cast), leadPersonId=member)
+    cast.perform(remove_person, personId=member, confirmed=True)
+    page = visit(server, cast, Role.OFFICE).get(f"/jobs?leadPersonId={member}").text
+    assert f'<option value="{member}" selected>Mia Member</option>' in page
 
 
 def test_of_too_many_to_be_listed_nobody_is_asked_and_nobody_is_taken_off(

@@ -231,10 +231,12 @@ def begin(ctx: Context, job: Job) -> Job:
 
 
 def _check(ctx: Context, values: dict[str, Any], customer: str, but: Job | None = None) -> None:
-    """Refuse what does not belong together."""
+    """Refuse what does not belong together, and people who are not here, unless the job has them from before."""
     site = values.get("site_id")
     if site and SITES.fetch(ctx, site).customer_id != customer:
         raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
-    check_here(ctx, "leadPersonId", [lead] if (lead := values.get("lead_person_id")) else [])
-    check_here(ctx, "assigned", values.get("assigned") or [])
+    lead, before = values.get("lead_person_id"), but.lead_person_id if but else None
+    check_here(ctx, "leadPersonId", [lead] if lead and lead != before else [])
+    known = {*but.assigned} if but else set()
+    check_here(ctx, "assigned", [person for person in values.get("assigned") or [] if person not in known])
     check_reference(ctx, JOBS, values.get("external_ref"), but)

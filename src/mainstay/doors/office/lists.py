@@ -41,7 +41,7 @@ class RecordList:
     async def index(self, guest: Guest, shown: Mapping[str, Any]) -> Response:
         """The list; what is shown is in the address."""
         of, lists = self.of, self.lists
-        choices, at = await self._address(guest)
+        choices, at, written = await self._address(guest)
         order = at.chosen.get("order", of.order)
         problem = None
         try:
@@ -56,7 +56,7 @@ class RecordList:
             count=told(page["count"]),
             heads=self._heads(guest, choices, at, order),
             filters=[one for name, one in choices.items() if name not in _BESIDE and one.choices],
-            chips=await self._chips(guest, choices, at),
+            chips=_chips(choices, at, written),
             tabs=await self._tabs(guest, at, choices),
             orders=choices.get("order"),
             order=order,
@@ -99,13 +99,14 @@ class RecordList:
             for name, label in columns.items()
         ]
 
-    async def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress]:
-        """What the list can be narrowed to, and what it is narrowed to."""
+    async def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress, dict[str, str]]:
+        """What the list can be narrowed to, what it is narrowed to, and how people call that."""
         asked = [one for one in asked_of(self.lists, guest.actor.rights) if one.name != _CURSOR]
-        offered, _ = await self._references.offered(guest, asked, {}, None)
+        words = query_words(guest.request)
+        offered, written = await References(self.desk).offered(guest, asked, words, None)
         choices = {one.name: one for one in offered if one.choices or one.refers or one.kind in _PLAIN}
         names = frozenset(choices) | ({SEARCH} & self.lists.input.model_fields.keys())
-        return choices, ListAddress.read(self.of.path, query_words(guest.request), names)
+        return choices, ListAddress.read(self.of.path, words, names), written
 
     async def _tabs(self, guest: Guest, at: ListAddress, choices: Mapping[str, Asked]) -> list[dict[str, Any]]:
         """The states of the list, each with how many there are in it of what is shown."""
@@ -122,25 +123,6 @@ class RecordList:
             tabs.append(told_so | {"here": value == chosen})
         return tabs
 
-    async def _chips(self, guest: Guest, choices: Mapping[str, Asked], at: ListAddress) -> list[dict[str, str]]:
-        """What else the list is narrowed to, each with the way back: a record that its address names."""
-        narrowed = [one for name, one in choices.items() if name in at.chosen and not one.choices]
-        _, written = await self._references.offered(guest, narrowed, at.chosen, None)
-        return [
-            {
-                "name": one.name,
-                "value": at.chosen[one.name],
-                "label": one.label,
-                "called": _called(one, written[one.name]),
-                "to": at.with_(**{one.name: ""}),
-            }
-            for one in narrowed
-        ]
-
-    @property
-    def _references(self) -> References:
-        return References(self.desk)
-
     def _asked(self, at: ListAddress, choices: Mapping[str, Asked]) -> dict[str, object]:
         """What the list's operation is given: what the address says, and what is meant where it says nothing."""
         usual = {"status": next(iter(self.of.tabs), ""), "order": self.of.order}
@@ -149,7 +131,7 @@ class RecordList:
 
     async def export(self, guest: Guest) -> Response:
         """The whole list as a file, narrowed and ordered like its page."""
-        visitors, (choices, at) = self.desk.visitors, await self._address(guest)
+        visitors, (choices, at, _) = self.desk.visitors, await self._address(guest)
         asked = self._asked(replace(at, after=None), choices)
         listed = Export(visitors.stage, guest.actor, self.lists, asked, guest.time_zone, guest.request.id)
         written = partial(listed.answer, packs=guest.request.takes_gzip)
@@ -165,6 +147,21 @@ class RecordList:
 def _turned(asked: Mapping[str, object], choices: Mapping[str, Asked]) -> dict[str, object]:
     """What an address says, as an operation takes it: what is there at all is meant."""
     return {name: True if name in choices and choices[name].kind == "flag" else value for name, value in asked.items()}
+
+
+def _chips(choices: Mapping[str, Asked], at: ListAddress, written: Mapping[str, str]) -> list[dict[str, str]]:
+    """What else the list is narrowed to, each with the way back: a record that its address names."""
+    return [
+        {
+            "name": name,
+            "value": at.chosen[name],
+            "label": one.label,
+            "called": _called(one, written[name]),
+            "to": at.with_(**{name: ""}),
+        }
+        for name, one in choices.items()
+        if name in at.chosen and not one.choices
+    ]
 
 
 def _called(one: Asked, written: str) -> str:

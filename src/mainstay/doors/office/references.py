@@ -37,7 +37,8 @@ class References:
         """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
         fields = unchanged(asked, fields)
         lists = await self._lists(guest, asked, str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or ""))
-        shown, written = _with_choices(asked, lists), dict(fields)
+        beside = await self._beside(guest, asked, lists, fields)
+        shown, written = _with_choices(asked, lists, beside), dict(fields)
         for one in _each(shown):
             if one.kind == "reference" and not one.choices:
                 written |= await self._written(guest, one, fields.get(one.name, ""))
@@ -92,6 +93,17 @@ class References:
                 return [(record["id"], title_of(record)) for record in found]
             given |= {"startingAfter": found[-1]["id"]}
         return ()
+
+    async def _beside(
+        self, guest: Guest, asked: Sequence[Asked], lists: Mapping[str, Choices], fields: Mapping[str, str]
+    ) -> dict[str, Choices]:
+        """What each field names that nobody could pick any more: who has left, what is archived."""
+        beside: dict[str, Choices] = {}
+        for one in _each(asked):
+            if one.refers and (listed := {record for record, _ in lists[one.refers]}):
+                named = [record for record in _named(one, one.refers, fields) if record not in listed]
+                beside[one.name] = [(record, await self._called(guest, one.refers, record)) for record in named]
+        return beside
 
     async def find(self, guest: Guest, kind: str, typed: str) -> str:
         """The id of the one record that was typed; ValueError with words where that is not clear."""
@@ -148,7 +160,7 @@ def unchanged(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, st
     return kept
 
 
-def _with_choices(asked: Sequence[Asked], lists: Mapping[str, Choices]) -> list[Asked]:
+def _with_choices(asked: Sequence[Asked], lists: Mapping[str, Choices], beside: Mapping[str, Choices]) -> list[Asked]:
     """The fields with what can be picked; several that cannot be picked are not asked for and stay as they are."""
     shown = []
     for one in asked:
@@ -157,9 +169,20 @@ def _with_choices(asked: Sequence[Asked], lists: Mapping[str, Choices]) -> list[
             continue
         if one.kind != _SEVERAL and len(choices) > _LISTED:
             choices = ()
-        lines = tuple(tuple(_with_choices(line, lists)) for line in one.lines)
+        if choices:
+            choices = [*choices, *beside[one.name]]
+        lines = tuple(tuple(_with_choices(line, lists, beside)) for line in one.lines)
         shown.append(replace(one, choices=choices or one.choices, lines=lines))
     return shown
+
+
+def _named(one: Asked, kind: str, fields: Mapping[str, str]) -> list[str]:
+    """The ids that stand in a field: of several, those that are ticked."""
+    if one.kind == _SEVERAL:
+        ticked = (name.removeprefix(f"{one.name} ") for name in fields if name.startswith(f"{one.name} "))
+        return [record for record in ticked if is_id(record, kind)][:_LISTED]
+    text = fields.get(one.name, "")
+    return [text] if is_id(text, kind) else []
 
 
 def title_of(record: Record) -> str:
