@@ -137,6 +137,19 @@ def test_of_too_many_to_be_listed_nobody_is_asked_and_nobody_is_taken_off(
     assert (saved["title"], saved["assigned"]) == ("Roof", [cast.people[Role.MEMBER]])
 
 
+def test_too_many_rows_are_refused_with_no_more_of_them_looked_for(server: RunningServer, cast: Cast) -> None:
+    pipe = an_item(cast, "Pipe")
+    kit = a_kit(cast, {pipe: "2"})
+    visiting, path = visit(server, cast, Role.OFFICE), f"/price-list/{kit}/edit"
+    rows = {f"components.{number}.itemId": pipe for number in range(60)}
+    rows |= {f"components.{number}.quantity": "1" for number in range(60)}
+    rows |= {f"components.{number}.itemId": "Nothing like it" for number in range(60, 900)}
+    answer = visiting.post(path, as_opened(visiting.get(path).text) | rows)
+    assert answer.status_code == 422
+    assert "was not found" not in answer.text
+    assert "Parts has more than 50 entries" in words(answer.text)
+
+
 @pytest.mark.parametrize("path", ["/hours/to-bill", "/reports/revenue"])
 def test_what_narrows_a_page_stays_when_it_is_asked_for_again(server: RunningServer, cast: Cast, path: str) -> None:
     customer = a_customer(cast, "John Smith")

@@ -67,6 +67,14 @@ def test_rows_that_were_left_empty_are_dropped_and_the_others_close_up() -> None
     assert closed_up(PARTS, emptied | {"components.1.quantity": "2"}) == {"components.0.quantity": "2"}
 
 
+def test_of_too_many_rows_one_more_than_there_may_be_is_read() -> None:
+    [one] = PARTS
+    sent = {f"components.{number}.itemId": f"Part {number}" for number in range(1000)}
+    kept = closed_up(PARTS, sent | {"name": "Kit"})
+    assert kept == {"name": "Kit"} | {f"components.{number}.itemId": f"Part {number}" for number in range(51)}
+    assert len(laid_out(PARTS, sent)[0].lines) == 51 == (one.most or 0) + 1
+
+
 def test_what_is_no_row_is_left_alone() -> None:
     odd = {"components": "x", "components.": "x", "components.x.itemId": "x", "components.99999.itemId": "x",
            "components.-1.itemId": "x", "others.0.itemId": "x"}  # fmt: skip

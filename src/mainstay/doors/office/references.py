@@ -36,9 +36,7 @@ class References:
     ) -> tuple[list[Asked], dict[str, str]]:
         """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
         fields = unchanged(asked, fields)
-        lists = await self._lists(guest, asked, str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or ""))
-        beside = await self._beside(guest, asked, lists, fields)
-        shown, written = _with_choices(asked, lists, beside), dict(fields)
+        shown, written = await self._picked(guest, asked, fields, record), dict(fields)
         for one in _each(shown):
             if one.kind == "reference" and not one.choices:
                 written |= await self._written(guest, one, fields.get(one.name, ""))
@@ -62,9 +60,17 @@ class References:
         self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None = None
     ) -> tuple[dict[str, object], dict[str, str]]:
         """What was filled in, as an operation takes it; and the fields with an id wherever a record was typed."""
-        offered, _ = await self.offered(guest, asked, fields, record)
-        resolved = await self.resolved(guest, offered, fields)
-        return given(offered, resolved, guest.time_zone), resolved
+        fields = unchanged(asked, fields)
+        picked = await self._picked(guest, asked, fields, record)
+        resolved = await self.resolved(guest, picked, fields)
+        return given(picked, resolved, guest.time_zone), resolved
+
+    async def _picked(
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None
+    ) -> list[Asked]:
+        """The fields of a form with what can be picked, and with what stands in them already."""
+        lists = await self._lists(guest, asked, str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or ""))
+        return _with_choices(asked, lists, await self._beside(guest, asked, lists, fields))
 
     async def _lists(self, guest: Guest, asked: Sequence[Asked], customer: str) -> dict[str, Choices]:
         """What can be picked, by kind of record."""

@@ -28,16 +28,23 @@ def closed_up(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, st
                     del kept[f"{one.name}.{number}.{name}"]
             filled = [rows[number] for number in sorted(rows, key=int) if _is_filled(rows[number])]
             kept |= {
-                f"{one.name}.{place}.{name}": text for place, row in enumerate(filled) for name, text in row.items()
+                f"{one.name}.{place}.{name}": text
+                for place, row in enumerate(filled[: _read(one)])
+                for name, text in row.items()
             }
     return kept
 
 
 def _with_lines(one: Asked, fields: Mapping[str, str]) -> Asked:
-    numbers = sorted({int(number) for number in _rows(one, fields)})
+    numbers = sorted({int(number) for number in _rows(one, fields)})[: _read(one)]
     fresh = numbers[-1] + 1 if numbers else 0
     room = _SPARE if one.most is None else min(_SPARE, max(one.most - len(numbers), 0))
     return replace(one, lines=tuple(map(one.line, [*numbers, *range(fresh, fresh + room)])))
+
+
+def _read(one: Asked) -> int | None:
+    """How many rows are read: as many as there may be, and one by which it is told that they are too many."""
+    return None if one.most is None else one.most + 1
 
 
 def _is_filled(row: Mapping[str, str]) -> bool:
