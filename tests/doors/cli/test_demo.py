@@ -4,7 +4,10 @@ from hashlib import sha256
 from typing import Any, get_args
 
 from commanding import command
+from mainstay.business.invoices import model as invoices
+from mainstay.business.invoices import payment as payments
 from mainstay.business.purchasing.model import BillStatus, OrderStatus
+from mainstay.business.quotes import model as quotes
 from mainstay.identity.passwords import is_password
 from mainstay.kernel.perform import Stage
 from mainstay.terms.rights import Role
@@ -102,6 +105,22 @@ def test_the_demo_has_a_price_list_with_kits_taxes_and_suppliers(server: Running
         "FEE-PARK"
     ]
     assert [rate["name"] for rate in rates if rate["isDefault"]] == ["VAT 20 %"]
+
+
+def test_the_demo_has_quotes_invoices_and_payments_in_every_state(server: RunningServer) -> None:
+    key = command(server.settings, "demo", "--json").outcome["keys"]["readOnly"]
+    states = {
+        "quotes": get_args(quotes.Status),
+        "invoices": get_args(invoices.Narrowed),
+        "payments": get_args(payments.Narrowed),
+    }
+    without = [
+        (path, state)
+        for path, known in states.items()
+        for state in known
+        if not server.request("GET", f"/api/v1/{path}?status={state}&limit=1", key).json()["data"]
+    ]
+    assert without == []
 
 
 def test_the_demo_has_orders_and_bills_in_every_state(server: RunningServer) -> None:

@@ -76,6 +76,8 @@ class Job:
     # How many visits it still takes, and on which day its work was done.
     left: int
     pictured: bool
+    # Whether its price was agreed when it was taken on.
+    agreed: bool
     done: date | None = None
     in_progress: bool = False
 
@@ -124,8 +126,8 @@ class Year:
         yield made
 
     def _do(self, who: Actor, day: date, at: time, operation: Operation, **given: object) -> Outcome:
-        """Let someone do something then."""
-        moment = datetime.combine(day, at, ZoneInfo(ZONE)).astimezone(UTC)
+        """Let someone do something then; of today, nothing that is still to come."""
+        moment = min(datetime.combine(day, at, ZoneInfo(ZONE)).astimezone(UTC), self.operator.stage.clock())
         stage = replace(self.operator.stage, clock=lambda: moment)
         return replace(self.operator, stage=stage).perform(operation, who, **given)
 
@@ -168,7 +170,8 @@ class Year:
         else:
             self.books.offer(day, made, number, asked=False)
             visits, pictured = self.chance.choice(self.size.visits), number % self.size.pictured == 0
-            self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits, pictured))
+            agreed = made["billing"] == "fixed"
+            self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits, pictured, agreed))
 
     def _move(self, day: date, job: str, status: str) -> None:
         self._do(self.people[DESK], day, time(17), change_job_status, jobId=job, status=status)
@@ -186,7 +189,7 @@ class Year:
             self.finished.remove(job)
             # Some are forgotten, until someone asks what is to be invoiced.
             if self.chance.random() < _NOT_FORGOTTEN:
-                self.books.bill(day, job.id, job.title)
+                self.books.bill(day, job)
         self.books.live(day)
 
     def _finish(self, day: date, job: Job) -> None:
@@ -257,6 +260,8 @@ class Year:
                 self._plan(self.today, busy[number % len(busy)].id, [person], *_MORNING)
                 self._plan(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
         self._do(self.field_people[0], self.today, time(0, 1), start_timer, jobId=busy[0].id)
+        if self.finished:
+            self.books.begin(self.today, self.finished[0])
 
     def _plan_ahead(self) -> None:
         to_plan = [job for job in self.waiting if not job.in_progress]
