@@ -1,3 +1,4 @@
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -190,6 +191,59 @@ def test_lines_after_an_amount_are_no_more_than_what_is_left(cast: Cast) -> None
     credited(cast, sent, amount="1000")
     with pytest.raises(Invalid, match=r"^lines: come to 1000\.00, and 91\.10 is left of INV-0001$"):
         credited(cast, sent, lines=[{"lineId": sent["lines"][0]["id"]}])
+
+
+def at_two_rates(cast: Cast, *more: dict[str, object]) -> dict[str, Any]:
+    """An invoice of 100 at 20 % and 100 without tax, and more."""
+    usual_tax(cast)
+    fee = {"description": "Fee", "unitPrice": "100", "taxRateId": None}
+    return issued(cast, an_invoice(cast, lines=[{"description": "Boiler", "unitPrice": "100"}, fee, *more]))
+
+
+def left_at_rates(cast: Cast, sent: dict[str, Any]) -> list[Decimal]:
+    """What is left of an invoice at each of its rates, net."""
+    notes = [whole_note(cast, note) for note in notes_of(cast, sent)]
+    gone = [(tax["taxRateId"], Decimal(tax["net"])) for note in notes for tax in note["taxes"]]
+    return [Decimal(tax["net"]) - sum(net for rate, net in gone if rate == tax["taxRateId"]) for tax in sent["taxes"]]
+
+
+def test_lines_after_an_amount_are_no_more_than_what_is_left_at_their_rate(cast: Cast) -> None:
+    sent = at_two_rates(cast)
+    credited(cast, sent, amount="110")
+    boiler, fee = ({"lineId": line["id"]} for line in sent["lines"])
+    with pytest.raises(Invalid) as refusal:
+        credited(cast, sent, lines=[fee])
+    told = "lines: come to 100.00 at no tax, of which 50.00 is left in INV-0001; credit fewer of them, or an amount"
+    assert refusal.value.text == told
+    with pytest.raises(Invalid, match=r"come to 72\.00 at VAT 20 %, of which 60\.00 is left"):
+        credited(cast, sent, lines=[boiler | {"quantity": "0.6"}])
+    credited(cast, sent, lines=[fee | {"quantity": "0.5"}])
+    assert left_at_rates(cast, sent) == [50, 0]
+    credited(cast, sent, amount="20")
+    assert left_at_rates(cast, sent) == [Decimal("33.33"), 0]
+    assert credited(cast, sent)["status"] == "credited"
+
+
+def test_an_amount_takes_nothing_back_where_less_than_nothing_is_left(cast: Cast) -> None:
+    low = cast.perform(save_tax_rate, name="Low", components=[{"name": "VAT", "percent": "5"}])["id"]
+    sent = at_two_rates(cast, {"description": "Returned before", "unitPrice": "-20", "taxRateId": low})
+    credited(cast, sent, amount="110")
+    assert left_at_rates(cast, sent) == [50, 50, -20]
+    credited(cast, sent)
+    assert left_at_rates(cast, sent) == [0, 0, 0]
+
+
+def test_what_takes_off_at_the_same_rate_can_stay_behind(cast: Cast) -> None:
+    sent = at_two_rates(cast, {"description": "Goodwill", "unitPrice": "-40", "taxRateId": None})
+    credited(cast, sent, amount="18")
+    assert left_at_rates(cast, sent) == [Decimal(90), Decimal(54)]
+    # Of the fee, 94 is left: the goodwill takes 40 off that.
+    with pytest.raises(Invalid, match=r"come to 95\.00 at no tax, of which 94\.00 is left"):
+        credited(cast, sent, lines=[{"lineId": sent["lines"][1]["id"], "quantity": "0.95"}])
+    credited(cast, sent, lines=[{"lineId": sent["lines"][1]["id"], "quantity": "0.94"}])
+    assert left_at_rates(cast, sent) == [90, -40]
+    credited(cast, sent)
+    assert left_at_rates(cast, sent) == [0, 0]
 
 
 def test_what_was_paid_beyond_what_is_left_stays_on_account(cast: Cast) -> None:

@@ -43,7 +43,7 @@ from mainstay.values.ids import new_id
 from mainstay.values.models import GIVEN
 from mainstay.values.money import CURRENCIES, UNIT, amount_text, in_minor, price_text, spread
 from mainstay.values.search import SearchText
-from mainstay.values.totals import Discount, rounded
+from mainstay.values.totals import Discount, Totals, rounded
 
 # One of them is read by its PDF; agents are told enough of it by the list.
 _BY_ID = frozenset({Door.API, Door.OFFICE})
@@ -212,7 +212,8 @@ def _of_amount(ctx: Context, price: int, invoice: Invoice) -> _Credited:
         raise Invalid([Fault("amount", told)])
     if amount == left:
         return _all_that_is_left(ctx, invoice)
-    parts = remaining(ctx, invoice)
+    # Where another invoice takes off more than there is at a rate, nothing is left to be taken back there.
+    parts = {rate: settled for rate, settled in remaining(ctx, invoice).items() if settled.net + sum(settled.taxes) > 0}
     shares = spread(amount, [settled.net + sum(settled.taxes) for settled in parts.values()])
     scale = UNIT // int(10 ** CURRENCIES[invoice.currency])
     lines = [
@@ -232,25 +233,50 @@ def _of_lines(ctx: Context, asked: Sequence[CreditedLine], invoice: Invoice) -> 
     lines = {line.id: line for line in read_lines(invoice.lines) if line.kind == "item"}
     before = _credited_before(ctx, invoice)
     taken = dict(zip(lines, _discounts(ctx, invoice, list(lines.values())), strict=True))
-    credited: list[Line] = []
-    less = 0
+    asked_for: list[Line] = []
     for place, one in enumerate(asked):
-        line = _checked(one, lines, before, credited, f"lines.{place}")
-        credited.append(line)
-        whole = lines[line.id].quantity
-        less += rounded(taken[line.id] * line.quantity, whole) if whole else 0
-    discount = {"percent": None, "amount": amount_text(less, invoice.currency)} if less else None
-    found = _Credited(credited, Terms(invoice.currency, invoice.prices_include_tax, Discount(amount=less)), discount)
-    total = draw_up(credited, rates_of(ctx, credited), found.terms).totals.total
+        asked_for.append(_checked(one, lines, before, asked_for, f"lines.{place}"))
+    credited = _with_discount(asked_for, lines, taken, invoice)
+    total = _totals(ctx, credited).total
     left = invoice.total - invoice.credited
-    after = before | {line.id: before.get(line.id, 0) + line.quantity for line in credited}
-    if total == left or all(after.get(name, 0) == line.quantity for name, line in lines.items()):
+    after = before | {line.id: before.get(line.id, 0) + line.quantity for line in asked_for}
+    stay = [replace(line, quantity=line.quantity - after.get(name, 0)) for name, line in lines.items()]
+    if total == left or not any(line.quantity for line in stay):
         # Where nothing is left of the whole, nothing may be left of any tax; and the other way round.
         return _all_that_is_left(ctx, invoice)
     if not 0 < total <= left:
         told = f"come to {amount_text(total, invoice.currency)}, and {amount_text(left, invoice.currency)}"
         raise Invalid([Fault("lines", f"{told} is left of {invoice.named}")])
-    return found
+    if before.keys() - lines.keys():
+        # Amounts are of no line, so that lines alone do not say what is left at each rate.
+        taking_off = [line for line in stay if line.quantity * line.unit_price < 0]
+        _check_rates(ctx, invoice, credited, _with_discount(taking_off, lines, taken, invoice))
+    return credited
+
+
+def _with_discount(some: list[Line], lines: dict[str, Line], taken: dict[str, int], invoice: Invoice) -> _Credited:
+    """Lines of an invoice, or a part of each, with what was taken off them."""
+    less = sum(rounded(taken[line.id] * line.quantity, lines[line.id].quantity) for line in some if line.quantity)
+    discount = {"percent": None, "amount": amount_text(less, invoice.currency)} if less else None
+    return _Credited(some, Terms(invoice.currency, invoice.prices_include_tax, Discount(amount=less)), discount)
+
+
+def _totals(ctx: Context, credited: _Credited) -> Totals:
+    return draw_up(credited.lines, rates_of(ctx, credited.lines), credited.terms).totals
+
+
+def _check_rates(ctx: Context, invoice: Invoice, credited: _Credited, taking_off: _Credited) -> None:
+    """Refuse to take back more at one rate than is left of it, but for what other lines there take off."""
+    left = {rate or "": settled.net + sum(settled.taxes) for rate, settled in remaining(ctx, invoice).items()}
+    off = {group.rate.id: group.net + group.tax for group in _totals(ctx, taking_off).groups}
+    rates = rates_of(ctx, credited.lines)
+    for group in _totals(ctx, credited).groups:
+        gross, most = group.net + group.tax, max(left.get(group.rate.id, 0) - off.get(group.rate.id, 0), 0)
+        if gross > most:
+            called = rates[group.rate.id].name if group.rate.id else "no tax"
+            told = f"come to {amount_text(gross, invoice.currency)} at {called}, of which"
+            told += f" {amount_text(most, invoice.currency)} is left in {invoice.named}"
+            raise Invalid([Fault("lines", f"{told}; credit fewer of them, or an amount")])
 
 
 def _checked(one: CreditedLine, lines: dict[str, Line], before: dict[str, int], credited: list[Line], at: str) -> Line:
