@@ -1,7 +1,8 @@
-"""The step that lets jobs that were there already be found by their numbers without zeros."""
+"""The steps that let what was there already be found by numbers: without zeros, and never by a mark alone."""
 
 from typing import cast as known_as
 
+from billing import an_invoice
 from cast import Cast
 from mainstay.backing.database import EVERY, WholeDatabase
 from mainstay.backing.migrations.apply import steps_for
@@ -10,6 +11,7 @@ from mainstay.terms.rights import Role
 from trade import a_customer, a_job, work_off
 
 STEP = "0031_words_of_numbers"
+STEP_OF_MARKS = "0038_marks_alone"
 
 
 def test_jobs_that_were_there_before_are_found_without_the_zeros(alone: Cast) -> None:
@@ -22,8 +24,31 @@ def test_jobs_that_were_there_before_are_found_without_the_zeros(alone: Cast) ->
         return [record["id"] for record in alone.perform(list_jobs, Role.OFFICE, text="j1")["data"]]
 
     assert found() == []
-    (step,) = [step for step in steps_for(database.engine) if step.name == STEP]
-    with database.migrating() as handle:
-        step.run(handle)
+    _run(database, STEP)
     work_off(alone)
     assert found() == [job["id"]]
+
+
+def test_no_draft_is_found_by_a_mark_alone_any_more(alone: Cast) -> None:
+    draft = an_invoice(alone)
+    database = known_as("WholeDatabase", alone.stage.database)
+
+    def words() -> set[str]:
+        with database.reading(EVERY) as rows:
+            return {str(word) for (word,) in rows.all("SELECT word FROM search_word WHERE kind = 'invoice'")}
+
+    before = words()
+    with database.changing(EVERY) as rows:
+        rows.run(
+            "INSERT INTO search_word (organisation_id, kind, word, record_id) VALUES (:to, 'invoice', '#', :id)",
+            to=alone.organisation,
+            id=draft["id"],
+        )
+    _run(database, STEP_OF_MARKS)
+    assert words() == before
+
+
+def _run(database: WholeDatabase, named: str) -> None:
+    (step,) = [step for step in steps_for(database.engine) if step.name == named]
+    with database.migrating() as handle:
+        step.run(handle)

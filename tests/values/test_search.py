@@ -95,6 +95,13 @@ def test_a_number_is_found_with_and_without_its_letters_and_zeros(text: str) -> 
     assert marked_number(text) not in words_of_number("J-2290") | words_of_number("J-0230")
 
 
+@pytest.mark.parametrize("text", ["", "-", "#", " ", "--/"])
+def test_what_has_no_letter_and_no_digit_is_no_number(text: str) -> None:
+    assert marked_number(text) is None
+    assert words_of_number(text) == set()
+    assert "#" not in words_of_number("ABC")
+
+
 def test_a_number_with_a_year_in_it_is_found_without_the_zeros_behind_it() -> None:
     assert marked_number("j-2027-12") in words_of_number("J-2027-0012")
     assert is_found(words_of_number("J-2027-0012"), "J-2027-12")

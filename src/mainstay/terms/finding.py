@@ -76,7 +76,8 @@ class Finding:
 
     def numbered(self, rows: Handle, number: str) -> str | None:
         """The id of the one record whose number this is, without its zeros or letters; None if several could be."""
-        found = words.with_any(rows, self.prefix, [marked_number(number)])
+        marked = marked_number(number)
+        found = words.with_any(rows, self.prefix, [marked]) if marked else []
         return found[0] if len(found) == 1 else None
 
     def _words(self, by: FoundBy, record: Kept, but: Collection[str] = ()) -> frozenset[str]:

@@ -69,13 +69,19 @@ def words_of_number(number: str) -> set[str]:
     letters, digits = _parts_of_number(number)
     short = digits.lstrip("0") or digits
     plain = {short, letters + short, letters + digits}
-    return {word[:LONGEST_WORD] for word in (*words_of_text(number), *plain, f"#{letters}{short}", f"#{short}") if word}
+    # A mark alone would name every record that has no number yet.
+    marked = {f"#{word}" for word in (letters + short, short) if word}
+    return {word[:LONGEST_WORD] for word in (*words_of_text(number), *plain, *marked) if word}
 
 
-def marked_number(number: str) -> str:
-    """The one word that a record has whose number this is, with or without its letters and zeros."""
+def marked_number(number: str) -> str | None:
+    """The one word that a record has whose number this is, with or without its letters and zeros; None if it has none.
+
+    What has neither letters nor digits is nobody's number.
+    """
     letters, digits = _parts_of_number(number)
-    return f"#{letters}{digits.lstrip('0') or digits}"[:LONGEST_WORD]
+    word = letters + (digits.lstrip("0") or digits)
+    return f"#{word}"[:LONGEST_WORD] if word else None
 
 
 def words_of_postal_address(address: Mapping[str, str | None]) -> set[str]:

@@ -26,6 +26,21 @@ def test_it_is_gone_with_all_that_it_is_found_by(cast: Cast, role: Role) -> None
     assert history(cast, draft["id"]) == ["draft_invoice", "delete_draft_invoice"]
 
 
+@pytest.mark.parametrize("named", ["-", "", "#", "INV-"])
+def test_the_only_draft_is_named_by_nothing_but_its_id(cast: Cast, named: str) -> None:
+    draft = an_invoice(cast)
+    with cast.stage.database.changing(cast.organisation) as rows:
+        # As it was found before.
+        rows.run(
+            "INSERT INTO search_word (organisation_id, kind, word, record_id)"
+            " VALUES (:organisation, 'invoice', '#', :id) ON CONFLICT DO NOTHING",
+            id=draft["id"],
+        )
+    with pytest.raises(NotFound):
+        cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=named, confirmed=True)
+    assert cast.perform(get_invoice, invoiceId=draft["id"])["status"] == "draft"
+
+
 def test_it_leaves_no_gap(cast: Cast) -> None:
     deleted(cast, an_invoice(cast))
     assert issued(cast)["number"] == "INV-0001"
