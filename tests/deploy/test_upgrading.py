@@ -12,7 +12,14 @@ from guide import Block, Home, of_mainstay
 
 # The data of a Mainstay with schema step 31, made by the version of that time: a bit of everything there was then.
 EARLIER = Path(__file__).with_name("earlier.tar.xz")
-STEPS_SINCE = ("0032_invoices", "0034_forgotten_events", "0035_purchasing", "0037_books", "0038_marks_alone")
+STEPS_SINCE = (
+    "0032_invoices",
+    "0034_forgotten_events",
+    "0035_purchasing",
+    "0037_books",
+    "0038_marks_alone",
+    "0039_recorded_again",
+)
 
 
 @pytest.fixture

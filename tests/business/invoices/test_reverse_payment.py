@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from billing import an_invoice, issued, now, paid
@@ -6,7 +8,9 @@ from evidence import as_told, events, history
 from labour import at as at_noon
 from labour import decide
 from mainstay.business.invoices.paying import get_payment, record_payment, reverse_payment
+from mainstay.business.invoices.statement import find_paid_invoices
 from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
 from trade import a_customer, a_job
@@ -44,6 +48,30 @@ def test_it_is_reversed_once(cast: Cast) -> None:
     reversed_(cast, payment)
     with pytest.raises(Blocked, match=r"^The payment 1\.00 GBP of .* is reversed already\.$"):
         reversed_(cast, payment)
+
+
+def test_what_a_bank_calls_it_is_recorded_again_for_whom_it_was(cast: Cast) -> None:
+    wrong, right = issued(cast), issued(cast)
+    entry = {"on": "2026-11-03", "amount": "10", "text": "INV-0002"}
+
+    def suggested() -> dict[str, Any]:
+        acting = cast.actor(Role.OFFICE, door=Door.OFFICE)
+        [found] = cast.perform(find_paid_invoices, acting, entries=[entry])["suggestions"]
+        return dict(found)
+
+    called = suggested()["externalRef"]
+    first = paid(cast, wrong, "10", externalRef=called)
+    assert suggested()["paymentId"] == first["id"]
+    reversed_(cast, first)
+    again = suggested()
+    assert (again["paymentId"], again["externalRef"]) == (None, called)
+    assert [one["invoiceNumber"] for one in again["allocations"]] == ["INV-0002"]
+    second = paid(cast, right, "10", externalRef=called)
+    assert (second["status"], suggested()["paymentId"]) == ("recorded", second["id"])
+    with pytest.raises(Invalid, match=rf"^externalRef: is known already, .*{second['id']}"):
+        paid(cast, right, "10", externalRef=called)
+    # What stood there before stays as it was.
+    assert cast.perform(get_payment, paymentId=first["id"])["externalRef"] == called
 
 
 def test_not_out_of_closed_books(cast: Cast) -> None:

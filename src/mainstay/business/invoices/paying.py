@@ -8,7 +8,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.allocating import allocate
 from mainstay.business.invoices.model import Invoice
-from mainstay.business.invoices.payment import PAYMENTS, Method, MethodField, Narrowed, Payment, PaymentOut
+from mainstay.business.invoices.payment import CALLED_SO, PAYMENTS, Method, MethodField, Narrowed, Payment, PaymentOut
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
@@ -258,7 +258,7 @@ def _paid_on(ctx: Context, given: RecordPayment, house: House) -> str:
 
 
 def _unknown_ref(ctx: Context, ref: str | None) -> str | None:
-    if ref and (known := PAYMENTS.find(ctx, "payment.external_ref = :ref", ref=ref)):
+    if ref and (known := PAYMENTS.find(ctx, CALLED_SO, ref=ref)):
         raise Invalid([Fault("externalRef", f"is known already, of the payment {known.called} ({known.id})")])
     return ref
 

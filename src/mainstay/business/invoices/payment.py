@@ -145,5 +145,7 @@ PAYMENTS = Listing(
     orders={NEWEST: Order("id", descending=True), "date": Order("on_date", descending=True)},
     found_by=(FoundBy(("customer_name", "reference", "currency", "amount"), _words),),
 )
+# The payment that a bank or another system calls so; what was reversed can be recorded again, as it should have been.
+CALLED_SO = "payment.external_ref = :ref AND payment.status = 'recorded'"
 # What is sent of a payment's date and how it was made.
 MethodField = Annotated[Method, Field(title="Paid by", description="The way the money came.")]

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.invoices.payment import PAYMENTS, ShownAllocation
+from mainstay.business.invoices.payment import CALLED_SO, PAYMENTS, ShownAllocation
 from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -142,7 +142,7 @@ class _Matcher:
 
     def suggest(self, entry: StatementEntry, amount: int, reference: str) -> Suggestion:
         """What an entry seems to pay."""
-        known = PAYMENTS.find(self.ctx, "payment.external_ref = :ref", ref=reference)
+        known = PAYMENTS.find(self.ctx, CALLED_SO, ref=reference)
         found, why = ([], None) if known else self._found(entry.text, amount)
         shares = self._shared(found, amount)
         first = found[0] if found else None
