@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainstay.values.money import CURRENCIES, Money, parse_price, price_text, round_half_away, spread
+from mainstay.values.money import (
+    CURRENCIES,
+    UNIT,
+    Money,
+    in_minor,
+    in_parts,
+    parse_price,
+    price_text,
+    round_half_away,
+    spread,
+)
 
 LARGEST = 2**53 - 1
 
@@ -82,6 +92,14 @@ def test_an_amount_in_any_other_form_is_refused(text: str) -> None:
 def test_a_currency_without_decimals_takes_none() -> None:
     with pytest.raises(ValueError, match="No decimals are allowed"):
         Money.parse("1190.0", "JPY")
+
+
+@given(amounts)
+def test_an_amount_is_the_same_price_and_the_price_the_same_amount(amount: Money) -> None:
+    parts = in_parts(amount.minor, amount.currency)
+
+    assert Decimal(parts) / UNIT == Decimal(amount.text())
+    assert in_minor(parts, amount.currency) == amount.minor
 
 
 @given(amounts)

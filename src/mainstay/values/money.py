@@ -123,6 +123,12 @@ def in_minor(price: int, currency: str) -> int:
     return minor
 
 
+def in_parts(minor: int, currency: str) -> int:
+    """An amount in whole minor units as a price is kept, the other way round: every currency's fit into its parts."""
+    scale: int = 10 ** _decimals(currency)
+    return minor * UNIT // scale
+
+
 class TooLargeError(ValueError):
     """A number that is written as it should be, and is more than is kept."""
 

@@ -16,7 +16,7 @@ from mainstay.terms.listed import NEWEST, Order, Own
 from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.values.moments import moment_text, parse_moment
-from mainstay.values.money import CURRENCIES
+from mainstay.values.money import in_parts
 from mainstay.values.wall_times import wall_text
 
 _OF_JOB = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
@@ -258,4 +258,4 @@ def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> N
 
 def minor_unit(house: House) -> int:
     """The smallest coin of the organisation's currency, in the ten-thousandths in which prices are kept."""
-    return int(10 ** (4 - CURRENCIES[house.currency]))
+    return in_parts(1, house.currency)

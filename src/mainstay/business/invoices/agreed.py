@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mainstay.business.invoices import store
-from mainstay.business.invoices.billing import Billed, as_price, remaining
+from mainstay.business.invoices.billing import Billed, remaining
 from mainstay.business.invoices.model import PARTS, Invoice
 from mainstay.business.jobs.model import Job
 from mainstay.business.lines.model import Line, Terms, draw_up, read_lines, read_share
@@ -11,7 +11,7 @@ from mainstay.business.lines.pricing import PriceBook, rates_of
 from mainstay.business.organisation.house import House
 from mainstay.kernel.context import Context
 from mainstay.values.ids import new_id
-from mainstay.values.money import CURRENCIES, UNIT, amount_text
+from mainstay.values.money import CURRENCIES, UNIT, amount_text, in_parts
 from mainstay.values.totals import rounded
 
 # The sources of lines that are work, which was billed as such and not as a part of the price.
@@ -31,7 +31,7 @@ def price_of(ctx: Context, job: Job, house: House) -> Billed:
     left = agreed - billed
     if left <= 0:
         return Billed([], None, house.prices_include_tax)
-    rate, price = PriceBook(ctx).usual_rate, as_price(left, house.currency)
+    rate, price = PriceBook(ctx).usual_rate, in_parts(left, house.currency)
     # A price is agreed before tax, also where others include it.
     return Billed([Line(new_id("line"), job.title, unit_price=price, tax_rate_id=rate)], None, inclusive=False)
 

@@ -22,7 +22,7 @@ from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.values.ids import new_id
-from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, spread
+from mainstay.values.money import UNIT, Money, amount_text, in_parts, spread
 from mainstay.values.totals import Settled, rounded
 
 Kept = dict[str, Any]
@@ -65,7 +65,7 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     words = _words_of_part(share, kind, quote, reader)
     amounts = spread(asked, [gross for _, gross in groups])
     lines = [
-        Line(new_id("line"), words, unit_price=as_price(amount, quote.currency), tax_rate_id=rate)
+        Line(new_id("line"), words, unit_price=in_parts(amount, quote.currency), tax_rate_id=rate)
         for (rate, _), amount in zip(groups, amounts, strict=True)
         if amount
     ]
@@ -235,12 +235,6 @@ def _gross(tax: Kept, currency: str) -> int:
     return Money.parse(tax["net"], currency).minor + Money.parse(tax["amount"], currency).minor
 
 
-def as_price(minor: int, currency: str) -> int:
-    """An amount as the price of one."""
-    scale: int = 10 ** CURRENCIES[currency]
-    return minor * UNIT // scale
-
-
 def _words_of_part(share: dict[str, str | None], kind: str, quote: Quote, reader: Reader) -> str:
     if share["percent"] is None:
         return say(reader.language, "line.depositAmount", number=quote.number)
@@ -323,7 +317,7 @@ def _deduction(ctx: Context, quote: Quote, before: Invoice, reader: Reader) -> l
         amount = settled.net + sum(settled.taxes) if quote.prices_include_tax else settled.net
         taken = Settled(-settled.net, tuple(-tax for tax in settled.taxes))
         source = {"kind": "deposit", "id": before.id, "settled": settled_text(taken, quote.currency)}
-        price = as_price(amount, quote.currency)
+        price = in_parts(amount, quote.currency)
         lines.append(Line(new_id("line"), words, quantity=-UNIT, unit_price=price, tax_rate_id=rate, source=source))
     return lines
 

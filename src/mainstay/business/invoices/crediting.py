@@ -41,7 +41,7 @@ from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Email, Paragraph, Price, Reference, SignedQuantity, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.models import GIVEN
-from mainstay.values.money import CURRENCIES, UNIT, amount_text, in_minor, price_text, spread
+from mainstay.values.money import amount_text, in_minor, in_parts, price_text, spread
 from mainstay.values.search import SearchText
 from mainstay.values.totals import Discount, Totals, rounded
 
@@ -195,7 +195,7 @@ def _all_that_is_left(ctx: Context, invoice: Invoice) -> _Credited:
     for rate, settled in remaining(ctx, invoice).items():
         amount = settled.net + (sum(settled.taxes) if terms.inclusive else 0)
         source = {"kind": "invoice", "id": invoice.id, "settled": settled_text(settled, invoice.currency)}
-        price = amount * UNIT // int(10 ** CURRENCIES[invoice.currency])
+        price = in_parts(amount, invoice.currency)
         lines.append(Line(new_id("line"), _whole(invoice), unit_price=price, tax_rate_id=rate, source=source))
     return _Credited(lines, terms)
 
@@ -215,9 +215,8 @@ def _of_amount(ctx: Context, price: int, invoice: Invoice) -> _Credited:
     # Where another invoice takes off more than there is at a rate, nothing is left to be taken back there.
     parts = {rate: settled for rate, settled in remaining(ctx, invoice).items() if settled.net + sum(settled.taxes) > 0}
     shares = spread(amount, [settled.net + sum(settled.taxes) for settled in parts.values()])
-    scale = UNIT // int(10 ** CURRENCIES[invoice.currency])
     lines = [
-        Line(new_id("line"), _whole(invoice), unit_price=share * scale, tax_rate_id=rate)
+        Line(new_id("line"), _whole(invoice), unit_price=in_parts(share, invoice.currency), tax_rate_id=rate)
         for rate, share in zip(parts, shares, strict=True)
         if share
     ]

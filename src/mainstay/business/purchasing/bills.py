@@ -24,7 +24,6 @@ from mainstay.business.purchasing.billing import (
     reckon,
     settle,
 )
-from mainstay.business.purchasing.bought import in_parts
 from mainstay.business.purchasing.lines import BillLine
 from mainstay.business.purchasing.model import Bill, BillMove, BillStatus, ListedBill, ListedBillOut, Order
 from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
@@ -35,6 +34,7 @@ from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Reference, SignedPrice, id_of, omittable
+from mainstay.values.money import in_parts
 from mainstay.values.search import SearchText
 
 _BillId = Annotated[str, id_of("bill"), Field(title="Bill", description="The bill's id.")]

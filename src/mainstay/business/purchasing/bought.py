@@ -14,7 +14,7 @@ from mainstay.business.lines.model import Line
 from mainstay.business.purchasing.lines import OrderLine, quantity_text, read_bill_lines
 from mainstay.business.purchasing.model import Order
 from mainstay.terms.refusal import Reason, refuse
-from mainstay.values.money import CURRENCIES, UNIT
+from mainstay.values.money import CURRENCIES, in_parts
 from mainstay.values.totals import Charge, Rate, rounded
 
 UNTAXED = Rate("", ())
@@ -131,9 +131,3 @@ def _cost(line: Line, quantity: int, currency: str) -> int:
     decimals = CURRENCIES[currency]
     charge = Charge(quantity, line.unit_price, UNTAXED, line.discount_percent)
     return in_parts(charge.amount(decimals), currency)
-
-
-def in_parts(amount: int, currency: str) -> int:
-    """An amount in the minor unit of a currency, in the ten-thousandths in which prices are kept."""
-    scale: int = 10 ** CURRENCIES[currency]
-    return amount * UNIT // scale

@@ -14,13 +14,13 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.model import most_in
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.store import ITEMS
-from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought, in_parts
+from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought
 from mainstay.business.purchasing.model import Order
 from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.values.ids import new_id
-from mainstay.values.money import CURRENCIES
+from mainstay.values.money import CURRENCIES, in_parts
 from mainstay.values.totals import WHOLE, Charge, rounded
 
 

@@ -24,7 +24,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Irrevocable
 from mainstay.values.fields import Line, Paragraph
-from mainstay.values.money import CURRENCIES, UNIT, amount_text
+from mainstay.values.money import amount_text, in_parts
 
 MOST_CHOSEN = 200
 _By = Annotated[Literal["phone", "email", "paper"], Field(title="How", description="How they answered.")]
@@ -89,7 +89,7 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     own = _own_job(ctx, quote)
     # With what was agreed for the same job before, in the ten-thousandths in which a budget is kept.
     net = int(reckoned["net"]) + sum(one.net for one in (store.accepted_for(ctx, own.id) if own else ()))
-    budget = max(net, 0) * UNIT // 10 ** CURRENCIES[quote.currency]
+    budget = in_parts(max(net, 0), quote.currency)
     agreed = {"billing": "fixed", "budget": budget, "quote_id": quote.id}
     job = own or _new_job(ctx, quote, agreed)
     acceptance = {
