@@ -79,7 +79,7 @@ def test_not_out_of_closed_books(cast: Cast) -> None:
     payment = paid(noon, issued(noon), "1", on="2026-11-10")
     decide(cast, books_closed_until="2026-11-10")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-11-10, so the payment of 2026-11-10 stays"
+        Blocked, match=r"^The books are closed until 2026-11-10, so nothing of 2026-11-10 changes"
     ) as it:
         reversed_(noon, payment)
     assert [reason.unblock for reason in it.value.reasons] == ["update_settings"]

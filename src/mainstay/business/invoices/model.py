@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax, Terms, read_share
+from mainstay.business.organisation.books import if_closed
 from mainstay.business.organisation.house import House
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Reason
@@ -197,7 +198,7 @@ class ListedInvoice(Kept):
             reasons.append(Reason(told, "credit_invoice"))
         if self.credited:
             reasons.append(Reason(f"{self.named} was credited. Credit what is left of it instead.", "credit_invoice"))
-        if self.closed_until and (self.issued_on or "") <= self.closed_until:
+        if if_closed(self.issued_on or "", self.closed_until):
             told = f"The books are closed until {self.closed_until}. Credit {self.named} instead."
             reasons.append(Reason(told, "credit_invoice"))
         return [*reasons, *self._if_deducted()]

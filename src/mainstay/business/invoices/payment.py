@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.organisation.books import CLOSED_UNTIL
+from mainstay.business.organisation.books import CLOSED_UNTIL, if_closed
 from mainstay.kernel.listing import Listing
 from mainstay.terms.actor import Actor
 from mainstay.terms.listed import NEWEST, FoundBy, Order
@@ -109,10 +109,7 @@ class Payment(Kept):
         """Why it cannot be taken back."""
         if self.status == "reversed":
             return [Reason(f"The payment {self.called} is reversed already.")]
-        if self.closed_until and self.on <= self.closed_until:
-            told = f"The books are closed until {self.closed_until}, so the payment of {self.on} stays as it is."
-            return [Reason(f"{told} An owner or admin can open them again.", "update_settings")]
-        return []
+        return if_closed(self.on, self.closed_until)
 
 
 def _words(customer_name: str, reference: str | None, currency: str, amount: int) -> frozenset[str]:
