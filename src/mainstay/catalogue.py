@@ -33,6 +33,7 @@ from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
 from mainstay.business.purchasing import bills, ending, receiving
 from mainstay.business.purchasing import operations as orders
+from mainstay.business.purchasing import proofs as purchase_proofs
 from mainstay.business.purchasing import rewording as purchase_rewording
 from mainstay.business.purchasing import sending as ordering
 from mainstay.business.quotes import deciding, expiring, public, sending
@@ -118,7 +119,14 @@ CATALOGUE = Catalogue(
     events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS, *invoice_events.EVENTS),
     reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS, *invoice_reactions.REACTIONS),
     timers=(*retention.TIMERS, *expiring.TIMERS, *overdue.TIMERS),
-    chores=(*rewording.CHORES, *purchase_rewording.CHORES, *moved.CHORES, *overdue.CHORES, *schedule_telling.CHORES),
+    chores=(
+        *rewording.CHORES,
+        *purchase_rewording.CHORES,
+        *moved.CHORES,
+        *overdue.CHORES,
+        *schedule_telling.CHORES,
+        *invoice_reactions.CHORES,
+    ),
 )
 
 # What is removed now and then in the whole installation, because it opens nothing any more.
@@ -150,5 +158,6 @@ PROOFS = (
     *hours_proofs.PROOFS,
     *price_proofs.PROOFS,
     *quote_proofs.PROOFS,
+    *purchase_proofs.PROOFS,
     *invoice_proofs.PROOFS,
 )

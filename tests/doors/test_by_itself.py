@@ -300,4 +300,5 @@ def test_the_house_does_these_by_itself() -> None:
         "tell_of_moved_jobs",
         "reckon_days_anew",
         "tell_of_schedule",
+        "settle_job_billed_anew",
     ]

@@ -112,6 +112,11 @@ FAULTS = [
     Fault("on_account", "is put to invoices", ("UPDATE payment SET amount = amount + 1",)),
     Fault("billed_hours", "are on no invoice", ("DELETE FROM billed_source WHERE kind = 'timeEntry'",)),
     Fault("billed_hours", "not kept as billed", ("UPDATE time_entry SET billed = 0 WHERE billed = 1",)),
+    Fault(
+        "billable_materials",
+        "kept as billable",
+        ("UPDATE material SET billable = 1 - billable WHERE billed = 0 AND value > 0",),
+    ),
     Fault("owed", "is kept with", ("UPDATE job SET owed = owed + 1",)),
     Fault("quoting", "is kept as quoting 1", ("UPDATE job SET quoting = 1 WHERE quoting = 0",)),
     Fault("quoting", "is kept as quoting 0", ("UPDATE job SET quoting = 0 WHERE quoting = 1",)),

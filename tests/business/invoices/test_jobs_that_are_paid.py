@@ -10,8 +10,9 @@ from evidence import events
 from labour import at as at_noon
 from mainstay.business.invoices.operations import delete_draft_invoice
 from mainstay.business.invoices.paying import record_payment
-from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.jobs.operations import change_job_status, get_job, update_job
 from mainstay.terms.rights import Role
+from ordering import a_bill
 from quoting import later
 from trade import a_customer, a_job, work_off
 
@@ -55,6 +56,29 @@ def test_work_that_goes_on_stays_open_until_it_is_done(noon: Cast) -> None:
     noon.perform(change_job_status, jobId=job["id"], status="done")
     work_off(later(noon, days=1))
     assert noon.perform(get_job, jobId=job["id"])["status"] == "closed"
+
+
+def test_a_job_whose_purchases_are_in_the_price_after_all_is_closed(noon: Cast) -> None:
+    job = a_job(noon, a_customer(noon))
+    a_bill(noon, jobId=job["id"])
+    paid(noon, issued(noon, an_invoice(noon, jobId=job["id"])))
+    done(noon, job)
+    work_off(later(noon, days=1))
+    assert stage_of(noon, job["id"]) == "toInvoice"
+    noon.perform(update_job, jobId=job["id"], billing="fixed")
+    work_off(later(noon, days=1))
+    assert noon.perform(get_job, jobId=job["id"])["status"] == "closed"
+
+
+def test_a_job_whose_purchases_are_billed_after_all_is_to_be_invoiced(noon: Cast) -> None:
+    job = a_job(noon, a_customer(noon), billing="fixed")
+    a_bill(noon, jobId=job["id"])
+    issued(noon, an_invoice(noon, jobId=job["id"]))
+    done(noon, job)
+    assert stage_of(noon, job["id"]) == "invoiced"
+    noon.perform(update_job, jobId=job["id"], billing="timeAndMaterials")
+    work_off(later(noon, days=1))
+    assert stage_of(noon, job["id"]) == "toInvoice"
 
 
 def test_a_deposit_that_is_paid_closes_nothing(noon: Cast) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from cast import Cast
+from mainstay.business.costing.operations import get_job_costing
+from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.jobs.operations import get_job, update_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
@@ -22,8 +24,9 @@ from ordering import (
     received,
     to_bill,
 )
-from quoting import usual_tax
+from quoting import a_draft, accepted, sent, usual_tax
 from telling import set_columns
+from trade import a_customer, a_job
 from wares import an_item
 
 
@@ -78,6 +81,37 @@ def test_what_is_agreed_or_not_billed_costs_and_is_not_billed_on(cast: Cast, bil
     job = bought_for(cast, billing=billing)
     received(cast, ordered(cast, jobId=job["id"]), "10")
     assert (cost(cast), to_bill(cast, job)) == (60, [])
+
+
+@pytest.mark.parametrize("billing", ["fixed", "nonBillable"])
+def test_a_job_that_is_billed_in_another_way_bills_on_what_was_bought_or_does_not(cast: Cast, billing: str) -> None:
+    job = bought_for(cast, billing=billing)
+    lines = [PIPE, {"description": "Bonus", "unitPrice": "-5"}]
+    a_bill(cast, jobId=job["id"], lines=lines, total="55")
+    cast.perform(update_job, jobId=job["id"], billing="timeAndMaterials")
+    assert open_(cast, job) == [("billLine", "Copper pipe", 10)]
+    assert [one["id"] for one in cast.perform(list_unbilled)["data"]] == [job["id"]]
+    cast.perform(update_job, jobId=job["id"], billing=billing)
+    assert (open_(cast, job), cast.perform(list_unbilled)["data"]) == ([], [])
+
+
+def test_what_is_bought_before_a_price_is_agreed_is_in_it(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast, email="ann@calder.example"))
+    received(cast, ordered(cast, jobId=job["id"]), "10")
+    assert open_(cast, job) == [("orderLine", "Copper pipe", 10)]
+    accepted(cast, sent(cast, a_draft(cast, jobId=job["id"])))
+    assert (cost(cast), to_bill(cast, job)) == (60, [])
+
+
+def test_what_is_on_an_invoice_stays_there_and_follows_the_job_once_it_is_taken_off(cast: Cast) -> None:
+    job = bought_for(cast)
+    received(cast, ordered(cast, jobId=job["id"]), "4")
+    (pipe,) = to_bill(cast, job)
+    put_on_invoice(cast, pipe.id)
+    cast.perform(update_job, jobId=job["id"], billing="fixed")
+    assert cast.perform(get_job_costing, jobId=job["id"])["materials"]["value"] == "24.00"
+    put_on_invoice(cast, pipe.id, billed=False)
+    assert to_bill(cast, job) == []
 
 
 def test_what_a_supplier_takes_off_is_not_billed_on(cast: Cast) -> None:

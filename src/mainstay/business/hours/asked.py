@@ -83,7 +83,7 @@ class Work(NamedTuple):
     @property
     def columns(self) -> dict[str, Any]:
         """The same as it is kept, with whether the customer is billed for it by the hour."""
-        billable = self.job is not None and self.job.billing == "timeAndMaterials"
+        billable = self.job is not None and self.job.bills_work
         return {"job_id": self.job.id if self.job else None, "visit_id": self.visit, "billable": billable}
 
 

@@ -1,15 +1,18 @@
 """What follows for invoices when something happens elsewhere."""
 
+from collections.abc import Mapping
+
 from mainstay.business.invoices import settling, store
 from mainstay.business.invoices.billing import left_of
 from mainstay.business.invoices.model import PARTS
 from mainstay.business.invoices.operations import DraftInvoice, draft
 from mainstay.business.jobs.events import JobCompleted
+from mainstay.business.jobs.store import REBILLED
 from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.events import QuoteAccepted
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
-from mainstay.kernel.reaction import Happening, Reaction
+from mainstay.kernel.reaction import Chore, Happening, Reaction
 
 
 def draft_deposit(ctx: Context, happening: Happening) -> None:
@@ -32,4 +35,10 @@ def close_paid_job(ctx: Context, happening: Happening) -> None:
     settling.hand_down(ctx, happening.record["id"])
 
 
+def settle_job_billed_anew(ctx: Context, told: Mapping[str, str]) -> None:
+    """What is to be billed of a job is another thing since it is billed in another way."""
+    settling.hand_down(ctx, told["job"])
+
+
 REACTIONS = (Reaction(QuoteAccepted, draft_deposit), Reaction(JobCompleted, close_paid_job))
+CHORES = (Chore(REBILLED, settle_job_billed_anew),)

@@ -238,6 +238,11 @@ class Job(Kept):
         """How far it is."""
         return Standing(self.status, self.billing, self.planned_visits, self.quoting, self.invoiced, self.owed)
 
+    @property
+    def bills_work(self) -> bool:
+        """Whether its customer is billed for hours and materials, and not for a price that was agreed."""
+        return self.billing == "timeAndMaterials"
+
     def not_changeable(self, _by: Actor) -> list[Reason]:
         """Why its details cannot be changed."""
         return self._if_over()

@@ -8,10 +8,13 @@ import orjson
 from mainstay.business.jobs.model import Job, Standing, Status, stage_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
+from mainstay.ledger.outbox import Letter
 from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_number, words_of_postal_address, words_of_text
 
+# The chore that reckons anew whether a job is invoiced, once it is billed in another way.
+REBILLED = "settle_job_billed_anew"
 # The chore that lets what bears the title of a job be found by it again.
 RETITLED = "reword_records_of_job"
 
@@ -86,6 +89,8 @@ def save(ctx: Context, job: Job, changes: Mapping[str, Any]) -> Job:
     after = JOBS.save(ctx, job, {**changes, "stage": stage, "next_action": next_action})
     if {*job.assigned, job.lead_person_id} != {*after.assigned, after.lead_person_id}:
         _assign(ctx, after)
+    if after.billing != job.billing:
+        _bill_anew(ctx, after)
     return after
 
 
@@ -95,6 +100,20 @@ def let_see(ctx: Context, job: str, person: str, *, planned: bool) -> None:
         _grant(ctx, job, person, "planned")
     else:
         _withdraw(ctx, job, "planned", "person_id = :person", person=person)
+
+
+def _bill_anew(ctx: Context, job: Job) -> None:
+    """Let what was bought for a job and is on no invoice be billed on, or not, as the job is now.
+
+    Of hours, people say so themselves. What comes off an invoice again follows its job then.
+    """
+    ctx.rows.run(
+        "UPDATE material SET billable = CASE WHEN value > 0 THEN :billable ELSE 0 END"
+        " WHERE organisation_id = :organisation AND job_id = :job AND billed = 0",
+        job=job.id,
+        billable=int(job.bills_work),
+    )
+    ctx.post(Letter(REBILLED, {"job": job.id}))
 
 
 def _assigned(job: Job) -> list[str]:

@@ -149,7 +149,7 @@ class _Writing:
         price, value = self._price(one)
         job = self._job(one.job)
         # What a supplier took off is not taken off for the customer by itself.
-        billable = value > 0 and job is not None and job.billing == "timeAndMaterials"
+        billable = value > 0 and job is not None and job.bills_work
         columns = {
             "kind": one.kind,
             "document_id": one.document,

@@ -48,6 +48,7 @@ IN_THE_PAST = {
     "cancel_job": "Job cancelled",
     "close_paid_job": "Job closed, as all of it was paid",
     "reword_records_of_job": "Job renamed",
+    "settle_job_billed_anew": "What is to be invoiced reckoned anew",
     "tell_of_moved_jobs": "Job went to another customer",
     "plan_visit": "Visit planned",
     "move_visit": "Visit changed",
