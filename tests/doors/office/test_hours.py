@@ -6,10 +6,14 @@ import pytest
 
 from apps import begin_session
 from cast import Cast
+from filling import as_opened
 from labour import logged, new_job
 from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import submit_hours
 from mainstay.business.hours.timers import start_timer
+from mainstay.doors.office import approval
+from mainstay.doors.office.week import monday_of
+from mainstay.doors.pages.words import date_words
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import local_date
@@ -214,6 +218,43 @@ def test_everything_of_a_person_and_week_is_approved_on_one_screen(server: Runni
     found = [cast.perform(get_time_entry, timeEntryId=one)["status"] for one in ids]
     assert found == ["approved", "rejected", "draft"]
     assert "Nothing waits for approval." in visiting.get("/hours/approve").text
+
+
+def test_whole_weeks_wait_however_many_have_submitted_hours(
+    server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monday = monday_of(today(cast)) - timedelta(days=7)
+    for role, day in ((Role.MEMBER, monday), (Role.SUBCONTRACTOR, monday + timedelta(days=1))):
+        ids = [logged(cast, role, on=f"{day}", minutes=2)["id"] for _ in range(55)]
+        cast.perform(submit_hours, role, timeEntryIds=ids)
+    visiting, _ = come_in(server, cast, Role.OFFICE)
+    sams = f"/hours/approve?person={cast.people[Role.SUBCONTRACTOR]}&week={monday}"
+    page = visiting.get(sams).text
+    assert f"Sam Subcontractor, week of {date_words(f'{monday}')} 1:50 in 55 entries" in words(page)
+    assert len(re.findall(r'name="entry \w+"', page)) == 55
+    assert words(page).count("1:50 in 55 entries") == 3
+    # What is not looked through is not told as if it were all there is; of whom it is known, all is shown.
+    monkeypatch.setattr(approval, "_QUEUED", 100)
+    page = visiting.get(sams).text
+    assert len(re.findall(r'name="entry \w+"', page)) == 55
+    assert "at least 1:30 in 45 entries" in words(page)
+    assert "More waits than is listed here." in page
+
+
+def test_more_of_a_week_than_can_be_decided_at_once_comes_by_and_by(server: RunningServer, cast: Cast) -> None:
+    day = today(cast).isoformat()
+    ids = [str(logged(cast, on=day, minutes=2)["id"]) for _ in range(101)]
+    cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids[:100])
+    cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids[100:])
+    visiting, _ = come_in(server, cast, Role.OFFICE)
+    page = visiting.get("/hours/approve").text
+    assert "More of this week waits than is shown here." in page
+    visiting.follow(visiting.post("/hours/approve", as_opened(page) | {"decision": "approve"}))
+    page = visiting.get("/hours/approve").text
+    assert "0:02 in 1 entry" in words(page)
+    assert "More of this week" not in page
+    visiting.follow(visiting.post("/hours/approve", as_opened(page) | {"decision": "approve"}))
+    assert {cast.perform(get_time_entry, timeEntryId=one)["status"] for one in ids} == {"approved"}
 
 
 def test_an_entry_has_a_page_and_is_changed_there(server: RunningServer, cast: Cast) -> None:

@@ -17,6 +17,8 @@ from mainstay.values.models import TOLD
 from mainstay.values.moments import Period, local_date, moment_text
 
 Status = Literal["running", "draft", "submitted", "approved", "rejected"]
+# What waits to be approved or rejected.
+TO_REVIEW: Status = "submitted"
 Decision = Literal["approve", "reject", "unapprove"]
 
 # How far ahead hours may end, and how long an entry may be.
@@ -194,7 +196,7 @@ class TimeEntry(Kept):
         """Why it cannot be approved, rejected, or un-approved."""
         if decision == "unapprove":
             return [*self._if_not("approved", decision), *self._if_billed(), *self.if_closed()]
-        return [*self._if_not("submitted", decision), *self.if_closed()]
+        return [*self._if_not(TO_REVIEW, decision), *self.if_closed()]
 
     def if_closed(self) -> list[Reason]:
         """The reason that the books are closed for its date."""

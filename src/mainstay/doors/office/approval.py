@@ -7,6 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.costing.unbilled import list_unbilled
+from mainstay.business.hours.asked import MOST_AT_ONCE
+from mainstay.business.hours.model import TO_REVIEW
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.review import review_hours
 from mainstay.doors.http import Response
@@ -19,7 +21,9 @@ from mainstay.doors.pages.showing import state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Invalid, Refusal
 
-_QUEUED = 100
+_PAGE = 100
+# So many entries are looked through for whose hours wait.
+_QUEUED = 1000
 _PATH = "/hours/approve"
 
 
@@ -52,19 +56,23 @@ class Approval:
 
     async def _page(self, guest: Guest, words: Mapping[str, str], refusal: Refusal | None = None) -> Response:
         admit(review_hours, guest.actor)
-        queue = await self._queue(guest)
+        queue, more = await self._queue(guest)
         person, monday = words.get("person", ""), words.get("week", "")
         chosen = next((one for one in queue if (one["person"], one["week"]) == (person, monday)), None)
         if chosen is None and not person and queue:
             chosen = queue[0]
+        days, more_days = await self._days(guest, chosen) if chosen else ([], False)
         return self.desk.page(
             "hours_approve.html",
             guest,
             status_of(refusal),
             area="Hours",
             queue=queue,
+            more=more,
             chosen=chosen,
-            days=await self._days(guest, chosen) if chosen else [],
+            waiting=_waiting(days),
+            days=days,
+            more_days=more_days,
             fields=words,
             problem=_told(refusal),
             notice=AS_LEFT if guest.typed and not refusal else self.desk.notice(guest),
@@ -72,35 +80,60 @@ class Approval:
             bills=guest.may(list_unbilled),
         )
 
-    async def _queue(self, guest: Guest) -> list[dict[str, Any]]:
-        """Whose hours of which week wait, the oldest first."""
-        page = await self.desk.perform(guest, list_hours, {"status": "submitted", "order": "oldest", "limit": _QUEUED})
+    async def _queue(self, guest: Guest) -> tuple[list[dict[str, Any]], bool]:
+        """Whose hours of which week wait, the oldest first; and whether there is more than was looked through."""
+        found, more = await self._read(guest, {"status": TO_REVIEW, "order": "oldest"}, _QUEUED)
         queue: dict[tuple[str, str], dict[str, Any]] = {}
-        for entry in page["data"]:
-            week = monday_of(date.fromisoformat(entry["on"])).isoformat()
-            usual = {"person": entry["personId"], "name": entry["personName"], "week": week, "ids": [], "minutes": 0}
+        for entry in found:
+            week = _week(entry)
+            usual = {"person": entry["personId"], "name": entry["personName"], "week": week, "count": 0, "minutes": 0}
             one = queue.setdefault((entry["personId"], week), usual)
-            one["ids"].append(entry["id"])
+            one["count"] += 1
             one["minutes"] += entry["minutes"]
         for one in queue.values():
-            one["count"] = len(one["ids"])
+            # The last week may go on behind what was looked through.
+            one["partly"] = more and one["week"] == _week(found[-1])
             one["to"] = f"{_PATH}?{urlencode({'person': one['person'], 'week': one['week']})}"
-        return list(queue.values())
+        return list(queue.values()), more
 
-    async def _days(self, guest: Guest, chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The week by day: all there is, of which what was submitted can be decided on."""
+    async def _days(self, guest: Guest, chosen: Mapping[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+        """The week by day, of which what waits can be decided on; and whether there is more than is decided at once."""
         monday = date.fromisoformat(chosen["week"])
         span = {"from": monday.isoformat(), "until": (monday + timedelta(days=DAYS - 1)).isoformat()}
-        asked = {"personId": chosen["person"], "order": "oldest", "limit": _QUEUED, **span}
+        asked = {"personId": chosen["person"], "order": "oldest", **span}
+        found, more = await self._read(guest, asked, MOST_AT_ONCE)
+        if more:
+            # What is decided makes room for what waits behind it.
+            found, more = await self._read(guest, {**asked, "status": TO_REVIEW}, MOST_AT_ONCE)
         model = list_hours.output
-        found = (await self.desk.perform(guest, list_hours, asked))["data"]
         days: dict[str, dict[str, Any]] = {}
         for entry in found:
             day = days.setdefault(entry["on"], {"on": date.fromisoformat(entry["on"]), "entries": [], "minutes": 0})
-            told = {"state": state_of(model, entry["status"]), "waits": entry["id"] in chosen["ids"]}
+            told = {"state": state_of(model, entry["status"]), "waits": entry["status"] == TO_REVIEW}
             day["entries"].append(entry | told)
             day["minutes"] += entry["minutes"] or 0
-        return list(days.values())
+        return list(days.values()), more
+
+    async def _read(self, guest: Guest, asked: Mapping[str, object], most: int) -> tuple[list[dict[str, Any]], bool]:
+        """So many hours, page by page; and whether there are more."""
+        found: list[dict[str, Any]] = []
+        given = {**asked, "limit": _PAGE}
+        while True:
+            page = await self.desk.perform(guest, list_hours, given)
+            found += page["data"]
+            if not page["hasMore"] or len(found) >= most:
+                return found, page["hasMore"]
+            given |= {"startingAfter": found[-1]["id"]}
+
+
+def _week(entry: Mapping[str, Any]) -> str:
+    return monday_of(date.fromisoformat(entry["on"])).isoformat()
+
+
+def _waiting(days: list[dict[str, Any]]) -> dict[str, int]:
+    """What can be decided on of the days that are shown."""
+    minutes = [entry["minutes"] or 0 for day in days for entry in day["entries"] if entry["waits"]]
+    return {"count": len(minutes), "minutes": sum(minutes)}
 
 
 def _told(refusal: Refusal | None) -> str | None:
