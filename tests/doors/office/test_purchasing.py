@@ -221,3 +221,15 @@ def test_a_line_of_a_bill_that_cannot_be_is_marked_and_nothing_is_changed(visiti
     late = visiting.post(path, fields_of(visiting.get(path).text) | {"lines.0.quantity": "1", "total": "46"})
     assert (late.status_code, "Make it a draft again first" in words(late.text)) == (409, True)
     assert cast.perform(get_bill, billId=bill["id"])["lines"] == bill["lines"]
+
+
+def test_a_bill_that_was_changed_meanwhile_is_not_approved_unseen(visiting: Visit, cast: Cast) -> None:
+    bill = a_bill(cast, lines=[PIPE], total="60")
+    path = f"/purchasing/bills/{bill['id']}"
+    shown = visiting.get(path).text
+    cast.perform(update_bill, billId=bill["id"], supplierNumber="4712")
+    stale = visiting.answer(shown, f"{path}/become", status="approved")
+    assert (stale.status_code, "Someone has changed this" in words(stale.text)) == (409, True)
+    assert the_bill(cast)["status"] == "draft"
+    visiting.follow(visiting.answer(visiting.get(path).text, f"{path}/become", status="approved"))
+    assert the_bill(cast)["status"] == "approved"

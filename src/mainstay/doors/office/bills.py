@@ -12,7 +12,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.bill_lines import RATES, SPARE, BillLines
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, status_of, wrong
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import Asked, asked_of, given, usual, ways_to
@@ -97,7 +97,7 @@ class Bills:
         """Approve a bill, or say that it is paid, by one button."""
         fields = await self.desk.form(guest)
         changed = {"billId": at["id"], "status": fields.get("status", "")}
-        await self.desk.perform(guest.sending(fields), update_bill, changed)
+        await self.desk.perform(guest.sending(fields), update_bill, changed, seen_version(fields))
         return see_other(f"{BILLS.path_of(at['id'])}?done={update_bill.name}")
 
     async def _form(
