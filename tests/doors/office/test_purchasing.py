@@ -233,3 +233,12 @@ def test_a_bill_that_was_changed_meanwhile_is_not_approved_unseen(visiting: Visi
     assert the_bill(cast)["status"] == "draft"
     visiting.follow(visiting.answer(visiting.get(path).text, f"{path}/become", status="approved"))
     assert the_bill(cast)["status"] == "approved"
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "99999", "\u0663", "-1", "x", ""])
+def test_a_row_that_no_page_has_is_no_row_and_no_fault_of_ours(visiting: Visit, cast: Cast, number: str) -> None:
+    bill = a_bill(cast, lines=[PIPE], total="60")
+    path = f"/purchasing/bills/{bill['id']}/lines"
+    typed = {f"lines.{number}.description": "Freight", f"lines.{number}.unitPrice": "4"}
+    visiting.follow(visiting.post(path, fields_of(visiting.get(path).text) | typed))
+    assert cast.perform(get_bill, billId=bill["id"])["lines"] == bill["lines"]

@@ -1,5 +1,6 @@
 """The lines of a supplier's bill as rows of a form: as they begin, and what was typed there."""
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ TYPED = (*_SAID, "taxRateId", "orderLineId", "lineId")
 # What a field that was emptied means.
 _EMPTIED: dict[str, Any] = {"quantity": "1", "unitPrice": "0", "discountPercent": "0"}
 _NO_TAX = "none"
+_OF_LINE = re.compile(r"lines\.([0-9]{1,4})\.[^.]+")
 
 
 def blank() -> dict[str, str]:
@@ -46,7 +48,7 @@ def named(rows: Sequence[Fields]) -> dict[str, str]:
 
 def typed_in(fields: Fields) -> list[dict[str, str]]:
     """The rows that were sent, in their order; new ones that were left empty are not among them."""
-    places = sorted({int(name.split(".")[1]) for name in fields if _is_of_line(name)})
+    places = sorted({int(found[1]) for name in fields if (found := _OF_LINE.fullmatch(name))})
     rows = [{name: fields.get(f"lines.{place}.{name}", "").strip() for name in TYPED} for place in places]
     return [row for row in rows if row["lineId"] or not _is_empty(row)]
 
@@ -104,8 +106,3 @@ def _shown(line: Mapping[str, Any]) -> dict[str, str]:
 
 def _is_empty(row: Fields) -> bool:
     return not (row["description"] or row["unitPrice"])
-
-
-def _is_of_line(name: str) -> bool:
-    parts = name.split(".")
-    return len(parts) == len(("lines", "0", "name")) and parts[0] == "lines" and parts[1].isdecimal()
