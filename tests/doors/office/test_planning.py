@@ -147,6 +147,9 @@ def test_marked_visits_go_to_someone_or_to_another_day(cast: Cast, office: Visit
         ({"mark": "on", "by": "soon"}, "as a whole number"),
         ({"mark": "on", "by": "9" * 20}, "as a whole number"),
         ({"mark": "on", "by": "--1"}, "as a whole number"),
+        ({"mark": "on", "by": "0" * 9 + "9" * 12}, "as a whole number"),
+        ({"mark": "on", "by": "0" * 5000}, "as a whole number"),
+        ({"mark": "on", "by": "999"}, "as a whole number"),
     ],
 )
 def test_what_is_not_clear_is_asked(cast: Cast, office: Visit, sent: dict[str, str], told: str) -> None:

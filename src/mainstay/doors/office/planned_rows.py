@@ -1,5 +1,6 @@
 """Several visits as rows of a form: who goes, when and for how long; and what was typed there as changes of them."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -136,7 +137,7 @@ def handed_over(rows: Sequence[Row], to: str, days: str) -> list[Row]:
     if not any(row.marked for row in rows):
         raise ValueError("Mark the visits that are meant.")
     by = days.strip().removeprefix("+") or "0"
-    if not by.removeprefix("-").isdecimal() or abs(int(by[:9])) > _FURTHEST:
+    if not _DAYS.fullmatch(by) or abs(int(by)) > _FURTHEST:
         raise ValueError(f"Say by how many days as a whole number of at most {_FURTHEST}, such as 1 or -7.")
     if not to and not int(by):
         raise ValueError("Choose who does the marked visits, or by how many days they move.")
@@ -154,6 +155,7 @@ def swapped(rows: Sequence[Row]) -> list[Row]:
 
 
 _FURTHEST = 366
+_DAYS = re.compile("-?[0-9]{1,3}")
 _A_PAIR = ("one", "other")
 
 
