@@ -160,6 +160,19 @@ def test_one_s_own_day_comes_first(server: RunningServer, cast: Cast) -> None:
     assert "Visits today" in words(main(visit_as(server, cast, Role.OFFICE).get("/").text))
 
 
+def test_one_s_own_day_is_whole_however_many_visits_others_have(server: RunningServer, cast: Cast) -> None:
+    day = today(cast)
+    for _ in range(50):
+        cast.perform(plan_visit, title="Theirs", personIds=[], on=day)
+    member = visit_as(server, cast, Role.MEMBER)
+    assert "All of today" not in member.get("/").text
+    cast.perform(plan_visit, title="Mine", personIds=[cast.people[Role.MEMBER]], on=day)
+    page = main(member.get("/").text)
+    assert words(page).index("Your visits today") < words(page).index("Mine") < words(page).index("Others today")
+    assert words(page).count("Nobody yet") == 50
+    assert f'<a href="/schedule?on={day}">All of today</a>' in page
+
+
 def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cast) -> None:
     office = visit_as(server, cast, Role.OWNER)
 

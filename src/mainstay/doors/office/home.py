@@ -48,9 +48,9 @@ class Home:
         undone = await self._count(guest, list_failed_work) if guest.may(list_failed_work) else None
         here = self.desk.visitors.stage.base_url
         needs = [_with_path(need, here) | {"told": told(need["count"])} for need in overview["needs"]]
-        visits = await self._today(guest)
+        own, others, more = await self._today(guest)
         # Where anything waits or is planned, nobody needs to be told how to begin.
-        steps = [] if needs or visits else await first_steps(self.desk, guest)
+        steps = [] if needs or own or others else await first_steps(self.desk, guest)
         return self.desk.page(
             "home.html",
             guest,
@@ -64,24 +64,32 @@ class Home:
             steps=steps,
             invoicing=[] if steps else await before_invoicing(self.desk, guest),
             may_bill=guest.may(list_unbilled),
-            own=[visit for visit in visits if visit["own"]],
-            others=[visit for visit in visits if not visit["own"]],
+            own=own,
+            others=others,
+            more=more,
             notice=self.desk.notice(guest),
         )
 
-    async def _today(self, guest: Guest) -> list[dict[str, Any]]:
-        """The visits of today that whoever looks sees."""
+    async def _today(self, guest: Guest) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
+        """The visits of today that whoever looks sees: their own, those of others, and whether there are more."""
         day = self.desk.today(guest).isoformat()
-        page = await self.desk.list(guest, list_visits, {"from": day, "until": day, "limit": _VISITS})
-        return [
-            {
-                **visit,
-                "own": visit["personId"] == guest.actor.id,
-                "state": state_of(list_visits.output, visit["status"]),
-                "next": next_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
-            }
-            for visit in page["data"]
-        ]
+        asked = {"from": day, "until": day, "limit": _VISITS}
+        page = await self.desk.list(guest, list_visits, asked)
+        visits = [self._shown(guest, visit) for visit in page["data"]]
+        own, others = [one for one in visits if one["own"]], [one for one in visits if not one["own"]]
+        if page["hasMore"]:
+            # Whatever else there is, nobody's own visits drop off.
+            mine = await self.desk.list(guest, list_visits, {**asked, "personId": guest.actor.id})
+            own = [self._shown(guest, visit) for visit in mine["data"]]
+        return own, others, page["hasMore"]
+
+    def _shown(self, guest: Guest, visit: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            **visit,
+            "own": visit["personId"] == guest.actor.id,
+            "state": state_of(list_visits.output, visit["status"]),
+            "next": next_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
+        }
 
     async def go_on(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Say how far a visit is, and go back to what is next."""
