@@ -9,9 +9,10 @@ from cast import Cast
 from labour import decide
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.terms.rights import Role
-from quoting import usual_tax
+from ordering import PIPE, a_bill, an_order
+from quoting import a_draft, usual_tax
 from running import RunningServer
-from visiting import visit
+from visiting import visit, words
 
 LINE = {"description": "Boiler", "quantity": "2", "unitPrice": "1234.5678", "cost": "1000"}
 COUNTRY = pytest.mark.parametrize(
@@ -49,6 +50,43 @@ def test_quantities_are_written_likewise_without_zeros_that_say_nothing(
     invoice = an_invoice(cast, lines=[LINE, LINE | {"quantity": "1234.50"}])
     page = visit(server, cast, Role.OFFICE).get(f"/invoices/{invoice['id']}").text
     assert re.findall(r'data-label="Quantity">([^<]*)<', page) == ["2", written]
+
+
+@pytest.mark.parametrize(("country", "percent"), [("GB", "12.5 %"), ("DE", "12,5 %")])
+def test_percentages_are_written_likewise(server: RunningServer, cast: Cast, country: str, percent: str) -> None:
+    decide(cast, country=country)
+    less = {"discountPercent": "12.5"}
+    of_whole = {"percent": "12.50"}
+    quote = a_draft(cast, lines=[LINE | less], discount=of_whole, deposit=of_whole)
+    invoice = an_invoice(cast, lines=[LINE | less], discount=of_whole)
+    order, bill = an_order(cast, lines=[PIPE | less]), a_bill(cast, lines=[PIPE | less], total="52.50")
+    visiting = visit(server, cast, Role.OFFICE)
+    whole = f"less {percent} on the whole"
+    for path, told in {
+        f"/quotes/{quote['id']}": [f"less {percent}", whole, f"Deposit: {percent} of the total"],
+        f"/invoices/{invoice['id']}": [f"less {percent}", whole],
+        f"/purchasing/orders/{order['id']}": [f"less {percent}"],
+        f"/purchasing/bills/{bill['id']}": [f"less {percent}"],
+    }.items():
+        page = words(visiting.get(path).text)
+        assert [text for text in told if text not in page] == [], path
+        assert "12.50" not in page
+
+
+@COUNTRY
+def test_a_payment_is_called_by_its_amount_as_the_country_writes_it(
+    server: RunningServer, cast: Cast, country: str, net: str, price: str
+) -> None:
+    assert price
+    decide(cast, country=country)
+    payment = paid(cast, issued(cast, an_invoice(cast, lines=[LINE])))
+    visiting = visit(server, cast, Role.OFFICE)
+    path = f"/payments/{payment['id']}"
+    assert f'<a href="{path}">{net} GBP</a>' in visiting.get("/payments").text
+    for page in (path, f"{path}/reverse"):
+        shown = visiting.get(page).text
+        assert f"{net} GBP" in shown
+        assert "2469.14 GBP" not in shown
 
 
 @COUNTRY

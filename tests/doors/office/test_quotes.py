@@ -263,4 +263,4 @@ def test_settings_of_quotes_are_kept(server: RunningServer, cast: Cast) -> None:
 
 def test_a_discount_on_the_whole_stands_where_the_sums_are(visiting: Visit, cast: Cast) -> None:
     page = visiting.get(f"/quotes/{a_draft(cast, discount={'percent': '5'})['id']}")
-    assert "Net, less 5.00 % on the whole" in words(page.text)
+    assert "Net, less 5 % on the whole" in words(page.text)

@@ -10,6 +10,7 @@ from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk
 from mainstay.doors.pages.asking import Choices
 from mainstay.doors.pages.showing import Cell, Here, cells
+from mainstay.doors.pages.written_here import written_here
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.shapes import Shown
@@ -96,6 +97,8 @@ class Arrangement:
     # By what may stand against itself: what is done instead, and where one sees what is in its way.
     alternatives: Mapping[str, Operation] = field(default_factory=dict)
     in_the_way: Callable[[Record], Sequence[Action]] = lambda _record: ()
+    # Whether a record is called by an amount, which each country writes in its own way.
+    by_amount: bool = False
     # Where one goes on when a record is gone, if that is not its list.
     ends_at: Callable[[Record], str] | None = None
 
@@ -103,6 +106,11 @@ class Arrangement:
         """The address of one record."""
         single = self.gets.on is not None and self.gets.on.id_field is None
         return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
+
+    def called_here(self, record: Record, here: Here) -> str:
+        """What a record is called where whoever looks is."""
+        called = self.called(record)
+        return written_here(called, here) if self.by_amount else called
 
     def cells(self, model: type[Shown], names: Sequence[str], record: Record, here: Here) -> list[Cell]:
         """These fields of a record, in words."""

@@ -109,6 +109,7 @@ PAYMENTS = Arrangement(
     lists=list_payments,
     creates=record_payment,
     called=lambda payment: f"{payment['amount']} {payment['currency']}",
+    by_amount=True,
     below=lambda payment: str(payment["customerName"]),
     columns=("on", "method", "reference", "unallocated", "status"),
     facts=(

@@ -76,7 +76,7 @@ class RecordList:
         of = self.of
         return {
             "record": record,
-            "called": of.called(record),
+            "called": of.called_here(record, guest.here),
             "below": of.below(record),
             "path": self.of.path_of(record["id"]),
             "cells": of.cells(self.lists.output, self._columns(guest), record, guest.here),

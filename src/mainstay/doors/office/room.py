@@ -200,7 +200,7 @@ class Room:
             operation=operation,
             record=record,
             deed=words_of(operation.name),
-            called=self.of.called(record),
+            called=self.of.called_here(record, guest.here),
             path=self.of.path_of(record["id"]),
             version=record.get("version"),
             fields=fields,
@@ -211,7 +211,7 @@ class Room:
     async def _page(self, guest: Guest, record: Record, **shown: Any) -> Response:
         of, model = self.of, self.of.gets.output
         shown |= {
-            "called": of.called(record),
+            "called": of.called_here(record, guest.here),
             "below": of.below(record),
             "state": state_of(model, record["status"]) if model.states else None,
             "facts": [
@@ -251,7 +251,7 @@ class Room:
             of=self.of,
             operation=operation,
             record=record,
-            called=self.of.called(record) if record else None,
+            called=self.of.called_here(record, guest.here) if record else None,
             submits=submits(operation),
             path=self.of.path_of(record["id"]) if record else self.of.path,
             version=fields.get("version", record.get("version") if record else None),
