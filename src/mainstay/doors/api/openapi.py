@@ -9,6 +9,7 @@ import orjson
 
 from mainstay.doors.api.components import name_of, named, schemas_of, with_enums
 from mainstay.doors.api.routes import Endpoint, endpoints_of
+from mainstay.doors.http import OUR_FAULT
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.event import Event
@@ -36,7 +37,7 @@ _REFUSALS = {
     "415": "The body is not application/json.",
     "422": "Some fields are not as they must be; the message lists them, separated by semicolons.",
     "429": "More than 600 requests in a minute; wait for the seconds in Retry-After.",
-    "500": "Something went wrong on our side; it is safe to try again.",
+    "500": OUR_FAULT,
 }
 _ON_READS = ("401", "403", "404", "422", "429", "500")
 

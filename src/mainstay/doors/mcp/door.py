@@ -7,7 +7,7 @@ from typing import Any
 
 from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.entrance import Entrance, OverLimit
-from mainstay.doors.http import Interrupted, Request, Response, log_fault
+from mainstay.doors.http import OUR_FAULT, Interrupted, Request, Response, log_fault
 from mainstay.doors.json import encode
 from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
@@ -43,8 +43,7 @@ class McpDoor:
             response = await self._answer(request)
         except Exception as problem:
             log_fault(problem, request)
-            text = f"Something went wrong on our side; it is safe to try again. ({request.id})"
-            response = fault(500, protocol.INTERNAL, text)
+            response = fault(500, protocol.INTERNAL, f"{OUR_FAULT} ({request.id})")
         response.headers = (*response.headers, *ANYONE)
         response.route = self.number
         return response

@@ -38,7 +38,7 @@ from mainstay.values.ids import is_id
 from mainstay.values.moments import local_date
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
-# What an organisation hands in stays: documents that were sent may show it.
+# So many files of each kind an organisation hands in: what documents show stays for good.
 FILES_AN_HOUR = 60
 
 # A page for someone signed in: who asks for it, and what stands in the `{…}` of its path.
@@ -244,7 +244,7 @@ class Desk:
         kept: dict[str, object] = {}
         for one in asked:
             if one.upload and one.name in guest.received:
-                await self.count_file(guest, "files", FILES_AN_HOUR)
+                await self.count_file(guest, "files")
                 [file] = guest.received[one.name]
                 kept[one.name] = await self.visitors.runner.look_at(self._keep, one.upload, file.path)
         return kept
@@ -256,7 +256,7 @@ class Desk:
         papers = Papers(self.visitors.stage, self.visitors.runner, self.visitors.files)
         return await papers.answer(operation, guest.actor, orjson.dumps({**about, **words}), Envelope(guest.request.id))
 
-    async def count_file(self, guest: Guest, what: str, most: int) -> None:
+    async def count_file(self, guest: Guest, what: str, most: int = FILES_AN_HOUR) -> None:
         """Let an organisation hand in so many files of a kind within an hour."""
         if not (await self.visitors.limits.take(f"{what} of {guest.actor.organisation}", most, 3600.0)).accepted:
             raise TooMany("There were too many files within an hour. Wait a while, then try again.")
@@ -316,8 +316,7 @@ class Desk:
     async def get(self, guest: Guest, record: str) -> dict[str, Any]:
         """A record, by its id."""
         gets = self.getting(record)
-        name = gets.input.model_fields[gets.on.id_field].alias if gets.on and gets.on.id_field else None
-        return await self.perform(guest, gets, {name: record} if name else {})
+        return await self.perform(guest, gets, about(gets, record))
 
     def today(self, guest: Guest) -> date:
         """The date at their place."""
@@ -339,6 +338,12 @@ _CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was d
 
 def _texts(given: Mapping[str, object]) -> list[str]:
     return [value for value in given.values() if isinstance(value, str)]
+
+
+def about(operation: Operation, record: str) -> dict[str, object]:
+    """The id of a record, under the name by which an operation takes it; nothing where there is only one."""
+    named = operation.on.id_field if operation.on else None
+    return {operation.input.model_fields[named].alias or named: record} if named else {}
 
 
 def told(count: int) -> str:

@@ -24,11 +24,9 @@ from mainstay.terms.shapes import State
 from mainstay.values.ids import is_id
 
 PATH = "/settings/import"
-FILES_AN_HOUR = 60
 # So many faults are shown at once; whoever mends them sees the others.
 _SHOWN_FAULTS = 300
 _AGAIN_SECONDS = "2"
-# And so many files that were brought along; they are kept for a few days only.
 _SHOWN_RUNS = 20
 _STATES: dict[RunStatus, State] = {
     "mapping": State("Columns to be told apart", "waiting"),
@@ -74,7 +72,7 @@ class ImportPages:
         if kind is None or not files:
             return await self._asking(guest, "Choose what is in the file, and the file.")
         admit(kind.makes, guest.actor)
-        await self.desk.count_file(guest, "imports", FILES_AN_HOUR)
+        await self.desk.count_file(guest, "imports")
         try:
             identity = await self.desk.visitors.runner.take_long(self._receive, guest, kind, files[0])
         except NotATable as fault:

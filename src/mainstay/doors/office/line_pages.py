@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.line_editor import ITEM, NEW, Edits, edits_of, new_row, rows
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.door import Route
@@ -65,7 +65,7 @@ class LinePages:
         document = await self._fetch(guest, at)
         if self.updates.name not in document["availableActions"]:
             # It says itself why not.
-            await self.desk.perform(guest, self.updates, self._about(document))
+            await self.desk.perform(guest, self.updates, about(self.updates, document["id"]))
         return await self._editor(guest, document, guest.typed, None)
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -78,7 +78,7 @@ class LinePages:
         try:
             edits = edits_of(document["lines"], fields, await self._item(guest, fields))
             if edits.edits:
-                changed = self._about(document) | {"edits": edits.edits}
+                changed = about(self.updates, document["id"]) | {"edits": edits.edits}
                 await self.desk.perform(guest, self.updates, changed, seen_version(fields))
         except Refusal as refusal:
             again = once_more(fields, refusal, document["version"])
@@ -98,7 +98,7 @@ class LinePages:
         edits = edits_of(document["lines"], fields, await self._item(guest, fields))
         reckoned = document
         if edits.edits:
-            changed = self._about(document) | {"edits": edits.edits}
+            changed = about(self.updates, document["id"]) | {"edits": edits.edits}
             reckoned = await self.desk.rehearse(guest, self.updates, changed)
         return render("sums.html", document=reckoned, here=guest.here)
 
@@ -137,7 +137,3 @@ class LinePages:
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         return await self.desk.get(guest, at["id"])
-
-    def _about(self, document: Record) -> dict[str, object]:
-        named = self.updates.on.id_field if self.updates.on else None
-        return {self.updates.input.model_fields[named].alias or named: document["id"]} if named else {}

@@ -7,7 +7,7 @@ from mainstay.business.issuing.printed import PDF
 from mainstay.doors.downloads import passing_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
-from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.desk import Desk, Guest, about
 from mainstay.doors.pages.door import Route
 from mainstay.kernel.operation import Operation
 from mainstay.paper.proof import proof
@@ -30,15 +30,10 @@ class Proofs:
 
     async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """The PDF, made for this answer."""
-        told = await self.desk.perform(guest, self.tells, self.tells_about(at["id"]))
+        told = await self.desk.perform(guest, self.tells, about(self.tells, at["id"]))
         logo = Snapshot.model_validate_json(told["snapshot"]).issuer.logo
         made = await self.desk.visitors.runner.look_at(self._print, told["snapshot"], logo)
         return passing_file(made, told["name"], PDF)
-
-    def tells_about(self, record: str) -> dict[str, object]:
-        """Which record, as the operation takes it."""
-        named = self.tells.on.id_field if self.tells.on else None
-        return {self.tells.input.model_fields[named].alias or named: record} if named else {}
 
     def _print(self, snapshot: str, logo: str | None) -> bytes:
         path = self.desk.visitors.files.path(logo) if logo else None

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
 from mainstay.doors.office.beside import Beside, note_left
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import References
@@ -115,7 +115,7 @@ class Room:
     async def ask(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What is asked before something is done to a record; where it cannot be undone, what would happen."""
         if file := self._file(at["verb"]):
-            return await self.desk.file(guest, file, self._about(file, dict(at)))
+            return await self.desk.file(guest, file, about(file, at.get("id", "")))
         operation = self._doing(guest, at["verb"])
         admit(operation, guest.actor)
         found = await self._fetch(guest, at)
@@ -142,7 +142,7 @@ class Room:
             if irreversible and fields.get("confirmed") != "yes":
                 return await self._preview(guest, operation, found, fields)
             sent: dict[str, object] = {"confirmed": True} if irreversible else {}
-            sent |= self._of_part(operation, found, fields) | self._about(operation, found)
+            sent |= self._of_part(operation, found, fields) | about(operation, found["id"])
             done = await self._perform(guest, operation, fields, sent)
         except Refusal as refusal:
             again = once_more(fields, refusal, found.get("version"))
@@ -176,7 +176,7 @@ class Room:
         if not operation.is_irreversible or operation.name in record["availableActions"]:
             return None
         # Whatever would be answered, it is refused; what only the answers stand against is told behind the form.
-        answers = {one.name: "-" for one in asked if one.required} | self._about(operation, record)
+        answers = {one.name: "-" for one in asked if one.required} | about(operation, record["id"])
         try:
             preview = await self.desk.perform(guest, operation, answers)
         except Invalid:
@@ -186,7 +186,7 @@ class Room:
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
         asked = self._asked(operation, guest, fields)
         answers, fields = await self._references.answers(guest, asked, fields, record)
-        answers |= self._of_part(operation, record, fields) | self._about(operation, record)
+        answers |= self._of_part(operation, record, fields) | about(operation, record["id"])
         return self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
 
     def _told(
@@ -309,7 +309,7 @@ class Room:
         return self.of.becomes(record, guest.actor) if self.of.becomes else ()
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
-        found = await self.desk.perform(guest, self.of.gets, self._about(self.of.gets, dict(at)))
+        found = await self.desk.perform(guest, self.of.gets, about(self.of.gets, at.get("id", "")))
         return {**await self.knows(guest), **found} if self.knows else found
 
     def _file(self, verb: str) -> Operation | None:
@@ -326,10 +326,6 @@ class Room:
     async def _own(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         shown: dict[str, Any] = await self.shows(guest, record) if self.shows else {}
         return shown
-
-    def _about(self, operation: Operation, record: Record) -> dict[str, object]:
-        field_name = operation.on.id_field if operation.on else None
-        return {operation.input.model_fields[field_name].alias or field_name: record["id"]} if field_name else {}
 
 
 def _narrowed(one: Asked, possible: Sequence[str]) -> Asked:
