@@ -29,6 +29,7 @@ from mainstay.backing.files import Files
 from mainstay.backing.folder import DataFolder
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.arrangement import verb_of
+from mainstay.doors.office.beside import SIDES
 from mainstay.doors.pages.door import PagesDoor
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.perform import Stage
@@ -89,7 +90,7 @@ def filled(path: str, ids: list[str]) -> Iterator[str]:
         return
     kind = kind_at(path)
     about = [one for one in ids if kind is None or one.startswith(f"{kind.prefix}_")]
-    verbs = [verb_of(one) for one in CATALOGUE.on(kind.shown)] if kind and "{verb}" in path else [""]
+    verbs = [*map(verb_of, CATALOGUE.on(kind.shown)), *SIDES] if kind and "{verb}" in path else [""]
     for one, verb in product(about, dict.fromkeys(verbs)):
         yield path.replace("{id}", one).replace("{verb}", verb)
 

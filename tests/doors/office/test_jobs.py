@@ -8,6 +8,7 @@ import pytest
 from cast import Cast
 from doors.office.test_customers import main, tab
 from evidence import holder
+from filing import add
 from mainstay.business.jobs.operations import change_job_status, list_jobs, update_job
 from mainstay.business.records.notes import add_note, list_notes
 from mainstay.identity.keys import create_key
@@ -15,6 +16,8 @@ from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import a_customer, a_job, a_site
 from visiting import Visit, visit, words
+
+NOTE = re.compile(r'<p class="told">(.*?)</p>')
 
 
 def me(visiting: Visit) -> str:
@@ -148,6 +151,50 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     assert answer.headers["Location"] == f"/jobs/{job}?done=add_note#notes"
     assert "The note is added." in words(visiting.get(f"/jobs/{job}?done=add_note").text)
     assert [note["body"] for note in cast.perform(list_notes, recordId=job)["data"]] == ["Ring twice.", "Pays late."]
+
+
+def test_older_notes_and_acts_are_reached_page_by_page(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))["id"]
+    visiting = visit(server, cast, Role.OFFICE)
+    assert "All notes" not in visiting.get(f"/jobs/{job}").text
+    for number in range(1, 61):
+        cast.perform(add_note, recordId=job, text=f"Note {number}.")
+    page = visiting.get(f"/jobs/{job}").text
+    assert (len(NOTE.findall(page)), "Note 40." in page) == (20, False)
+    for sort, words_of_it in {"notes": "All notes", "history": "Everything that happened"}.items():
+        assert f'<a href="/jobs/{job}/{sort}">{words_of_it}</a>' in page
+    first = visiting.get(f"/jobs/{job}/notes").text
+    further = re.search(r'id="next-page" href="([^"]+)"', first)
+    assert further
+    second = visiting.get(unescape(further[1])).text
+    assert [*NOTE.findall(first), *NOTE.findall(second)] == [f"Note {number}." for number in range(60, 0, -1)]
+    assert f'id="previous-page" href="/jobs/{job}/notes"' in second
+    history = visiting.get(f"/jobs/{job}/history").text
+    further = re.search(r'id="next-page" href="([^"]+)"', history)
+    assert further
+    assert "Job created" not in history
+    assert "Job created" in visiting.get(unescape(further[1])).text
+
+
+def test_older_files_are_reached_and_what_is_for_the_office_alone_is_not(server: RunningServer, cast: Cast) -> None:
+    member, orla = visit(server, cast, Role.MEMBER), visit(server, cast, Role.OFFICE)
+    job = a_job(cast, a_customer(cast), assigned=[me(member)])["id"]
+    path = f"/jobs/{job}"
+    cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
+    cast.perform(add_note, recordId=job, text="Ring twice.")
+    notes = member.get(f"{path}/notes").text
+    assert ("Ring twice." in notes, "Pays late." in notes) == (True, False)
+    assert "None." in words(main(orla.get(f"{path}/files").text))
+    for number in range(61):
+        add(cast, job, name=f"plan {number}.pdf")
+    page = orla.get(path).text
+    assert ("plan 0.pdf" in page, f'<a href="{path}/files">All photos and files</a>' in page) == (False, True)
+    further = re.search(r'id="next-page" href="([^"]+)"', orla.get(f"{path}/files").text)
+    assert further
+    assert "plan 0.pdf" in orla.get(unescape(further[1])).text
+    assert orla.get(f"{path}/files?startingAfter=x").status_code == 422
+    other = f"/jobs/{a_job(cast, a_customer(cast))['id']}"
+    assert [member.get(f"{other}/{sort}").status_code for sort in ("notes", "files", "history")] == [404] * 3
 
 
 def test_a_note_is_written_once_and_not_without_words(server: RunningServer, cast: Cast) -> None:

@@ -35,7 +35,7 @@ EXPORTS_AN_HOUR = 12
 # Lists of the office that are not in it, each with the reason.
 LEFT_OUT = {
     "list_messages": "mails stand beside the record that they are about, one by one",
-    "get_history": "it lists what one did oneself; what happened to a record stands on its page",
+    "get_history": "it lists what one did oneself; what happened to a record stands beside it, page by page",
     "list_deliveries": "what was sent to webhooks is kept for some days only, and tells of records that are here",
 }
 # What a list is asked for so that it holds everything, where it would begin with today.

@@ -9,9 +9,11 @@ from mainstay.backing.contents import TAKEN
 from mainstay.business.records.documents import add_document, list_documents
 from mainstay.business.records.history import get_history
 from mainstay.business.records.notes import add_note, list_notes
+from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import title_of
 from mainstay.doors.office.timeline import told
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import cells
 from mainstay.doors.pages.words import name_of
 from mainstay.identity.connections import revoke_connection
@@ -20,11 +22,12 @@ from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Right
 
 Record = Mapping[str, Any]
+Listed = Sequence[Record]
 
 _SHORT = 6
-_TIMELINE = 12
-_NOTES = 20
-_FILES = 60
+# So much of each kind stands on the record's page, and so much on a page of all of that kind.
+_FIRST = {"notes": 20, "files": 60, "history": 12}
+_AT_ONCE = 50
 
 
 class Related(NamedTuple):
@@ -59,27 +62,37 @@ class Beside:
         left = note_left(guest, record["id"])
         return {
             "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
-            "notes": await self._notes(guest, record),
+            **await self._first(guest, record),
             "may_note": guest.may(add_note),
             "note": {"body": left.get("text", ""), "hidden": "office" in left},
-            **await self._files(guest, record),
-            "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
-            "timeline": await self._timeline(guest, record),
-        }
-
-    async def _notes(self, guest: Guest, record: Record) -> list[dict[str, Any]]:
-        page = await self.desk.perform(guest, list_notes, {"recordId": record["id"], "limit": _NOTES})
-        return [_marked(note) for note in page["data"]]
-
-    async def _files(self, guest: Guest, record: Record) -> dict[str, Any]:
-        page = await self.desk.perform(guest, list_documents, {"recordId": record["id"], "limit": _FILES})
-        return {
-            "photos": [_marked(one) for one in page["data"] if one["thumbnail"]],
-            "files": [_marked(one) for one in page["data"] if not one["thumbnail"]],
-            "older_files": page["hasMore"],
             "may_add": guest.may(add_document),
             "accepts": ",".join(TAKEN),
+            "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
         }
+
+    async def whole(self, guest: Guest, record: Record, side: str, path: str) -> dict[str, Any]:
+        """Everything of one kind beside a record, page by page; which page is in the address."""
+        at = ListAddress.read(path, query_words(guest.request), frozenset())
+        listed = await self._listed(guest, record, side, {**at.asked, "limit": _AT_ONCE})
+        return {
+            "title": SIDES[side].title,
+            "part": f"beside_{side}.html",
+            "beside": SIDES[side].shown(guest, listed["data"]),
+            "any": bool(listed["data"]),
+            "at": at,
+            "next": at.next(listed["data"][-1]["id"]) if listed["hasMore"] else None,
+        }
+
+    async def _first(self, guest: Guest, record: Record) -> dict[str, Any]:
+        """The newest of each kind, and whether there is more of it."""
+        found: dict[str, Any] = {}
+        for side, most in _FIRST.items():
+            listed = await self._listed(guest, record, side, {"limit": most})
+            found |= {**SIDES[side].shown(guest, listed["data"]), f"more_{side}": listed["hasMore"]}
+        return found
+
+    async def _listed(self, guest: Guest, record: Record, side: str, asked: Mapping[str, object]) -> dict[str, Any]:
+        return await self.desk.perform(guest, SIDES[side].lists, {"recordId": record["id"], **asked})
 
     async def _related(self, guest: Guest, record: Record, one: Related) -> dict[str, Any]:
         page = await self.desk.perform(guest, one.lists, {one.by: record["id"], "limit": _SHORT})
@@ -99,21 +112,32 @@ class Beside:
             "new": None if begins is None else f"{one.create_path}?{urlencode({**about, **begins})}",
         }
 
-    async def _timeline(self, guest: Guest, record: Record) -> list[dict[str, Any]]:
-        if not guest.may(get_history):
-            return []
-        page = await self.desk.perform(guest, get_history, {"recordId": record["id"], "limit": _TIMELINE})
-        return [
-            {
-                "at": one["at"],
-                "by": one["by"],
-                "who": name_of(one["by"]),
-                "what": told(one["operation"], one["given"]),
-                "revoke": _revoke(guest, one["by"]),
-            }
-            # Written down in this order, unless it was brought over from elsewhere.
-            for one in sorted(page["data"], key=lambda one: one["at"], reverse=True)
-        ]
+
+def _notes(_guest: Guest, listed: Listed) -> dict[str, Any]:
+    return {"notes": [_marked(note) for note in listed]}
+
+
+def _files(_guest: Guest, listed: Listed) -> dict[str, Any]:
+    return {
+        "photos": [_marked(one) for one in listed if one["thumbnail"]],
+        "files": [_marked(one) for one in listed if not one["thumbnail"]],
+    }
+
+
+def _history(guest: Guest, listed: Listed) -> dict[str, Any]:
+    # Written down in this order, unless it was brought over from elsewhere.
+    acts = sorted(listed, key=lambda one: one["at"], reverse=True)
+    return {"timeline": [_act(guest, one) for one in acts]}
+
+
+def _act(guest: Guest, one: Record) -> dict[str, Any]:
+    return {
+        "at": one["at"],
+        "by": one["by"],
+        "who": name_of(one["by"]),
+        "what": told(one["operation"], one["given"]),
+        "revoke": _revoke(guest, one["by"]),
+    }
 
 
 def _marked(one: Record) -> dict[str, Any]:
@@ -134,3 +158,19 @@ _REVOKED = (
     ("key_", revoke_key, "/settings/developer/keys"),
     ("connection_", revoke_connection, "/settings/developer/mcp"),
 )
+
+
+class Side(NamedTuple):
+    """What stands beside a record of one kind: what it is called, what lists it, and it as its template shows it."""
+
+    title: str
+    lists: Operation
+    shown: Callable[[Guest, Listed], dict[str, Any]]
+
+
+# By the end of the address of all of it.
+SIDES = {
+    "notes": Side("Notes", list_notes, _notes),
+    "files": Side("Photos and files", list_documents, _files),
+    "history": Side("What happened", get_history, _history),
+}

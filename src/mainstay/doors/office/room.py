@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
-from mainstay.doors.office.beside import Beside, note_left
+from mainstay.doors.office.beside import SIDES, Beside, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
@@ -116,6 +116,8 @@ class Room:
         """What is asked before something is done to a record; where it cannot be undone, what would happen."""
         if file := self._file(at["verb"]):
             return await self.desk.file(guest, file, about(file, at.get("id", "")))
+        if at["verb"] in SIDES and self._has_beside:
+            return await self._beside(guest, at)
         operation = self._doing(guest, at["verb"])
         admit(operation, guest.actor)
         found = await self._fetch(guest, at)
@@ -212,6 +214,7 @@ class Room:
         of, model = self.of, self.of.gets.output
         shown |= {
             "called": of.called_here(record, guest.here),
+            "path": of.path_of(record["id"]),
             "below": of.below(record),
             "state": state_of(model, record["status"]) if model.states else None,
             "facts": [
@@ -221,12 +224,23 @@ class Room:
             "actions": of.actions(self.desk, record),
             "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,
         }
-        if of.notes or of.related:
+        if self._has_beside:
             # Of a colleague's visit, one is told when it is, and nothing that stands beside it.
             with suppress(NotFound):
                 shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
         shown |= await mails_about(self.desk, guest, record["id"], of.unsent)
         return self.desk.page("record.html", guest, of=of, record=record, **shown | await self._own(guest, record))
+
+    async def _beside(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """All notes, files or acts of a record; on its page are the newest."""
+        record = await self._fetch(guest, at)
+        called, path = self.of.called(record), self.of.path_of(record["id"])
+        shown = await Beside(self.desk).whole(guest, record, at["verb"], f"{path}/{at['verb']}")
+        return self.desk.page("all_beside.html", guest, of=self.of, called=called, path=path, **shown)
+
+    @property
+    def _has_beside(self) -> bool:
+        return bool(self.of.notes or self.of.related)
 
     async def _form(
         self,
