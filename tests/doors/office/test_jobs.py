@@ -147,7 +147,7 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     revoke = re.search(r'<a href="(/settings/developer/keys/key_[^"]+/revoke)">Revoke</a>', page)
     assert revoke
     assert visiting.get(revoke[1]).status_code == 200
-    answer = visiting.answer(page, "/notes", recordId=job, text="Ring twice.")
+    answer = visiting.answer(page, f"/jobs/{job}/notes", text="Ring twice.")
     assert answer.headers["Location"] == f"/jobs/{job}?done=add_note#notes"
     assert "The note is added." in words(visiting.get(f"/jobs/{job}?done=add_note").text)
     assert [note["body"] for note in cast.perform(list_notes, recordId=job)["data"]] == ["Ring twice.", "Pays late."]
@@ -202,10 +202,26 @@ def test_a_note_is_written_once_and_not_without_words(server: RunningServer, cas
     visiting = visit(server, cast, Role.OFFICE)
     page = visiting.get(f"/jobs/{job}").text
     for _ in range(2):
-        assert visiting.answer(page, "/notes", recordId=job, text="Ring twice.").status_code == 303
+        assert visiting.answer(page, f"/jobs/{job}/notes", text="Ring twice.").status_code == 303
     assert len(cast.perform(list_notes, recordId=job)["data"]) == 1
-    assert visiting.submit(f"/jobs/{job}", "/notes", recordId=job, text=" ").status_code == 422
-    assert visiting.submit(f"/jobs/{job}", "/notes", recordId="job_1", text="x").status_code == 404
+    assert visiting.submit(f"/jobs/{job}", "/jobs/job_1/notes", text="x").status_code == 404
+
+
+def test_a_note_that_is_refused_stands_there_to_be_put_right(server: RunningServer, cast: Cast) -> None:
+    path = f"/jobs/{a_job(cast, a_customer(cast))['id']}"
+    visiting = visit(server, cast, Role.OFFICE)
+    typed = "Ring \N{BELL} twice."
+    answer = visiting.submit(path, f"{path}/notes", text=typed + "\x07", office="on")
+    assert answer.status_code == 422
+    assert f">{typed}\x07</textarea>" in answer.text
+    assert '<input type="checkbox" name="office" checked>' in answer.text
+    assert '<p class="fault" id="note-fault">Note ' in answer.text
+    assert "as you left it" not in answer.text
+    assert visiting.follow(visiting.answer(answer.text, f"{path}/notes", text=typed)).status_code == 200
+    page = visiting.get(path).text
+    cast.lapse()
+    late = visiting.answer(page, f"{path}/notes", text="Pays late.")
+    assert (late.status_code, ">Pays late.</textarea>" in late.text) == (402, True)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
@@ -218,7 +234,7 @@ def test_the_field_reads_and_writes_notes_of_its_own_jobs(server: RunningServer,
     assert "Pays late." not in page
     assert "Ring twice." in page
     assert "For the office only" not in page
-    visiting.follow(visiting.answer(page, "/notes", recordId=job, text="Done.", office="on"))
+    visiting.follow(visiting.answer(page, f"/jobs/{job}/notes", text="Done.", office="on"))
     assert cast.perform(list_notes, recordId=job)["data"][0]["visibility"] == "field"
 
 

@@ -165,11 +165,13 @@ def late_again(visiting: Visit, page: str, to: str, person: Somebody, /, **field
 def test_a_note_is_as_it_was_left_beside_its_record_alone(cast: Cast, visiting: Visit, person: Somebody) -> None:
     page, other = (f"/jobs/{a_job(cast, a_customer(cast))['id']}" for _ in range(2))
     typed = {"recordId": page.removeprefix("/jobs/"), "text": "Ring <twice>", "office": "on"}
-    back = late_from(visiting, page, "/notes", person, **typed)
-    assert ">Ring &lt;twice&gt;</textarea>" in back
-    assert '<input type="checkbox" name="office" checked>' in back
+    # Also from the page that refused it.
+    for sent_from in (page, f"{page}/notes"):
+        back = late_from(visiting, sent_from, f"{page}/notes", person, **typed)
+        assert ">Ring &lt;twice&gt;</textarea>" in back
+        assert '<input type="checkbox" name="office" checked>' in back
     leave(visiting)
-    answer = visiting.post("/notes", {**typed}, Referer=f"{visiting.server.url}{other}")
+    answer = visiting.post(f"{page}/notes", {**typed}, Referer=f"{visiting.server.url}{other}")
     assert "Ring" not in sign_in_again(visiting, answer, person).text
 
 

@@ -24,9 +24,11 @@ from mainstay.terms.rights import Right
 Record = Mapping[str, Any]
 Listed = Sequence[Record]
 
+# Where notes stand on a record's page and are sent, at the end of its address.
+NOTES = "notes"
 _SHORT = 6
 # So much of each kind stands on the record's page, and so much on a page of all of that kind.
-_FIRST = {"notes": 20, "files": 60, "history": 12}
+_FIRST = {NOTES: 20, "files": 60, "history": 12}
 _AT_ONCE = 50
 
 
@@ -47,8 +49,14 @@ class Related(NamedTuple):
 
 
 def note_left(guest: Guest, record: str) -> Mapping[str, str]:
-    """The note beside a record that someone was writing when their sign-in ended, as its form sent it."""
+    """The note beside a record that someone wrote and that was refused, or sent when their sign-in had ended."""
     return guest.typed if guest.typed.get("recordId") == record else {}
+
+
+def as_note(record: str, fields: Mapping[str, str]) -> dict[str, object]:
+    """A note as its form sent it, as an operation takes it."""
+    visibility = "office" if "office" in fields else "field"
+    return {"recordId": record, "text": fields.get("text", ""), "visibility": visibility}
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,8 @@ class Beside:
         return {
             "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
             **await self._first(guest, record),
-            "may_note": guest.may(add_note),
+            # What someone wrote is there to be copied, though they may add it no more.
+            "may_note": guest.may(add_note) or bool(left),
             "note": {"body": left.get("text", ""), "hidden": "office" in left},
             "may_add": guest.may(add_document),
             "accepts": ",".join(TAKEN),
@@ -170,7 +179,7 @@ class Side(NamedTuple):
 
 # By the end of the address of all of it.
 SIDES = {
-    "notes": Side("Notes", list_notes, _notes),
+    NOTES: Side("Notes", list_notes, _notes),
     "files": Side("Photos and files", list_documents, _files),
     "history": Side("What happened", get_history, _history),
 }

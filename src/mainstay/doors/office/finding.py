@@ -1,4 +1,4 @@
-"""Finding records from anywhere in the office, and writing notes beside them."""
+"""Finding records from anywhere in the office."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,11 @@ from typing import Any
 
 import orjson
 
-from mainstay.business.records.notes import add_note
 from mainstay.business.records.search import search
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.render import see_other
 from mainstay.terms.refusal import Invalid
 from mainstay.values.ids import is_id
 from mainstay.values.words import words_of
@@ -35,7 +33,6 @@ class Finding:
         return [
             Route("GET", "/search", enter(self.show)),
             Route("GET", "/find", enter(self.find)),
-            Route("POST", "/notes", enter(self.note)),
         ]
 
     async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
@@ -63,13 +60,3 @@ class Finding:
         kind = words.get("kind", "")
         meant = [hit for hit in hits if not kind or is_id(hit["id"], kind)]
         return Response(200, orjson.dumps({"hits": meant}), content_type="application/json")
-
-    async def note(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """Write a note beside a record, and go back to it."""
-        fields = await self.desk.form(guest)
-        guest = guest.sending(fields)
-        visibility = "office" if "office" in fields else "field"
-        record = fields.get("recordId", "")
-        given = {"recordId": record, "text": fields.get("text", ""), "visibility": visibility}
-        await self.desk.perform(guest, add_note, given)
-        return see_other(f"{self.desk.place_of(record)}?done=add_note#notes")

@@ -12,9 +12,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
-from mainstay.doors.office.beside import SIDES, Beside, note_left
+from mainstay.doors.office.beside import NOTES, SIDES, Beside, as_note, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, once_more, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
@@ -135,6 +136,8 @@ class Room:
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
+        if at["verb"] == NOTES and self._has_beside:
+            return await self._note(guest, at)
         operation = self._doing(guest, at["verb"])
         fields = await self._filled_in(guest, operation)
         found = await self._fetch(guest, at)
@@ -210,7 +213,7 @@ class Room:
             instead=self.of.instead(operation, record) if preview["blockers"] else (),
         )
 
-    async def _page(self, guest: Guest, record: Record, **shown: Any) -> Response:
+    async def _page(self, guest: Guest, record: Record, status: int = 200, **shown: Any) -> Response:
         of, model = self.of, self.of.gets.output
         shown |= {
             "called": of.called_here(record, guest.here),
@@ -229,14 +232,29 @@ class Room:
             with suppress(NotFound):
                 shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
         shown |= await mails_about(self.desk, guest, record["id"], of.unsent)
-        return self.desk.page("record.html", guest, of=of, record=record, **shown | await self._own(guest, record))
+        shown |= await self._own(guest, record)
+        return self.desk.page("record.html", guest, status, of=of, record=record, **shown)
 
     async def _beside(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """All notes, files or acts of a record; on its page are the newest."""
         record = await self._fetch(guest, at)
-        called, path = self.of.called(record), self.of.path_of(record["id"])
+        if note_left(guest, record["id"]):
+            return await self.record(guest, at)
+        called, path = self.of.called_here(record, guest.here), self.of.path_of(record["id"])
         shown = await Beside(self.desk).whole(guest, record, at["verb"], f"{path}/{at['verb']}")
         return self.desk.page("all_beside.html", guest, of=self.of, called=called, path=path, **shown)
+
+    async def _note(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """Write a note beside a record; one that is refused stands there to be put right."""
+        fields = await self.desk.form(guest)
+        guest, record = guest.sending(fields), await self._fetch(guest, at)
+        try:
+            await self.desk.perform(guest, add_note, as_note(record["id"], fields))
+        except Refusal as refusal:
+            again = replace(guest, typed={**fields, "recordId": record["id"]})
+            why = f"{refusal.text.rstrip('.')}."
+            return await self._page(again, record, status_of(refusal), revealed=None, note_refused=why)
+        return see_other(f"{self.of.path_of(record['id'])}?done={add_note.name}#{NOTES}")
 
     @property
     def _has_beside(self) -> bool:
