@@ -135,6 +135,17 @@ def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, c
     assert visit_as(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403
 
 
+@pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
+def test_the_list_of_time_off_is_linked_also_while_nothing_can_be_changed(
+    server: RunningServer, cast: Cast, role: Role
+) -> None:
+    visiting = visit_as(server, cast, role)
+    assert '<a href="/time-off">Time off</a>' in visiting.get("/schedule").text
+    cast.lapse()
+    assert '<a href="/time-off">Time off</a>' in visiting.get("/schedule").text
+    assert visiting.get("/time-off").status_code == 200
+
+
 def test_time_off_is_asked_for_and_decided_with_the_visits_within_it(server: RunningServer, cast: Cast) -> None:
     plan(cast)
     visit_as(server, cast, Role.MEMBER).submit("/time-off/request", **{"kind": "sick", "from": DAY})

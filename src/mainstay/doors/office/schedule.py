@@ -206,7 +206,7 @@ class SchedulePages:
             may_plan=guest.may(plan_visit),
             changing=f"{PLANNING}?{urlencode({'from': first.isoformat(), 'until': last.isoformat()})}",
             may_ask=guest.may(find_free_time),
-            may_request=guest.may(request_time_off),
+            sees_leave=guest.may(list_time_off),
             found=found,
             notice=self.desk.notice(guest),
             **shown,
