@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from urllib.parse import urljoin
 
 import httpx2
 import pytest
@@ -108,9 +109,13 @@ def test_style_and_script_are_kept_forever_under_an_address_of_their_content(ser
 
 
 def test_the_changelog_is_public(server: RunningServer) -> None:
-    page = Visit(server).get("/changelog")
+    visiting = Visit(server)
+    page = visiting.get("/changelog")
     assert page.status_code == 200
     assert "<strong>HTTP API</strong>" in page.text
+    links = [urljoin("/changelog", unescape(link)) for link in re.findall(r'<a [^>]*href="([^"]*)"', page.text)]
+    assert links
+    assert [link for link in links if visiting.get(link).status_code not in {200, 303}] == []
 
 
 def test_only_areas_that_exist_are_in_the_navigation(server: RunningServer, cast: Cast) -> None:
