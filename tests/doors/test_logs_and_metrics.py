@@ -11,6 +11,7 @@ import httpx2
 import orjson
 import pytest
 
+from agents import legacy, post
 from cast import EMAILS, PASSWORD, Cast, assemble
 from commanding import command
 from installations import Installations
@@ -87,6 +88,20 @@ def test_a_request_is_logged_with_its_id(watched: Watched) -> None:
             id=made.headers["X-Request-Id"],
         )
     assert found == ("invite_person",)
+
+
+def test_of_tools_changes_and_refusals_are_logged_and_readings_are_not(watched: Watched) -> None:
+    key, server = watched.cast.key(), watched.server
+
+    def called(tool: str, **arguments: str) -> list[str]:
+        answer = post(server, key, legacy("tools/call", {"name": tool, "arguments": arguments}))
+        assert answer.json()["result"]
+        return [line["path"] for line in watched.logged(answer)]
+
+    assert called("get_person", personId="person_nobody") == ["/mcp"]
+    assert called("list_people", role="king") == ["/mcp"]
+    assert called("update_organisation", name="Another") == ["/mcp"]
+    assert called("list_people") == []
 
 
 def test_metrics_count_over_all_workers(watched: Watched) -> None:

@@ -107,7 +107,8 @@ class McpDoor:
             result = ToolResult((text + self.tools.way_out(operation, invalid, actor),), None, is_error=True)
         except Refusal as refusal:
             result = ToolResult((refusal.text + self.tools.way_out(operation, refusal, actor),), None, is_error=True)
-        return call.result(result.wire() | (self._modern() if call.modern else {}), changed=operation.changes)
+        told = result.wire() | (self._modern() if call.modern else {})
+        return call.result(told, logged=operation.changes or result.is_error)
 
     def _initialized(self, call: Call) -> dict[str, Any]:
         asked = call.params.get("protocolVersion")

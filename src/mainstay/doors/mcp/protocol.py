@@ -42,10 +42,10 @@ class Call(NamedTuple):
     params: dict[str, Any]
     modern: bool
 
-    def result(self, result: Mapping[str, Any], *, changed: bool = False) -> Response:
-        """The answer; that nothing was changed is not worth a line in the log."""
+    def result(self, result: Mapping[str, Any], *, logged: bool = False) -> Response:
+        """The answer; what neither changes anything nor is refused is not worth a line in the log."""
         response = _response(200, {"jsonrpc": "2.0", "id": self.id, "result": result})
-        response.quiet = not changed
+        response.quiet = not logged
         return response
 
     def refuse(self, code: int, message: str) -> Response:
