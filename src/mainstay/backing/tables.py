@@ -20,7 +20,6 @@ MOST_BYTES = 10_000_000
 # What a workbook may unpack to. A few bytes can unfold into as much as there is memory.
 _MOST_UNPACKED = 80_000_000
 _MOST_PARTS = 1_000
-_PIECE = 1_000_000
 _SEPARATORS = ",;\t|"
 
 _ZIP, _COMPOUND = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"

@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 
 FONTS = Path(__file__).parent / "fonts"
-# In the order in which a letter is looked for.
-FAMILIES = ("Inter", "Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew")
 _UNKNOWN = "\N{WHITE SQUARE}"
 _LINE_ENDS = {"\r\n": "\n", "\r": "\n", "\u2028": "\n", "\u2029": "\n", "\t": " "}
 # Say how letters are joined, as Persian needs it.

@@ -47,27 +47,22 @@ def local_date(moment: datetime, zone: str) -> date:
     return _in(_place(zone), moment).date()
 
 
-def at_wall_time(day: date, time: time, zone: str, offset: timedelta | None = None) -> datetime:
+def at_wall_time(day: date, time: time, zone: str) -> datetime:
     """Find the moment, in UTC, at which the clocks of a place show this time.
 
-    The offset from UTC is needed where they show it twice, in autumn, and must otherwise be right if given.
+    ValueError where they skip it, in spring, and where they show it twice, in autumn.
     """
     if time.tzinfo is not None:
         raise ValueError("A wall time has no time zone of its own.")
     first = datetime.combine(day, time.replace(fold=0), _place(zone))
-    second = first.replace(fold=1)
-    before, after = _offset(first), _offset(second)
+    before, after = _offset(first), _offset(first.replace(fold=1))
     shown = f"{time.isoformat('auto')} on {day.isoformat()}"
 
     if before < after:
         raise ValueError(f"The clocks in {zone} skip {shown}.")
-    if before > after and offset is None:
+    if before > after:
         raise ValueError(f"The clocks in {zone} show {shown} twice: at {timezone(before)} and at {timezone(after)}.")
-    if offset is None or offset == before:
-        return _in(UTC, first)
-    if offset == after:
-        return _in(UTC, second)
-    raise ValueError(f"The given offset is not that of {zone} at {shown}.")
+    return _in(UTC, first)
 
 
 def beginning_of(day: date, zone: str) -> datetime:
@@ -97,10 +92,6 @@ class Period:
     def overlaps(self, other: "Period") -> bool:
         """Tell whether both share a moment; touching ends do not."""
         return self.starts_at < other.ends_at and other.starts_at < self.ends_at
-
-    def contains(self, moment: datetime) -> bool:
-        """Tell whether the moment lies within."""
-        return self.starts_at <= _in(UTC, moment) < self.ends_at
 
 
 def _in(zone: tzinfo, moment: datetime) -> datetime:

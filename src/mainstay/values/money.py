@@ -48,32 +48,6 @@ class Money:
         """Write the amount with all of the currency's decimals."""
         return amount_text(self.minor, self.currency)
 
-    def times(self, factor: Decimal) -> "Money":
-        """Multiply exactly, then round once, half away from zero."""
-        product = _WIDE.multiply(Decimal(self.minor), factor)
-        return Money(int(round_half_away(product, 0)), self.currency)
-
-    def __add__(self, other: "Money") -> "Money":
-        return Money(self.minor + self._minor_of(other), self.currency)
-
-    def __sub__(self, other: "Money") -> "Money":
-        return Money(self.minor - self._minor_of(other), self.currency)
-
-    def __neg__(self) -> "Money":
-        return Money(-self.minor, self.currency)
-
-    # Python answers > and >= by turning these two around.
-    def __lt__(self, other: "Money") -> bool:
-        return self.minor < self._minor_of(other)
-
-    def __le__(self, other: "Money") -> bool:
-        return self.minor <= self._minor_of(other)
-
-    def _minor_of(self, other: "Money") -> int:
-        if other.currency != self.currency:
-            raise ValueError(f"{self.currency} and {other.currency} do not mix.")
-        return other.minor
-
 
 def round_half_away(value: Decimal, digits: int) -> Decimal:
     """Round to so many decimals, a half away from zero: 0.125 to 0.13 and -0.125 to -0.13."""
