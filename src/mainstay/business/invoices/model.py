@@ -16,8 +16,9 @@ from mainstay.terms.wire import MoneyText
 from mainstay.values.models import TOLD
 from mainstay.values.money import amount_text
 
-# As it is kept; and all of what is shown but whether it is overdue, which time alone decides.
+# A `final` one takes off the parts that were asked for before.
 Kind = Literal["standard", "deposit", "progress", "final"]
+# As it is told; whether it is overdue is kept nowhere, since time alone decides it.
 Status = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void"]
 # What a list is narrowed to; `unpaid` are all of which something is to be paid.
 Narrowed = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void", "unpaid"]

@@ -144,5 +144,5 @@ PAYMENTS = Listing(
 )
 # The payment that a bank or another system calls so; what was reversed can be recorded again, as it should have been.
 CALLED_SO = "payment.external_ref = :ref AND payment.status = 'recorded'"
-# What is sent of a payment's date and how it was made.
+# How it was made, as whoever records it is asked.
 MethodField = Annotated[Method, Field(title="Paid by", description="The way the money came.")]

@@ -1,4 +1,4 @@
-"""The lines of a document, how they are changed, and what they come to: pure."""
+"""The lines of a document, and what they come to: pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
