@@ -128,7 +128,8 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
         _check_contact(ctx, given.contact_id, given.customer_id)
         return SITES.insert(ctx, {"status": "active"} | values)
     _check_same(site.customer_id, values, "site")
-    if site.is_called_by_its_address if "name" not in values else not given.name:
+    nameless = not given.name if "name" in values else site.is_called_by_its_address
+    if nameless:
         values["name"] = site_name(None, given.address or site.place)
     _check_contact(ctx, given.contact_id, site.customer_id)
     after = SITES.save(ctx, site, values)

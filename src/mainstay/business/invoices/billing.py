@@ -150,13 +150,7 @@ def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: R
     if not any(line.kind == "item" for line in wanted):
         told = f"All of {quote.named} is on invoices already. Bill anything else of it on a line of its own."
         refuse([Reason(told, "list_invoices")])
-    copied = [
-        Line(
-            **{name: getattr(line, name) for name in Line.__slots__}
-            | {"id": new_id("line"), "optional": False, "chosen": True, "source": _source(line)}
-        )
-        for line in wanted
-    ]
+    copied = [replace(line, id=new_id("line"), optional=False, chosen=True, source=_source(line)) for line in wanted]
     discount = quote.discount if alone and len(wanted) == len(lines) else _discount_of(ctx, quote, wanted)
     is_last = all(line in wanted for line in waiting if line.kind == "item")
     deducted = _deductions(ctx, quote, reader) if is_last else []

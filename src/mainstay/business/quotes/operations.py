@@ -1,5 +1,6 @@
 """What can be done with quotes while the office works on them."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
-from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
+from mainstay.business.lines.model import MOST_LINES, Share, Terms, read_lines, read_share
 from mainstay.business.lines.pricing import PriceBook, drawn
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.house import house_of
@@ -217,10 +218,7 @@ def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
     A copy with the same number to be changed and sent; the one before counts until then.
     """
     copied = {name: getattr(quote, name) for name in _COPIED}
-    lines = [
-        Line(**{**{name: getattr(line, name) for name in Line.__slots__}, "chosen": not line.optional})
-        for line in read_lines(quote.lines)
-    ]
+    lines = [replace(line, chosen=not line.optional) for line in read_lines(quote.lines)]
     _call(ctx, quote.id, f"{quote.number}/{quote.revision}")
     revision = QUOTES.insert(
         ctx,

@@ -35,17 +35,14 @@ class _Worked(NamedTuple):
 def hours(ctx: Context, asked: Asked) -> Table:
     """What each person worked between two dates, and how much of their time was billable, by name."""
     given = asked.bound | ({"person": asked.person} if asked.person else {})
+    of_person, of_entries = (" AND id = :person", " AND person_id = :person") if asked.person else ("", "")
     found = {
         str(person): _Worked(int(worked or 0), int(billable or 0), int(billed or 0), str(first))
-        for person, first, worked, billable, billed in ctx.rows.all(
-            _WORKED.format(" AND person_id = :person" * bool(asked.person)), **given
-        )
+        for person, first, worked, billable, billed in ctx.rows.all(_WORKED.format(of_entries), **given)
     }
     time = _Time(ctx, asked)
     rows: list[list[Cell]] = []
-    for person, name, status, created_at in ctx.rows.all(
-        _PEOPLE.format(" AND id = :person" * bool(asked.person)), **given
-    ):
+    for person, name, status, created_at in ctx.rows.all(_PEOPLE.format(of_person), **given):
         own = found.get(str(person), _Worked())
         if status == "active" or str(person) in found:
             # When someone who left did so is not known, and with it not how much time they had.
