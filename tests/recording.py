@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from cast import Cast
 from mainstay.backing.database import Database, Handle, Pool, Row, Value
 
 
@@ -108,3 +109,10 @@ class RecordingDatabase:
     def close(self) -> None:
         """Let go of every connection."""
         self.inner.close()
+
+
+def readings(cast: Cast, table: str, act: Callable[[Cast], object]) -> int:
+    """How often a table is read while people do something."""
+    database = RecordingDatabase(cast.stage.database)
+    act(replace(cast, stage=replace(cast.stage, database=database)))
+    return sum(f" FROM {table} " in one.sql and one.sql.startswith("SELECT") for one in database.statements)

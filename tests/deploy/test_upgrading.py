@@ -19,6 +19,7 @@ STEPS_SINCE = (
     "0037_books",
     "0038_marks_alone",
     "0039_recorded_again",
+    "0040_billable_materials",
 )
 
 

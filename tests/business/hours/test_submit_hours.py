@@ -9,6 +9,7 @@ from mainstay.business.people.standing import remove_person
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from recording import readings
 
 WEEK = {"from": "2026-11-09", "until": "2026-11-15"}
 
@@ -48,6 +49,20 @@ def test_some_are_submitted_by_their_ids_and_what_was_rejected_again(cast: Cast)
     answer = cast.perform(submit_hours, Role.MEMBER, timeEntryIds=[draft["id"], rejected["id"], draft["id"]])
     assert len(answer["entries"]) == 2
     assert cast.perform(get_time_entry, timeEntryId=rejected["id"])["reviewNote"] is None
+
+
+def test_many_are_read_as_often_as_one(cast: Cast) -> None:
+    cast = at(cast)
+    first, *others = (logged(cast, on="2026-11-10", minutes=1)["id"] for _ in range(6))
+
+    def read(**given: object) -> int:
+        return readings(cast, "time_entry", lambda watched: watched.perform(submit_hours, Role.MEMBER, **given))
+
+    assert read(timeEntryIds=[first]) == read(timeEntryIds=others)
+    one_draft = logged(cast, on="2026-11-03", minutes=1)["on"]
+    for _ in range(5):
+        logged(cast, on="2026-11-10", minutes=1)
+    assert read(**{"from": one_draft, "until": one_draft}) == read(**WEEK)
 
 
 def test_all_or_none(cast: Cast) -> None:

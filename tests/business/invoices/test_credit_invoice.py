@@ -15,6 +15,7 @@ from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
 from quoting import usual_tax
+from recording import readings
 from trade import a_customer, left_to_do
 
 SUMS = ("net", "tax", "total")
@@ -141,6 +142,21 @@ def test_lines_that_come_to_all_that_is_left_are_all_of_it(cast: Cast) -> None:
     after = credited(cast, sent, lines=[{"lineId": sent["lines"][0]["id"]}])
     assert (after["status"], after["credited"]) == ("credited", sent["total"])
     assert whole_note(cast, notes_of(cast, sent)[0])["taxes"] == sent["taxes"]
+
+
+def test_what_was_credited_before_is_read_at_once(cast: Cast) -> None:
+    invoice = issued(cast, an_invoice(cast, lines=[FLUE | {"quantity": "9"}]))
+    [line] = invoice["lines"]
+    one_more = {"lines": [{"lineId": line["id"], "quantity": "1"}]}
+
+    def read() -> int:
+        return readings(cast, "credit_note", lambda watched: previewed(watched, invoice, **one_more))
+
+    credited(cast, invoice, **one_more)
+    first = read()
+    for _ in range(3):
+        credited(cast, invoice, **one_more)
+    assert read() == first
 
 
 def test_all_of_an_amount_is_all_of_it(cast: Cast) -> None:

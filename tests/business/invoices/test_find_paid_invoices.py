@@ -9,6 +9,7 @@ from mainstay.business.invoices.statement import find_paid_invoices
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
+from recording import readings
 from trade import a_customer
 
 
@@ -128,3 +129,16 @@ def test_what_is_paid_or_void_is_not_suggested_and_the_field_asks_nothing(cast: 
     assert found["allocations"] == []
     with pytest.raises(Forbidden):
         cast.perform(find_paid_invoices, cast.actor(Role.MEMBER, door=Door.OFFICE), entries=[])
+
+
+def test_a_long_statement_is_looked_up_as_a_short_one(cast: Cast) -> None:
+    entries = [("1.00", f"Entry {number}") for number in range(60)]
+    first, last = matched(cast, *entries)[:: len(entries) - 1]
+    for one in (first, last):
+        given = {"customerId": a_customer(cast), "amount": "1", "externalRef": one["externalRef"]}
+        assert cast.perform(record_payment, **given)["externalRef"] == one["externalRef"]
+    known = [one["paymentId"] is not None for one in matched(cast, *entries)]
+    assert known == [True, *[False] * 58, True]
+    few = readings(cast, "payment", lambda watched: matched(watched, entries[0]))
+    many = readings(cast, "payment", lambda watched: matched(watched, *entries))
+    assert few == many == 1

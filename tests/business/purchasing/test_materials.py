@@ -25,6 +25,7 @@ from ordering import (
     to_bill,
 )
 from quoting import a_draft, accepted, sent, usual_tax
+from recording import readings
 from telling import set_columns
 from trade import a_customer, a_job
 from wares import an_item
@@ -66,6 +67,18 @@ def test_what_would_be_billed_at_more_than_can_be_kept_is_refused(cast: Cast) ->
     order = ordered(cast, jobId=bought_for(cast)["id"], lines=lines)
     with pytest.raises(Invalid, match=r"^lines: come to more than can be billed$"):
         received(cast, order, "1100")
+
+
+def test_the_prices_of_many_items_are_read_at_once(cast: Cast) -> None:
+    job = bought_for(cast)
+
+    def read(number: int) -> int:
+        items = [an_item(cast, sellPrice=str(price), costPrice="1") for price in range(1, number + 1)]
+        order = ordered(cast, jobId=job["id"], lines=[{"itemId": item} for item in items])
+        return readings(cast, "price_item", lambda watched: received(watched, order, *["1"] * number))
+
+    assert read(1) == read(5) == 1
+    assert [one.price // 10_000 for one in to_bill(cast, job)] == [1, 1, 2, 3, 4, 5]
 
 
 def test_where_prices_are_told_with_tax_so_is_this_one(cast: Cast) -> None:

@@ -19,6 +19,7 @@ from mainstay.ledger.outbox import Work
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text, parse_moment
+from recording import readings
 from scheduling import DAY, make_job, plan
 
 EVENING = "2027-01-10T20:00:00Z"
@@ -73,6 +74,15 @@ def test_whoever_gets_a_visit_is_told_where_and_when(firm: Cast) -> None:
 def test_times_are_those_of_the_clocks_at_the_site(firm: Cast) -> None:
     plan(firm, jobId=make_job(firm, zone="Europe/Berlin")["id"])
     assert ", 10:00 to 11:00 (Europe/Berlin)" in told(firm)[0]["text"]
+
+
+@pytest.mark.parametrize("table", ["visit", "organisation"])
+def test_many_changes_are_looked_up_at_once(firm: Cast, table: str) -> None:
+    plan(firm)
+    few = readings(firm, table, told)
+    for hour in ("12", "14", "16"):
+        plan(firm, times=(f"{hour}:00", f"{hour}:30"))
+    assert readings(firm, table, told) == few
 
 
 def test_many_changes_are_one_mail_that_tells_the_last_of_each(firm: Cast) -> None:

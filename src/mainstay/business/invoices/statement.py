@@ -3,11 +3,13 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.invoices.payment import CALLED_SO, PAYMENTS, ShownAllocation
+from mainstay.backing.among import THESE, among
+from mainstay.business.invoices.payment import ShownAllocation
 from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -90,9 +92,8 @@ def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
     By the number in their text, or by amount and name. Nothing is recorded.
     """
     currency = house_of(ctx).currency
-    matcher = _Matcher(ctx, currency)
     same: Counter[tuple[str, int, str]] = Counter()
-    suggestions = []
+    entries = []
     for place, entry in enumerate(given.entries):
         try:
             amount = in_minor(entry.amount, currency)
@@ -100,7 +101,9 @@ def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
             raise Invalid([Fault(f"entries.{place}.amount", str(wrong))]) from None
         key = (entry.on, amount, entry.text)
         same[key] += 1
-        suggestions.append(matcher.suggest(entry, amount, _reference(*key, same[key])))
+        entries.append((entry, amount, _reference(*key, same[key])))
+    matcher = _Matcher(ctx, currency, [reference for *_, reference in entries])
+    suggestions = [matcher.suggest(*entry) for entry in entries]
     return StatementOut(object=StatementOut.noun, currency=currency, suggestions=suggestions)
 
 
@@ -113,6 +116,13 @@ def _reference(on: str, amount: int, text: str, number: int) -> str:
     return f"bank {on} {told[:16]}"
 
 
+# What was reversed can be recorded again.
+_RECORDED = (
+    "SELECT external_ref, id FROM payment WHERE organisation_id = :organisation"
+    f" AND external_ref IN {THESE} AND status = 'recorded'"
+)
+
+
 class _Unpaid(NamedTuple):
     id: str
     number: str
@@ -122,10 +132,11 @@ class _Unpaid(NamedTuple):
 
 
 class _Matcher:
-    """Knows what is unpaid, and takes off what was suggested already."""
+    """Knows what is unpaid and what is recorded already, and takes off what was suggested already."""
 
-    def __init__(self, ctx: Context, currency: str) -> None:
-        self.ctx, self.currency = ctx, currency
+    def __init__(self, ctx: Context, currency: str, references: Collection[str]) -> None:
+        self.currency = currency
+        self.recorded = {str(reference): str(payment) for reference, payment in among(ctx.rows, _RECORDED, references)}
         rows = ctx.rows.all(
             "SELECT invoice.id, invoice.number, invoice.due, invoice.customer_id, customer.name FROM invoice"
             " JOIN customer ON customer.organisation_id = :organisation AND customer.id = invoice.customer_id"
@@ -142,7 +153,7 @@ class _Matcher:
 
     def suggest(self, entry: StatementEntry, amount: int, reference: str) -> Suggestion:
         """What an entry seems to pay."""
-        known = PAYMENTS.find(self.ctx, CALLED_SO, ref=reference)
+        known = self.recorded.get(reference)
         found, why = ([], None) if known else self._found(entry.text, amount)
         shares = self._shared(found, amount)
         first = found[0] if found else None
@@ -151,7 +162,7 @@ class _Matcher:
             amount=MoneyText(amount_text(amount, self.currency)),
             text=entry.text,
             external_ref=reference,
-            payment_id=known.id if known else None,
+            payment_id=known,
             customer_id=first.customer_id if first else None,
             customer_name=first.customer_name if first else None,
             allocations=[

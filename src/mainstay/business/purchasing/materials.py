@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import orjson
 
+from mainstay.backing.among import THESE, among
 from mainstay.backing.database import Row as DatabaseRow
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.model import Job
@@ -132,10 +133,13 @@ class _Writing:
 
     ctx: Context
     _jobs: dict[str, Job | None] = field(default_factory=dict)
+    # What items of the price list are sold at, where they have a price.
+    _prices: dict[str, int] = field(default_factory=dict)
 
     def write(self, wanted: Sequence[Bought], there: Sequence[Row]) -> None:
         """Make these rows of those that are there and on no invoice; each line keeps its own."""
         known = {(row.kind, row.line): row for row in there}
+        self._look_up_prices([one.line.item_id for one in wanted if one.line.item_id])
         kept = {known[of].id for one in wanted if (of := (one.kind, one.line.id)) in known}
         for one in wanted:
             self._put(one, known.get((one.kind, one.line.id)))
@@ -181,10 +185,8 @@ class _Writing:
         if one.quantity <= 0:
             return 0, 0
         house = self._house
-        item = ITEMS.find(self.ctx, "price_item.id = :id", id=one.line.item_id) if one.line.item_id else None
-        if item and item.sell_price is not None:
-            price = item.sell_price
-        else:
+        price = self._prices.get(one.line.item_id or "")
+        if price is None:
             paid = one.line.unit_price * (WHOLE - one.line.discount_percent)
             with_markup = paid * (100 + house.materials_markup_percent) * (WHOLE + self._tax_included)
             price = rounded(with_markup, 100 * WHOLE * WHOLE)
@@ -193,6 +195,11 @@ class _Writing:
         if amount > most_in(house.currency):
             raise Invalid([Fault("lines", "come to more than can be billed")])
         return price, in_parts(amount, house.currency)
+
+    def _look_up_prices(self, items: Collection[str]) -> None:
+        rows = among(self.ctx.rows, f"{ITEMS.everything} AND price_item.id IN {THESE}", items)
+        found = {item.id: item.sell_price for item in map(ITEMS.keep, rows)}
+        self._prices = {identity: price for identity, price in found.items() if price is not None}
 
     @cached_property
     def _house(self) -> House:

@@ -1,6 +1,6 @@
 """How full people's days are, and what is worth a look though nothing forbids it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
@@ -14,22 +14,28 @@ from mainstay.values.moments import Period, beginning_of, moment_text, parse_mom
 # Less than this between two places is not enough to get there.
 TRAVEL = timedelta(minutes=15)
 _A_DAY = timedelta(hours=24)
-# Nobody has more visits on one day.
-_MOST_OF_A_DAY = 200
+# A day is at most so long, with the hour by which clocks are set back.
+WHOLE_DAYS = timedelta(hours=25)
+# What people have planned, by their ids.
+Planned = Mapping[str, Sequence[Visit]]
 
 
-def loads(ctx: Context, visits: Sequence[Visit]) -> list[str]:
+def loads(visits: Sequence[Visit], near: Planned) -> list[str]:
     """How full each day is that these visits are on, for each person."""
     days = {(one.person_name, one.person_id, _day(one), one.time_zone) for one in visits if one.takes_time}
     return [
         f"{name} on {day.isoformat()}: {len(found)} visit{'s' * (len(found) > 1)}, {_hours(found)}."
         for name, person, day, zone in sorted(days, key=str)
-        if (found := _of_day(ctx, person, day, zone))
+        if (found := _of_day(near[person or ""], day, zone))
     ]
 
 
-def warnings(ctx: Context, visits: Sequence[Visit]) -> list[str]:
-    """What lies in the past or outside of working hours, or leaves too little time to travel."""
+def warnings(ctx: Context, visits: Sequence[Visit], near: Planned | None = None) -> list[str]:
+    """What lies in the past or outside of working hours, or leaves too little time to travel.
+
+    What is planned near them is looked up, unless it is at hand.
+    """
+    near = near or planned_near(ctx, visits, TRAVEL)
     usual, zone = organisation_s(ctx)
     own = own_hours(ctx)
     found: list[str] = []
@@ -44,9 +50,25 @@ def warnings(ctx: Context, visits: Sequence[Visit]) -> list[str]:
             found.append(f"{_told(one)} is outside of {whose} working hours.")
         found += [
             f"{_told(one)} leaves {one.person_name} less than {_minutes(TRAVEL)} to travel {way}."
-            for way in (_too_close(ctx, one) if one.takes_time else ())
+            for way in (_too_close(near[one.person_id or ""], one) if one.takes_time else ())
         ]
     return list(dict.fromkeys(found))
+
+
+def planned_near(ctx: Context, visits: Sequence[Visit], around: timedelta) -> Planned:
+    """What people have planned within so much time of these visits, with these."""
+    spans: dict[str, list[Period]] = {one.person_id or "": [] for one in visits}
+    for one in sorted((one for one in visits if one.takes_time), key=lambda one: one.begins_at):
+        taken = period_of(one)
+        span, of_person = Period(taken.starts_at - around, taken.ends_at + around), spans[one.person_id or ""]
+        # What touches is read at once: a week of visits is one span.
+        if of_person and span.starts_at <= of_person[-1].ends_at:
+            before = of_person.pop()
+            span = Period(before.starts_at, max(before.ends_at, span.ends_at))
+        of_person.append(span)
+    # What reaches from one span into the next is in both, and counts once.
+    near = {person: {one.id: one for span in of for one in _within(ctx, person, span)} for person, of in spans.items()}
+    return {person: [*found.values()] for person, found in near.items()}
 
 
 def period_of(visit: Visit) -> Period:
@@ -54,37 +76,38 @@ def period_of(visit: Visit) -> Period:
     return Period(parse_moment(visit.starts_at or ""), parse_moment(visit.ends_at or ""))
 
 
-def _too_close(ctx: Context, one: Visit) -> Iterator[str]:
+def _within(ctx: Context, person: str, span: Period) -> list[Visit]:
+    sql = (
+        f"{VISITS.everything} AND visit.person_id = :person AND visit.begins_at < :end AND visit.begins_at > :earliest"
+        " AND (visit.ends_at > :begin OR visit.begins_at >= :begin) AND visit.status <> 'cancelled'"
+        " ORDER BY visit.begins_at, visit.id"
+    )
+    rows = ctx.rows.all(
+        sql,
+        person=person,
+        begin=moment_text(span.starts_at),
+        end=moment_text(span.ends_at),
+        # No visit is longer than a day.
+        earliest=moment_text(span.starts_at - _A_DAY),
+    )
+    return [VISITS.keep(row) for row in rows]
+
+
+def _too_close(near: Sequence[Visit], one: Visit) -> Iterator[str]:
     """Where the person comes from or goes to in too little time."""
     period = period_of(one)
-    near = VISITS.some(
-        ctx,
-        "visit.person_id = :person AND visit.starts_at IS NOT NULL AND visit.status <> 'cancelled'"
-        " AND visit.starts_at < :ends AND visit.starts_at > :earliest AND visit.ends_at > :starts AND visit.id <> :id",
-        _MOST_OF_A_DAY,
-        person=one.person_id,
-        starts=moment_text(period.starts_at - TRAVEL),
-        ends=moment_text(period.ends_at + TRAVEL),
-        earliest=moment_text(period.starts_at - _A_DAY - TRAVEL),
-        id=one.id,
-    )
+    way = Period(period.starts_at - TRAVEL, period.ends_at + TRAVEL)
     for other in near:
-        if (other.at_site and other.at_site == one.at_site) or period_of(other).overlaps(period):
+        if other.id == one.id or not other.starts_at or (other.at_site and other.at_site == one.at_site):
             continue
-        yield f"{'from' if period_of(other).starts_at < period.starts_at else 'to'} {other.called}"
+        taken = period_of(other)
+        if taken.overlaps(way) and not taken.overlaps(period):
+            yield f"{'from' if taken.starts_at < period.starts_at else 'to'} {other.called}"
 
 
-def _of_day(ctx: Context, person: str | None, day: date, zone: str) -> list[Visit]:
-    begin, end = beginning_of(day, zone), beginning_of(day + timedelta(days=1), zone)
-    return VISITS.some(
-        ctx,
-        "visit.person_id = :person AND visit.begins_at >= :begin AND visit.begins_at < :end"
-        " AND visit.status <> 'cancelled'",
-        _MOST_OF_A_DAY,
-        person=person,
-        begin=moment_text(begin),
-        end=moment_text(end),
-    )
+def _of_day(near: Sequence[Visit], day: date, zone: str) -> list[Visit]:
+    begin, end = (moment_text(beginning_of(one, zone)) for one in (day, day + timedelta(days=1)))
+    return [one for one in near if begin <= one.begins_at < end]
 
 
 def _hours(visits: Sequence[Visit]) -> str:

@@ -23,7 +23,7 @@ from mainstay.business.schedule.changes import (
     StartsAt,
     Zone,
 )
-from mainstay.business.schedule.load import loads, warnings
+from mainstay.business.schedule.load import WHOLE_DAYS, loads, planned_near, warnings
 from mainstay.business.schedule.model import Visit, VisitKind, VisitStatus
 from mainstay.business.schedule.placing import Placement, put, tell_all
 from mainstay.business.schedule.store import VISITS
@@ -122,8 +122,9 @@ def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
     ctx.summary = "Visits are " + ", ".join(f"{_WORDS[kind]}: {number}" for kind, number in counted.items()) + "."
     placed, clashing = put(ctx, placements)
     ctx.effects += [f"{one.called}: {_words(one)}." for one in placed]
-    ctx.effects += loads(ctx, placed)
-    ctx.warnings += warnings(ctx, placed)
+    near = planned_near(ctx, placed, WHOLE_DAYS)
+    ctx.effects += loads(placed, near)
+    ctx.warnings += warnings(ctx, placed, near)
     refuse([*reasons, *clashing])
     tell_all(ctx, placements, placed)
     return SchedulePlanOut(

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import orjson
 
-from mainstay.backing.database import Row
+from mainstay.backing.among import THESE, among
+from mainstay.backing.database import Value
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.telling import Told, actor_s_name, tell, to_tell
@@ -74,8 +75,11 @@ def tell_of_schedule(ctx: Context, given: Mapping[str, str]) -> None:
     mine = "FROM untold_visit WHERE organisation_id = :organisation AND person_id = :person"
     gathered = ctx.rows.all(f"SELECT visit_id, before, changed_by {mine} ORDER BY visit_id", person=given["person"])
     ctx.rows.run(f"DELETE {mine}", person=given["person"])
+    found = among(ctx.rows, f"{VISITS.everything} AND visit.id IN {THESE}", [str(visit) for visit, *_ in gathered])
+    visits, house = {visit.id: visit for visit in map(VISITS.keep, found)}, house_of(ctx)
     for person in to_tell(ctx, [given["person"]]):
-        lines = [line for row in gathered if (line := _difference(ctx, person.id, row))]
+        changes = [(kept, visits.get(str(visit))) for visit, kept, _ in gathered]
+        lines = [line for kept, visit in changes if (line := _difference(house, person.id, kept, visit))]
         if not lines:
             continue
         names = " and ".join(sorted({str(by) for _, _, by in gathered}))
@@ -133,12 +137,10 @@ def _gather(ctx: Context, person: Told, changes: Sequence[tuple[Visit | None, Vi
         ctx.post(Letter(_TELL, {"person": person.id}, about, wait=GATHERED))
 
 
-def _difference(ctx: Context, person: str, row: Row) -> str | None:
+def _difference(house: House, person: str, kept: Value, visit: Visit | None) -> str | None:
     """What is different for someone, in words; None where nothing is, or where they are there already."""
-    identity, kept, _ = row
-    visit = VISITS.find(ctx, "visit.id = :id", id=identity)
     before = Seen(*orjson.loads(str(kept))) if kept else None
-    after, house = _theirs(person, visit), house_of(ctx)
+    after = _theirs(person, visit)
     if after is None:
         return f"No longer yours: {before.about}\n  {before.words(house)}" if before else None
     if after.is_when(before) or (visit and visit.status != "planned"):
