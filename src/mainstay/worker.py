@@ -59,6 +59,13 @@ class Worker:
     upkeep: Sequence[Forgetting]
     _tidied_at: datetime | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a house in which a kind of work has two who do it: the second would never be asked."""
+        counted = Counter([EVENT, TIMER, *self.kinds, *(chore.name for chore in self.stage.catalogue.chores)])
+        for kind, number in counted.items():
+            if number > 1:
+                raise ValueError(f"Work of the kind {kind} would be done by two, of whom only one is asked.")
+
     def run(self, bell: Wakeups, stopping: threading.Event, tell: Callable[[], None]) -> None:
         """Work until told to stop; what is begun is finished. Tell the dispatcher whenever there may be more for it."""
         while not stopping.is_set():

@@ -19,7 +19,7 @@ from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.context import Context
 from mainstay.kernel.perform import Stage
-from mainstay.kernel.reaction import Happening, Reaction, Timer
+from mainstay.kernel.reaction import Chore, Happening, Reaction, Timer
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import LEASE, RETRIES, Letter
 from mainstay.settings import Settings
@@ -284,6 +284,13 @@ def test_what_changes_nothing_leaves_no_trace_in_the_trail(desk: Desk) -> None:
     written = len(trail(desk.cast))
     worker.begin_days()
     assert (len(found), len(trail(desk.cast))) == (1, written)
+
+
+@pytest.mark.parametrize("kind", ["reword_records_of_job", "event", "timer", "mail"])
+def test_two_who_would_do_the_same_kind_of_work_are_refused(desk: Desk, kind: str) -> None:
+    catalogue = replace(CATALOGUE, chores=(*CATALOGUE.chores, Chore(kind, lambda _ctx, _told: None)))
+    with pytest.raises(ValueError, match=f"^Work of the kind {kind} would be done by two, of whom only one is asked"):
+        Worker(replace(desk.stage, catalogue=catalogue), {"mail": lambda _work: None}, ())
 
 
 def names(acts: tuple[Any, ...]) -> list[str]:
