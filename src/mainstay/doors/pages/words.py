@@ -28,12 +28,6 @@ def second(text: str, zone: str) -> str:
     return f"{local.day} {local:%b %Y, %H:%M:%S}"
 
 
-def day(text: str, zone: str) -> str:
-    """The day of a moment at a place: `15 Nov 2026`."""
-    local = parse_moment(text).astimezone(ZoneInfo(zone))
-    return f"{local.day} {local:%b %Y}"
-
-
 def date_words(text: str) -> str:
     """A date as people write it: `15 Nov 2026`; what is none, as it is."""
     try:
@@ -174,7 +168,6 @@ _OTHERS = {"customer": "the customer", "operator": "the operator", "house": "Mai
 FILTERS: dict[str, Callable[..., Any]] = {
     "moment": moment,
     "second": second,
-    "day": day,
     "spoken": spoken,
     "date": date_words,
     "long_day": long_day,
