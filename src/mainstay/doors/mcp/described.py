@@ -147,10 +147,11 @@ def _brief(part: Any, *, nulls: bool) -> Any:
         return [_brief(inner, nulls=nulls) for inner in part]
     if not isinstance(part, dict):
         return part
-    if _NULL in part.get("anyOf", ()) and len(part["anyOf"]) == len(("meant", "null")):
-        (meant,) = [option for option in part["anyOf"] if option != _NULL]
+    options = part.get("anyOf", ())
+    meant = [option for option in options if option != _NULL]
+    if _NULL in options and len(meant) == 1:
         words = {name: inner for name, inner in part.items() if name != "anyOf"}
-        whole = _brief({**meant, **words}, nulls=False)
+        whole = _brief({**meant[0], **words}, nulls=False)
         return _or_null(whole) if nulls else whole
     brief = {name: inner for name, inner in part.items() if name not in _NOT_READ and (name, inner) not in _USUAL}
     fields = list(brief.pop("properties", {}).items())

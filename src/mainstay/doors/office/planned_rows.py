@@ -146,17 +146,16 @@ def handed_over(rows: Sequence[Row], to: str, days: str) -> list[Row]:
 
 def swapped(rows: Sequence[Row]) -> list[Row]:
     """The rows, of which the two that are marked have their people exchanged; ValueError where they are not two."""
-    marked = [row for row in rows if row.marked]
-    if len(marked) != len(_A_PAIR):
-        raise ValueError("Mark the two visits whose people swap.")
-    first, second = marked
-    to = {first.number: second.typed.who, second.number: first.typed.who}
+    match [row for row in rows if row.marked]:
+        case [first, second]:
+            to = {first.number: second.typed.who, second.number: first.typed.who}
+        case _:
+            raise ValueError("Mark the two visits whose people swap.")
     return [replace(row, typed=row.typed._replace(who=to[row.number])) if row.number in to else row for row in rows]
 
 
 _FURTHEST = 366
 _DAYS = re.compile("-?[0-9]{1,3}")
-_A_PAIR = ("one", "other")
 
 
 def _plan(visit: Visit) -> Plan:

@@ -121,9 +121,10 @@ class ReportPages:
         words = self._words(guest, at)
         report = await self._report(guest, at, self._asked(guest, at), words)
         shown = [(place, column) for place, column in enumerate(report["columns"]) if column["kind"] != "id"]
-        heads = [f"{one['label']}{', minutes' * (one['kind'] == 'minutes')}" for _, one in shown]
+        heads = [_head(one) for _, one in shown]
         rows = [[_plain(column["kind"], row[place]) for place, column in shown] for row in report["rows"]]
-        more = [[f"Only the first {len(rows):,} are here. Ask for less time to get the others."]] * report["hasMore"]
+        left_out = f"Only the first {len(rows):,} are here. Ask for less time to get the others."
+        more = [[left_out]] if report["hasMore"] else []
         lines = [heads, *rows, *more]
         passing, packs = self.desk.visitors.passing, guest.request.takes_gzip
         return as_file(passing, report["title"], partial(_write, rows=lines), packs=packs)
@@ -226,6 +227,12 @@ def _words(kind: str, value: Any, here: Here) -> str:
     if kind == "minutes":
         return hours_text(value)
     return month_words(value) if kind == "month" else str(value)
+
+
+def _head(column: Mapping[str, Any]) -> str:
+    """What stands above a column of a file: with what its numbers count, where that is not money."""
+    label = str(column["label"])
+    return f"{label}, minutes" if column["kind"] == "minutes" else label
 
 
 def _plain(kind: str, value: Any) -> str:
