@@ -30,7 +30,7 @@ from mainstay.doors.http import Answering, Front
 from mainstay.doors.mcp.door import McpDoor
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.metering import METERED, SINGLE, STATIC
-from mainstay.doors.oauth.approve import Approval
+from mainstay.doors.oauth.approve import Consent
 from mainstay.doors.oauth.authorize import Authorization
 from mainstay.doors.oauth.metadata import well_known
 from mainstay.doors.oauth.register import Register
@@ -137,15 +137,15 @@ def _doors(
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
     server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
     agents = McpDoor(entrance, tools, server_info, challenge, METERED.index("mcp"))
-    office = TokenOffice(stage)
+    tokens = TokenOffice(stage)
     authorization = Authorization(stage, runner, base, settings.loopback_ports == "any")
     return {
         "/mcp": agents,
         "/mcp/": agents,
         "/oauth/register": Register(stage, entrance.limits, visitors.addresses, runner),
-        "/oauth/authorize": Approval(authorization, visitors),
-        "/oauth/token": Token(stage, office, runner, f"{base}/mcp"),
-        "/oauth/revoke": Revoke(stage, office, runner),
+        "/oauth/authorize": Consent(authorization, visitors),
+        "/oauth/token": Token(stage, tokens, runner, f"{base}/mcp"),
+        "/oauth/revoke": Revoke(stage, tokens, runner),
         "/openapi.json": PublicDescription(described),
         "/developers": Reference(CATALOGUE, base),
         "/healthz": health.alive,

@@ -31,7 +31,7 @@ TICKET_LIFETIME = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class Consent:
     """Answers `/oauth/authorize`: GET shows the screen and changes nothing, POST takes the answer."""
 
     authorization: Authorization

@@ -76,7 +76,7 @@ def _coming(series: str) -> Callable[[Record, str], str]:
 # How series of numbers are told, by the fields that are about them.
 NUMBERED = {name: _coming(name) for name in ("invoiceNumbers", "creditNoteNumbers", "quoteNumbers", "jobNumbers")}
 
-DOCUMENTS = Arrangement(
+PAPERWORK = Arrangement(
     title="Documents",
     lead="What stands on your quotes and invoices, and where customers pay.",
     path="/settings/documents",
@@ -103,7 +103,7 @@ class Paperwork:
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        return Room(self.desk, DOCUMENTS, shows=self._shown, knows=self._settings).routes()
+        return Room(self.desk, PAPERWORK, shows=self._shown, knows=self._settings).routes()
 
     async def _settings(self, guest: Guest) -> Record:
         """What the settings say, which are kept with the organisation and changed with it."""
@@ -114,7 +114,7 @@ class Paperwork:
         told = record or {}
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": 2})
         return {
-            "printed": known(DOCUMENTS.cells(SettingsOut, _PRINTED, told, guest.here)),
+            "printed": known(PAPERWORK.cells(SettingsOut, _PRINTED, told, guest.here)),
             "rates": rates["data"],
             "address": place(told["address"]),
             "own_words": _own_words(told["mailTexts"]),
