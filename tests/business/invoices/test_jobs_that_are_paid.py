@@ -145,6 +145,9 @@ def test_what_is_left_of_a_price_keeps_it_open_and_what_is_credited_of_it_does_n
     assert stage_of(noon, job) == "invoiced"
     credited(noon, rest, amount="5")
     assert stage_of(noon, job) == "invoiced"
+    noon.perform(update_job, jobId=job, budget="1010")
+    work_off(noon)
+    assert stage_of(noon, job) == "toInvoice"
 
 
 def test_what_is_not_billed_yet_keeps_it_open(noon: Cast) -> None:

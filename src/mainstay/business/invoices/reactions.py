@@ -36,7 +36,7 @@ def close_paid_job(ctx: Context, happening: Happening) -> None:
 
 
 def settle_job_billed_anew(ctx: Context, told: Mapping[str, str]) -> None:
-    """What is to be billed of a job is another thing since it is billed in another way."""
+    """What is to be billed of a job is another thing since it is billed in another way, or at another price."""
     settling.hand_down(ctx, told["job"])
 
 

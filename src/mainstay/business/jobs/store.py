@@ -13,7 +13,7 @@ from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
 from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_number, words_of_postal_address, words_of_text
 
-# The chore that reckons anew whether a job is invoiced, once it is billed in another way.
+# The chore that reckons anew whether a job is invoiced, once it is billed in another way or at another price.
 REBILLED = "settle_job_billed_anew"
 # The chore that lets what bears the title of a job be found by it again.
 RETITLED = "reword_records_of_job"
@@ -91,6 +91,8 @@ def save(ctx: Context, job: Job, changes: Mapping[str, Any]) -> Job:
         _assign(ctx, after)
     if after.billing != job.billing:
         _bill_anew(ctx, after)
+    if (after.billing, after.budget) != (job.billing, job.budget):
+        ctx.post(Letter(REBILLED, {"job": job.id}))
     return after
 
 
@@ -113,7 +115,6 @@ def _bill_anew(ctx: Context, job: Job) -> None:
         job=job.id,
         billable=int(job.bills_work),
     )
-    ctx.post(Letter(REBILLED, {"job": job.id}))
 
 
 def _assigned(job: Job) -> list[str]:
