@@ -1,5 +1,7 @@
 """Records that forms name: which one it is stays known while its name is not touched, whatever else has that name."""
 
+import re
+
 import pytest
 
 from cast import Cast
@@ -12,7 +14,7 @@ from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.doors.office import references
 from mainstay.terms.rights import Role
 from running import RunningServer
-from trade import a_customer, a_job
+from trade import a_customer, a_job, a_site
 from visiting import visit, words
 from wares import a_kit, a_supplier, an_item
 
@@ -121,6 +123,14 @@ def test_a_list_says_that_it_is_narrowed_to_someone_who_has_left(server: Running
     cast.perform(remove_person, personId=member, confirmed=True)
     page = visit(server, cast, Role.OFFICE).get(f"/jobs?leadPersonId={member}").text
     assert f'<option value="{member}" selected>Mia Member</option>' in page
+
+
+def test_a_list_says_what_it_is_narrowed_to_beside_its_customer(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    site = a_site(cast, customer, name="The mill")
+    a_job(cast, customer, siteId=site)
+    page = visit(server, cast, Role.OFFICE).get(f"/jobs?customerId={customer}&siteId={site}").text
+    assert re.findall(r'class="chip"[^>]*>([^<]*?) <', page) == ["Customer: Calder Property", "Site: The mill"]
 
 
 def test_of_too_many_to_be_listed_nobody_is_asked_and_nobody_is_taken_off(

@@ -103,7 +103,7 @@ class RecordList:
         """What the list can be narrowed to, what it is narrowed to, and how people call that."""
         asked = [one for one in asked_of(self.lists, guest.actor.rights) if one.name != _CURSOR]
         words = query_words(guest.request)
-        offered, written = await References(self.desk).offered(guest, asked, words, None)
+        offered, written = await References(self.desk).narrowing(guest, asked, words)
         choices = {one.name: one for one in offered if one.choices or one.refers or one.kind in _PLAIN}
         names = frozenset(choices) | ({SEARCH} & self.lists.input.model_fields.keys())
         return choices, ListAddress.read(self.of.path, words, names), written

@@ -36,11 +36,13 @@ class References:
     ) -> tuple[list[Asked], dict[str, str]]:
         """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
         fields = unchanged(asked, fields)
-        shown, written = await self._picked(guest, asked, fields, record), dict(fields)
-        for one in _each(shown):
-            if one.kind == "reference" and not one.choices:
-                written |= await self._written(guest, one, fields.get(one.name, ""))
-        return shown, written
+        return await self._shown(guest, asked, fields, _customer(fields, record))
+
+    async def narrowing(
+        self, guest: Guest, asked: Sequence[Asked], words: Mapping[str, str]
+    ) -> tuple[list[Asked], dict[str, str]]:
+        """The same of what a list is narrowed by: the same can be picked of whichever customer it is."""
+        return await self._shown(guest, asked, words, "")
 
     async def resolved(self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
         """The fields with an id wherever a record was typed; what is not clear is a fault that says what there is."""
@@ -61,15 +63,24 @@ class References:
     ) -> tuple[dict[str, object], dict[str, str]]:
         """What was filled in, as an operation takes it; and the fields with an id wherever a record was typed."""
         fields = unchanged(asked, fields)
-        picked = await self._picked(guest, asked, fields, record)
+        picked = await self._picked(guest, asked, fields, _customer(fields, record))
         resolved = await self.resolved(guest, picked, fields)
         return given(picked, resolved, guest.time_zone), resolved
 
+    async def _shown(
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], customer: str
+    ) -> tuple[list[Asked], dict[str, str]]:
+        shown, written = await self._picked(guest, asked, fields, customer), dict(fields)
+        for one in _each(shown):
+            if one.kind == "reference" and not one.choices:
+                written |= await self._written(guest, one, fields.get(one.name, ""))
+        return shown, written
+
     async def _picked(
-        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], customer: str
     ) -> list[Asked]:
         """The fields of a form with what can be picked, and with what stands in them already."""
-        lists = await self._lists(guest, asked, str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or ""))
+        lists = await self._lists(guest, asked, customer)
         return _with_choices(asked, lists, await self._beside(guest, asked, lists, fields))
 
     async def _lists(self, guest: Guest, asked: Sequence[Asked], customer: str) -> dict[str, Choices]:
@@ -164,6 +175,11 @@ def unchanged(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, st
         if one.refers and is_id(record, one.refers) and kept.get(one.name, "").strip() == called.strip():
             kept[one.name] = record
     return kept
+
+
+def _customer(fields: Mapping[str, str], record: Record | None) -> str:
+    """Of which customer what belongs to one is picked: the one that is filled in, or that of the record."""
+    return str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or "")
 
 
 def _with_choices(asked: Sequence[Asked], lists: Mapping[str, Choices], beside: Mapping[str, Choices]) -> list[Asked]:
