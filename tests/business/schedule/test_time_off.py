@@ -159,7 +159,7 @@ def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
     (mail,) = mails(cast)
     assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is declined")
     assert mail["text"] == (
-        "Hello Mia Member,\n\nOrla Office declined your time off (holiday): 2027-01-11 to 2027-01-12.\n\n"
+        "Hello Mia Member,\n\nOrla Office declined your time off (holiday): 11\N{EN DASH}12 Jan 2027.\n\n"
         "We are three short.\n\n"
         f"It is here: {cast.stage.base_url}/time-off/{leave['id']}\nFor other days, ask for time off again there.\n"
     )
@@ -170,6 +170,25 @@ def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
     cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
     cast.perform(cancel_time_off, Role.OFFICE, timeOffId=leave["id"])
     assert [mail["subject"] for mail in mails(cast)[1:]] == ["Your time off is approved", "Your time off is cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("given", "when"),
+    [
+        ({"from": DAY}, "11 January 2027"),
+        ({"from": "2026-12-30", "until": "2027-01-03"}, "30 Dec 2026 \N{EN DASH} 3 Jan 2027"),
+        ({"startsAt": f"{DAY}T08:00", "endsAt": f"{DAY}T12:30"}, "11 January 2027, 08:00 to 12:30"),
+        (
+            {"startsAt": f"{DAY}T20:00", "endsAt": "2027-01-12T06:00"},
+            "11 January 2027, 20:00 to 12 January 2027, 06:00",
+        ),
+    ],
+)
+def test_dates_are_told_as_people_write_them(cast: Cast, given: dict[str, object], when: str) -> None:
+    leave = ask(cast, **given)
+    cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
+    (mail,) = mails(cast)
+    assert f"approved your time off (holiday): {when}.\n" in mail["text"].replace("\N{THIN SPACE}", " ")
 
 
 def test_nobody_is_told_what_they_decide_themselves(cast: Cast) -> None:

@@ -7,14 +7,17 @@ from typing import Annotated, Literal
 import orjson
 from pydantic import Field
 
+from mainstay.business.organisation.house import house_of
 from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.store import PEOPLE, check_here
 from mainstay.business.people.telling import actor_s_name, tell, to_tell
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
 from mainstay.business.schedule.store import TIME_OFF, VISITS
+from mainstay.business.schedule.telling import Seen
 from mainstay.business.schedule.times import bounds, moment_of, told
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.paper.locales import Locale
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid
 from mainstay.terms.rights import Needs, Right
@@ -198,19 +201,26 @@ It is here: {base_url}/time-off/{id}
 
 def _tell(ctx: Context, time_off: TimeOff, answer: str | None) -> None:
     """Tell whose it is what was decided."""
-    when = f"{time_off.from_} to {time_off.until}" if time_off.from_ else ""
     for person in to_tell(ctx, [time_off.person_id]):
         text = _DECIDED.format(
             name=actor_s_name(ctx),
             status=time_off.status,
             kind=time_off.kind,
-            when=when or told(time_off.starts_at, time_off.ends_at, None, time_zone(ctx)),
+            when=_when(ctx, time_off),
             answer=f"\n{answer}\n" if answer else "",
             base_url=ctx.base_url,
             id=time_off.id,
             next="" if time_off.status == "approved" else "For other days, ask for time off again there.\n",
         )
         tell(ctx, person, f"Your time off is {time_off.status}", text, time_off.id)
+
+
+def _when(ctx: Context, time_off: TimeOff) -> str:
+    """When it is, as people write it: from one date to another, or from one time to another."""
+    house = house_of(ctx)
+    if time_off.from_ and time_off.until:
+        return Locale("en", house.country).days(time_off.from_, time_off.until)
+    return Seen(time_off.kind, time_off.starts_at, time_off.ends_at, None, house.time_zone).words(house)
 
 
 def _period(given: RequestTimeOff, zone: str) -> dict[str, str | None]:
