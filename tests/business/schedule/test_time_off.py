@@ -172,6 +172,21 @@ def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
     assert [mail["subject"] for mail in mails(cast)[1:]] == ["Your time off is approved", "Your time off is cancelled"]
 
 
+def test_whose_it_is_is_told_what_the_office_enters_as_approved(cast: Cast) -> None:
+    member = cast.people[Role.MEMBER]
+    ask(cast, Role.OFFICE, **{"personId": member, "from": "2027-02-01"})
+    assert mails(cast) == []
+    leave = ask(
+        cast, Role.OFFICE, **{"personId": member, "from": DAY, "kind": "sick", "note": "Rang.", "approved": True}
+    )
+    (mail,) = mails(cast)
+    assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is approved")
+    assert "Orla Office entered and approved your time off (sick): 11 January 2027.\n" in mail["text"]
+    assert f"/time-off/{leave['id']}" in mail["text"]
+    ask(cast, Role.OFFICE, **{"from": DAY, "approved": True})
+    assert len(mails(cast)) == 1
+
+
 @pytest.mark.parametrize(
     ("given", "when"),
     [

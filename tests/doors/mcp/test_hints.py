@@ -93,6 +93,7 @@ MAILING = {
     "move_visit",
     "cancel_visit",
     "plan_schedule",
+    "request_time_off",
     "cancel_time_off",
     "decide_time_off",
     "review_hours",

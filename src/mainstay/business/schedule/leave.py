@@ -125,7 +125,7 @@ def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff
     return _with_collisions(ctx, time_off)
 
 
-@operation(right=Right.LEAVE_REQUEST, effect=Effect.CHANGE, rest="POST /time-off", done=_ENTERED)
+@operation(right=Right.LEAVE_REQUEST, effect=Effect.CHANGE, rest="POST /time-off", mails=True, done=_ENTERED)
 def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     """Ask for time off.
 
@@ -142,7 +142,10 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     _check_only(ctx, person, str(period["starts_at"]), str(period["ends_at"]))
     status: LeaveStatus = "approved" if given.approved else "requested"
     values = {"person_id": person, "kind": given.kind, "note": given.note, "status": status}
-    return _with_collisions(ctx, TIME_OFF.insert(ctx, values | period))
+    entered = TIME_OFF.insert(ctx, values | period)
+    if given.approved:
+        _tell(ctx, entered, None, "entered and approved")
+    return _with_collisions(ctx, entered)
 
 
 @operation(
@@ -160,7 +163,7 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     One's own, asked for or approved; the office everyone's.
     """
     after = TIME_OFF.save(ctx, time_off, {"status": "cancelled"})
-    _tell(ctx, after, None)
+    _tell(ctx, after, None, after.status)
     return _with_collisions(ctx, after)
 
 
@@ -185,7 +188,7 @@ def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> Ti
         _check_only(ctx, time_off.person_id, time_off.starts_at, time_off.ends_at, but=time_off.id)
     after = TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note})
     if after is not time_off:
-        _tell(ctx, after, given.note)
+        _tell(ctx, after, given.note, after.status)
     return _with_collisions(ctx, after)
 
 
@@ -193,18 +196,18 @@ OPERATIONS = (list_time_off, get_time_off, request_time_off, cancel_time_off, de
 
 
 _DECIDED = """\
-{name} {status} your time off ({kind}): {when}.
+{name} {did} your time off ({kind}): {when}.
 {answer}
 It is here: {base_url}/time-off/{id}
 {next}"""
 
 
-def _tell(ctx: Context, time_off: TimeOff, answer: str | None) -> None:
-    """Tell whose it is what was decided."""
+def _tell(ctx: Context, time_off: TimeOff, answer: str | None, did: str) -> None:
+    """Tell whose it is what someone else did with it."""
     for person in to_tell(ctx, [time_off.person_id]):
         text = _DECIDED.format(
             name=actor_s_name(ctx),
-            status=time_off.status,
+            did=did,
             kind=time_off.kind,
             when=_when(ctx, time_off),
             answer=f"\n{answer}\n" if answer else "",
