@@ -101,7 +101,7 @@ def test_each_whose_hours_are_rejected_is_told_once_why_and_where_to_go_on(cast:
         "Hello Mia Member,\n\nOrla Office did not approve some of your hours:\n\nWhich job?\n"
     )
     for entry, length in zip(own, ("1:00", "1:30"), strict=True):
-        assert f"2026-11-16, {length}, no job\n  {cast.stage.base_url}/hours/{entry['id']}" in mine["text"]
+        assert f"16 November 2026, {length}, no job\n  {cast.stage.base_url}/hours/{entry['id']}" in mine["text"]
     assert other["id"] not in mine["text"]
     assert other["id"] in told[EMAILS[Role.SUBCONTRACTOR]]["text"]
     assert mailed_about(cast, cast.people[Role.MEMBER]) == [(mine["to"], mine["subject"], "queued")]

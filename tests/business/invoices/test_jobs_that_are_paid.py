@@ -146,7 +146,7 @@ def test_what_is_left_of_a_price_keeps_it_open_and_what_is_credited_of_it_does_n
     credited(noon, rest, amount="5")
     assert stage_of(noon, job) == "invoiced"
     noon.perform(update_job, jobId=job, budget="1010")
-    work_off(noon)
+    work_off(later(noon, days=1))
     assert stage_of(noon, job) == "toInvoice"
 
 

@@ -8,9 +8,11 @@ from pydantic import Field
 from mainstay.business.hours import store
 from mainstay.business.hours.asked import MOST_AT_ONCE, EntryIds, PersonId, whose
 from mainstay.business.hours.model import BriefEntry, Decision, HoursBatchOut, Status, TimeEntry
+from mainstay.business.organisation.house import house_of
 from mainstay.business.people.telling import actor_s_name, tell, to_tell
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.paper.locales import Locale
 from mainstay.terms.refusal import Conflict, Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
@@ -99,9 +101,10 @@ Correct these, and submit them again:
 
 def _tell(ctx: Context, entries: Sequence[TimeEntry], reason: str) -> None:
     """Tell people that hours of theirs were rejected, and why: each in one mail."""
+    locale = Locale("en", house_of(ctx).country)
     for person in to_tell(ctx, [entry.person_id for entry in entries]):
         lines = [
-            f"{entry.on}, {hours_text(entry.minutes or 0)}, {entry.job_number or 'no job'}\n"
+            f"{locale.day(entry.on)}, {hours_text(entry.minutes or 0)}, {entry.job_number or 'no job'}\n"
             f"  {ctx.base_url}/hours/{entry.id}"
             for entry in entries
             if entry.person_id == person.id
