@@ -20,6 +20,7 @@ STEPS_SINCE = (
     "0038_marks_alone",
     "0039_recorded_again",
     "0040_billable_materials",
+    "0041_words_of_quotes",
 )
 
 

@@ -3,9 +3,9 @@ import pytest
 from cast import Cast
 from evidence import events, last_event
 from mainstay.business.jobs.operations import get_job
-from mainstay.business.quotes.operations import get_quote, revise_quote, update_quote
+from mainstay.business.quotes.operations import get_quote, list_quotes, revise_quote, update_quote
 from mainstay.business.quotes.sending import withdraw_quote
-from mainstay.terms.refusal import Blocked
+from mainstay.terms.refusal import Blocked, NotFound
 from mainstay.terms.rights import Role
 from quoting import BOILER, a_draft, accepted, edited, sent
 from trade import a_customer, a_job
@@ -30,6 +30,31 @@ def test_by_its_number_the_newest_is_meant_and_the_others_by_theirs(cast: Cast) 
     second = revised(cast, first)
     assert cast.perform(get_quote, quoteId="Q-0001")["id"] == second["id"]
     assert cast.perform(get_quote, quoteId="Q-0001/1")["id"] == first["id"]
+
+
+@pytest.mark.parametrize("number", ["1", "q1", "Q-1", "0001", "q 0001"])
+def test_however_its_number_is_written_the_newest_is_meant(cast: Cast, number: str) -> None:
+    first = sent(cast)
+    other = a_draft(cast)
+    assert cast.perform(get_quote, quoteId=number)["id"] == first["id"]
+    second = sent(cast, revised(cast, first))
+    assert cast.perform(get_quote, quoteId=number)["id"] == second["id"]
+    third = revised(cast, second)
+    assert cast.perform(get_quote, quoteId=number)["id"] == third["id"]
+    assert cast.perform(get_quote, quoteId="2")["id"] == other["id"]
+    for quote, called in ((first, "q-0001/1"), (second, " Q-0001/2")):
+        assert {cast.perform(get_quote, quoteId=name)["id"] for name in (called, quote["id"])} == {quote["id"]}
+    for unknown in ("3", "q-1/1", "-"):
+        with pytest.raises(NotFound):
+            cast.perform(get_quote, quoteId=unknown)
+
+
+def test_every_revision_is_found_by_the_number_without_its_zeros(cast: Cast) -> None:
+    first = sent(cast)
+    revisions = [first, revised(cast, first)]
+    a_draft(cast, title="Another")
+    found = cast.perform(list_quotes, text="q1")["data"]
+    assert {one["id"] for one in found} == {one["id"] for one in revisions}
 
 
 def test_the_one_before_counts_until_the_next_is_sent(cast: Cast) -> None:

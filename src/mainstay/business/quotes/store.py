@@ -11,8 +11,9 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, Order
 from mainstay.terms.refusal import NotFound
+from mainstay.values.ids import is_id
 from mainstay.values.money import amount_text
-from mainstay.values.search import kept_words, words_of_digits, words_of_text
+from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
 
 _CUSTOMER_S_NAME = (
     "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
@@ -37,16 +38,31 @@ _COLUMNS = {
 _FACTS = {"newest": "CASE WHEN quote.called = quote.number THEN 1 ELSE 0 END"}
 
 
-def _words(number: str, title: str, customer_name: str, currency: str, total: int) -> frozenset[str]:
+def _words(number: str, revision: int, currency: str, total: int, *texts: str) -> frozenset[str]:
     amount = amount_text(total, currency)
+    # Every revision is found by the number; named by it is the first, so that it is the name of one.
+    numbered = {word for word in words_of_number(number) if revision == 1 or not word.startswith("#")}
     # Whoever looks for digits alone may mean an amount as well as a phone.
-    return kept_words(words_of_text(f"{number} {title} {customer_name} {amount}"), words_of_digits(amount))
+    return kept_words(numbered, words_of_text(" ".join((*texts, amount))), words_of_digits(amount))
 
 
-_FOUND_BY = (FoundBy(("number", "title", "customer_name", "currency", "total"), _words),)
+_FOUND_BY = (FoundBy(("number", "revision", "currency", "total", "title", "customer_name"), _words),)
+
+
+class Quotes(Listing[Quote]):
+    """Quotes, of which a number names the newest revision, however it is written."""
+
+    def fetch(self, ctx: Context, identity: str | None) -> Quote:
+        """The quote of this id, the newest of this number, or the revision that is named with it."""
+        found = super().fetch(ctx, identity)
+        if found.newest or is_id(identity or "", self.prefix):
+            return found
+        named = (identity or "").strip().upper() == f"{found.number}/{found.revision}"
+        return found if named else super().fetch(ctx, found.number)
+
 
 # One quote, with all that is in it.
-QUOTES = Listing(
+QUOTES = Quotes(
     Quote,
     source="quote",
     what="quote",
