@@ -25,6 +25,10 @@ class Door(Word):
     HOUSE = "house"
 
 
+# Where an operation is offered that is no tool: it gives a file, or what whoever lists such records has seen already.
+NO_TOOL = frozenset({Door.API, Door.OFFICE})
+
+
 class Kind(StrEnum):
     """What acts."""
 

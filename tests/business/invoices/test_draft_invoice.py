@@ -219,3 +219,11 @@ def test_no_money_is_without_tax_where_there_is_a_usual_one_and_none_is_named(ca
     cast.perform(update_organisation, currency="JPY")
     made = an_invoice(cast, lines=[BOILER, BOILER | {"taxRateId": None}])
     assert (made["net"], made["tax"], made["total"], made["currency"]) == ("2000", "200", "2200", "JPY")
+
+
+def test_more_lines_than_an_invoice_may_have_are_refused_with_a_way_out(cast: Cast) -> None:
+    quote = a_sold_quote(cast, *[FLUE] * 150)
+    told = r"^lines: would make more than 200 lines; bill a part of it, with sources or up to a date$"
+    with pytest.raises(Invalid, match=told):
+        an_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 51)
+    assert len(an_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 50)["lines"]) == 200

@@ -9,7 +9,7 @@ from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REWORD, SITES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
@@ -20,8 +20,6 @@ from mainstay.values.search import SearchText
 _CustomerFilter = Annotated[str | None, id_of("customer")]
 _CustomerId = Annotated[str, id_of("customer")]
 _NewStatus = Annotated[Status, Usual("active")]
-# Those without a tool of their own: whoever lists them has seen all there is to see.
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 
 
 class ListSites(ListInput):
@@ -96,7 +94,7 @@ def list_sites(ctx: Context, given: ListSites) -> Page[SiteOut]:
 
 
 @operation(
-    right=Right.SITES_READ, effect=Effect.READ, rest="GET /sites/{site_id}", glances=True, on=SITES, offered=_BY_ID
+    right=Right.SITES_READ, effect=Effect.READ, rest="GET /sites/{site_id}", glances=True, on=SITES, offered=NO_TOOL
 )
 def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
     """Get a site.
@@ -154,7 +152,7 @@ def list_contacts(ctx: Context, given: ListContacts) -> Page[ContactOut]:
     rest="GET /contacts/{contact_id}",
     glances=True,
     on=CONTACTS,
-    offered=_BY_ID,
+    offered=NO_TOOL,
 )
 def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
     """Get a contact.

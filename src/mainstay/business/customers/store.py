@@ -10,7 +10,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger.search import with_any
 from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
-from mainstay.terms.refusal import Conflict
+from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_postal_address, words_of_text
@@ -140,6 +140,12 @@ SITES = Listing(
     otherwise={"status": "site.status = 'active'"},
     found_by=(FoundBy(("name", "customer_name", "address"), _words_of_site),),
 )
+
+
+def check_site(ctx: Context, site: str | None, customer: str) -> None:
+    """Refuse a site that is another customer's."""
+    if site and SITES.fetch(ctx, site).customer_id != customer:
+        raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
 
 
 def check_reference(ctx: Context, listing: Listing[Any], reference: str | None, but: Kept | None = None) -> None:

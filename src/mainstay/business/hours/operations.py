@@ -28,7 +28,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
@@ -116,7 +116,7 @@ def list_hours(ctx: Context, given: ListHours) -> Page[TimeEntryOut]:
     rest="GET /hours/{time_entry_id}",
     glances=True,
     on=ENTRIES,
-    offered=frozenset({Door.API, Door.OFFICE}),
+    offered=NO_TOOL,
 )
 def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> TimeEntry:
     """Get a time entry.

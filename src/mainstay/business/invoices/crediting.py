@@ -35,7 +35,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.einvoice import standing
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
@@ -45,9 +45,6 @@ from mainstay.values.models import GIVEN
 from mainstay.values.money import amount_text, in_minor, in_parts, price_text, spread
 from mainstay.values.search import SearchText
 from mainstay.values.totals import Discount, Totals, rounded
-
-# One of them is read by its PDF; agents are told enough of it by the list.
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 
 
 class CreditedLine(BaseModel):
@@ -156,7 +153,8 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> Page[ListedCredit
     rest="GET /credit-notes/{credit_note_id}",
     glances=True,
     on=CREDIT_NOTES,
-    offered=_BY_ID,
+    # One of them is read by its PDF; agents are told enough of it by the list.
+    offered=NO_TOOL,
 )
 def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNote) -> CreditNote:
     """Get a credit note with its lines.

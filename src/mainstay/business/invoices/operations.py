@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, SITES
+from mainstay.business.customers.store import CUSTOMERS, check_site
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.agreed import price_of
 from mainstay.business.invoices.billing import Billed, Reader, check_part, lines_of, part_of, reader_of, work_of
@@ -14,7 +14,7 @@ from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, Liste
 from mainstay.business.invoices.store import INVOICES, LISTED
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
+from mainstay.business.lines.edits import LineEdit, NewLine, edited, made, within_bounds
 from mainstay.business.lines.model import MOST_LINES, Line, Share, Terms, read_lines, read_share
 from mainstay.business.lines.pricing import PriceBook, drawn
 from mainstay.business.organisation.house import House, house_of
@@ -37,6 +37,7 @@ _Title = Annotated[Text | None, Field(description="What it is for, in a few word
 _DueOn = Annotated[Day | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _SOURCES = "Hours and materials of the job to bill, by their ids."
+_TOO_MANY = "; bill a part of it, with sources or up to a date"
 
 
 class ListInvoices(ListInput):
@@ -205,7 +206,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     """
     check_part(invoice, given.edits or [], given.sources or [])
     changes = given.sent("invoice_id", "edits", "discount", "sources")
-    _check_site(ctx, invoice.customer_id, given.site_id)
+    check_site(ctx, given.site_id, invoice.customer_id)
     if "discount" in given.model_fields_set:
         changes["discount"] = given.discount and given.discount.kept(invoice.currency, "discount")
     discount = read_share(changes.get("discount", invoice.discount), invoice.currency)
@@ -214,7 +215,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     if given.sources:
         reader = reader_of(ctx, invoice.customer_id, house_of(ctx))
         lines += work_of(ctx, _needed_job(invoice.job_id), given.sources, None, reader)
-    columns = drawn(ctx, _within_bounds(lines), terms)
+    columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY), terms)
     after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
     if after is not invoice:
         sources.reserve(ctx, after)
@@ -266,9 +267,9 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     lines = [*billed.lines, *_work(ctx, given, job, reader), *_typed(made(given.lines, PriceBook(ctx)))]
     discount = given.discount.kept(house.currency, "discount") if given.discount else billed.discount
     site = given.site_id if "site_id" in given.model_fields_set else _site_of(quote, job)
-    _check_site(ctx, customer.id, site)
+    check_site(ctx, site, customer.id)
     terms = Terms(house.currency, billed.inclusive, read_share(discount, house.currency))
-    columns = drawn(ctx, _within_bounds(lines), terms)
+    columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY), terms)
     invoice = INVOICES.insert(
         ctx,
         {
@@ -375,17 +376,5 @@ def _typed(lines: list[Line]) -> list[Line]:
     return lines
 
 
-def _within_bounds(lines: list[Line]) -> list[Line]:
-    if len(lines) > MOST_LINES:
-        told = f"would be more than {MOST_LINES}; bill a part of it, with sources or up to a date"
-        raise Invalid([Fault("lines", told)])
-    return lines
-
-
 def _site_of(quote: Quote | None, job: Job | None) -> str | None:
     return (quote.site_id if quote else None) or (job.site_id if job else None)
-
-
-def _check_site(ctx: Context, customer: str, site: str | None) -> None:
-    if site and SITES.fetch(ctx, site).customer_id != customer:
-        raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])

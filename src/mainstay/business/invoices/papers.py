@@ -11,13 +11,11 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.printed import PDF, XML, PaperOut, paper_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.words import words_of
-
-_FILES = frozenset({Door.API, Door.OFFICE})
 
 
 class GetInvoicePdf(Input):
@@ -51,7 +49,7 @@ class GetCreditNoteUbl(Input):
     right=Right.INVOICES_READ,
     effect=Effect.READ,
     rest="GET /invoices/{invoice_id}/pdf",
-    offered=_FILES,
+    offered=NO_TOOL,
     on=INVOICES,
     gives=PDF,
 )
@@ -69,7 +67,7 @@ def get_invoice_pdf(_ctx: Context, given: GetInvoicePdf, invoice: Invoice) -> Pa
     right=Right.INVOICES_READ,
     effect=Effect.READ,
     rest="GET /invoices/{invoice_id}/ubl",
-    offered=_FILES,
+    offered=NO_TOOL,
     on=INVOICES,
     gives=XML,
 )
@@ -85,7 +83,7 @@ def get_invoice_ubl(_ctx: Context, _given: GetInvoiceUbl, invoice: Invoice) -> P
     right=Right.INVOICES_READ,
     effect=Effect.READ,
     rest="GET /credit-notes/{credit_note_id}/pdf",
-    offered=_FILES,
+    offered=NO_TOOL,
     on=CREDIT_NOTES,
     gives=PDF,
 )
@@ -101,7 +99,7 @@ def get_credit_note_pdf(_ctx: Context, _given: GetCreditNotePdf, credit_note: Cr
     right=Right.INVOICES_READ,
     effect=Effect.READ,
     rest="GET /credit-notes/{credit_note_id}/ubl",
-    offered=_FILES,
+    offered=NO_TOOL,
     on=CREDIT_NOTES,
     gives=XML,
 )

@@ -13,7 +13,7 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
@@ -25,8 +25,6 @@ from mainstay.values.search import SearchText
 _MOST_INVOICES = 100
 # No books go back further.
 _FIRST = "2000-01-01"
-# Whoever lists them has seen all there is to see.
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 _PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
 
 
@@ -133,7 +131,7 @@ _FOR_INVOICE = (
     rest="GET /payments/{payment_id}",
     glances=True,
     on=PAYMENTS,
-    offered=_BY_ID,
+    offered=NO_TOOL,
 )
 def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
     """Get a payment.

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, SITES, check_reference
+from mainstay.business.customers.store import CUSTOMERS, check_reference, check_site
 from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCompleted, JobCreated, JobStarted, JobUpdated
 from mainstay.business.jobs.model import STAGES_OF_OFFICE, Billing, Job, JobOut, Move, Priority, Stage
@@ -16,7 +16,7 @@ from mainstay.business.records.store import write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.refusal import Fault, Forbidden, Invalid, refuse
+from mainstay.terms.refusal import Forbidden, refuse
 from mainstay.terms.rights import Needs, Right, withheld
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, id_of, omittable
@@ -232,9 +232,7 @@ def begin(ctx: Context, job: Job) -> Job:
 
 def _check(ctx: Context, values: dict[str, Any], customer: str, but: Job | None = None) -> None:
     """Refuse what does not belong together, and people who are not here, unless the job has them from before."""
-    site = values.get("site_id")
-    if site and SITES.fetch(ctx, site).customer_id != customer:
-        raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
+    check_site(ctx, values.get("site_id"), customer)
     lead, before = values.get("lead_person_id"), but.lead_person_id if but else None
     check_here(ctx, "leadPersonId", [lead] if lead and lead != before else [])
     known = {*but.assigned} if but else set()

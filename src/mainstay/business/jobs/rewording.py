@@ -19,13 +19,13 @@ def reword_works_of_customer(ctx: Context, customer: str) -> None:
             listing.reword(ctx, identity)
 
 
-def ids_of(ctx: Context, listing: Listing[Any], customer: str) -> Iterator[str]:
-    """The ids of the records of one kind that are a customer's."""
+def ids_of(ctx: Context, listing: Listing[Any], of: str, column: str = "customer_id") -> Iterator[str]:
+    """The ids of the records of one kind that are a customer's, or that name another record in a column."""
     after = ""
     sql = (
-        f"SELECT id FROM {listing.table} WHERE organisation_id = :organisation AND customer_id = :customer"
+        f"SELECT id FROM {listing.table} WHERE organisation_id = :organisation AND {column} = :of"
         f" AND id > :after ORDER BY id LIMIT {_BATCH}"
     )
-    while found := ctx.rows.all(sql, customer=customer, after=after):
+    while found := ctx.rows.all(sql, of=of, after=after):
         yield from (str(identity) for (identity,) in found)
         after = str(found[-1][0])

@@ -103,7 +103,7 @@ def made(given: Sequence[LineFields], making: Making) -> list[Line]:
             faults += invalid.faults
     if faults:
         raise Invalid(faults)
-    return _within_bounds(lines, "lines")
+    return within_bounds(lines, "lines")
 
 
 def edited(lines: Sequence[Line], edits: Sequence[EditFields], making: Making) -> list[Line]:
@@ -121,7 +121,14 @@ def edited(lines: Sequence[Line], edits: Sequence[EditFields], making: Making) -
             line = _set(line, one.sent, at, making)
         if one.edit != "remove":
             after.insert(one.position - 1 if one.position else index, line)
-    return _within_bounds(after, "edits")
+    return within_bounds(after, "edits")
+
+
+def within_bounds(lines: list[Line], field: str, instead: str = "") -> list[Line]:
+    """Refuse more lines than a document may have, and say what to do instead, where there is something."""
+    if len(lines) > MOST_LINES:
+        raise Invalid([Fault(field, f"would make more than {MOST_LINES} lines{instead}")])
+    return lines
 
 
 def _check(one: EditFields, at: str) -> None:
@@ -169,9 +176,3 @@ def _set(line: Line, sent: dict[str, Any], at: str, making: Making) -> Line:
     if "optional" in sent and sent["optional"] != line.optional:
         sent = sent | {"chosen": not sent["optional"]}
     return replace(line, **sent)
-
-
-def _within_bounds(lines: list[Line], field: str) -> list[Line]:
-    if len(lines) > MOST_LINES:
-        raise Invalid([Fault(field, f"would make more than {MOST_LINES} lines")])
-    return lines

@@ -27,7 +27,7 @@ from mainstay.business.pricelist.store import (
 )
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict, Fault, Invalid, NotFound
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
@@ -35,7 +35,6 @@ from mainstay.values.fields import LAST_SEEN, Line, Paragraph, Price, Usual, id_
 from mainstay.values.search import SearchText
 
 _MOST_PARTS = 50
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 
 
 class ListPriceItems(ListInput):
@@ -101,7 +100,7 @@ def list_price_items(ctx: Context, given: ListPriceItems) -> Page[PriceItemOut]:
     rest="GET /price-items/{item_id}",
     glances=True,
     on=ITEMS,
-    offered=_BY_ID,
+    offered=NO_TOOL,
 )
 def get_price_item(_ctx: Context, _given: GetPriceItem, item: PriceItem) -> PriceItem:
     """Get an item of the price list.

@@ -11,14 +11,12 @@ from mainstay.business.pricelist.store import RENAMED, SUPPLIERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.address import Address
 from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, Usual, WholeNumber, id_of, omittable
 from mainstay.values.search import SearchText
-
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 
 
 class ListSuppliers(ListInput):
@@ -70,7 +68,7 @@ def list_suppliers(ctx: Context, given: ListSuppliers) -> Page[SupplierOut]:
     rest="GET /suppliers/{supplier_id}",
     glances=True,
     on=SUPPLIERS,
-    offered=_BY_ID,
+    offered=NO_TOOL,
 )
 def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supplier:
     """Get a supplier.

@@ -8,15 +8,13 @@ from mainstay.business.pricelist.model import Category, Status, TaxPart, TaxRate
 from mainstay.business.pricelist.store import TAX_RATES, make_usual
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Line, Usual, id_of, omittable
 
 _MOST_PARTS = 4
-# Whoever lists them has seen all there is to see.
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 
 
 class ListTaxRates(ListInput):
@@ -66,7 +64,7 @@ def list_tax_rates(ctx: Context, given: ListTaxRates) -> Page[TaxRateOut]:
     rest="GET /tax-rates/{tax_rate_id}",
     glances=True,
     on=TAX_RATES,
-    offered=_BY_ID,
+    offered=NO_TOOL,
 )
 def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
     """Get a tax rate.

@@ -29,7 +29,7 @@ from mainstay.business.purchasing.model import Bill, BillMove, BillStatus, Liste
 from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
@@ -138,7 +138,7 @@ def list_bills(ctx: Context, given: ListBills) -> Page[ListedBillOut]:
     rest="GET /bills/{bill_id}",
     glances=True,
     on=BILLS,
-    offered=frozenset({Door.API, Door.OFFICE}),
+    offered=NO_TOOL,
 )
 def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
     """Get a supplier's bill.

@@ -16,7 +16,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL, Door
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
@@ -89,7 +89,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     right=Right.PURCHASING_READ,
     effect=Effect.READ,
     rest="GET /purchase-orders/{purchase_order_id}/pdf",
-    offered=frozenset({Door.API, Door.OFFICE}),
+    offered=NO_TOOL,
     on=ORDERS,
     gives=PDF,
 )

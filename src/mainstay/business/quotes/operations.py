@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, SITES
+from mainstay.business.customers.store import CUSTOMERS, check_site
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
@@ -265,8 +265,7 @@ def _check_belongs(ctx: Context, customer: str, job: Job | None, site: str | Non
         raise Invalid([Fault("jobId", "is a job for another customer; list_jobs tells this one's")])
     if job:
         refuse(job.not_workable())
-    if site and SITES.fetch(ctx, site).customer_id != customer:
-        raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
+    check_site(ctx, site, customer)
 
 
 def _call(ctx: Context, identity: str, called: str) -> None:

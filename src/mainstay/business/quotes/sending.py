@@ -22,7 +22,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.paper.snapshot import Snapshot
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL, Door
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable
@@ -130,7 +130,7 @@ def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     right=Right.QUOTES_READ,
     effect=Effect.READ,
     rest="GET /quotes/{quote_id}/pdf",
-    offered=frozenset({Door.API, Door.OFFICE}),
+    offered=NO_TOOL,
     on=QUOTES,
     gives=PDF,
 )

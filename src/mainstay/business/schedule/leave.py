@@ -18,7 +18,7 @@ from mainstay.business.schedule.times import bounds, moment_of, told
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
@@ -115,7 +115,7 @@ def list_time_off(ctx: Context, given: ListTimeOff) -> Page[TimeOffOut]:
     effect=Effect.READ,
     rest="GET /time-off/{time_off_id}",
     on=TIME_OFF,
-    offered=frozenset({Door.API, Door.OFFICE}),
+    offered=NO_TOOL,
 )
 def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff:
     """Get time off.

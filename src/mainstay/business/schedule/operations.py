@@ -17,15 +17,13 @@ from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.times import bounds
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, id_of
 from mainstay.values.moments import local_date
 
-# Those without a tool of their own: whoever lists them has seen all there is to see.
-_BY_ID = frozenset({Door.API, Door.OFFICE})
 # Of what is planned at once, so many are looked at for what is worth a warning; the others are alike.
 _LOOKED_AT = 10
 # What puts a visit elsewhere.
@@ -98,7 +96,7 @@ def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
     rest="GET /visits/{visit_id}",
     glances=True,
     on=VISITS,
-    offered=_BY_ID,
+    offered=NO_TOOL,
 )
 def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
     """Get a visit.
