@@ -22,7 +22,6 @@ from mainstay.terms.refusal import Conflict, Invalid, NotFound, Refusal
 from mainstay.values.money import parse_price
 
 PATH = "/payments/statement"
-FILES_AN_HOUR = 60
 # A row of the form, as it is shown and as it was sent.
 Row = dict[str, Any]
 # What is sent of a row that can be recorded, by what it is called in one that is shown.
@@ -61,7 +60,7 @@ class Statements:
         files = guest.received.get("file", [])
         if not files:
             return self._page(guest, 422, problem="Choose the file that your bank gave you.")
-        await self.desk.count_file(guest, "statements", FILES_AN_HOUR)
+        await self.desk.count_file(guest, "statements")
         organisation = await self.desk.perform(guest, get_organisation)
         try:
             read, others = await self.desk.visitors.runner.take_long(
