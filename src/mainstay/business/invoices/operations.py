@@ -37,7 +37,7 @@ _Title = Annotated[Text | None, Field(description="What it is for, in a few word
 _DueOn = Annotated[Day | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _SOURCES = "Hours and materials of the job to bill, by their ids."
-_TOO_MANY = "; bill a part of it, with sources or up to a date"
+_TOO_MANY = "bill a part of it, with sources or up to a date"
 
 
 class ListInvoices(ListInput):

@@ -127,7 +127,8 @@ def edited(lines: Sequence[Line], edits: Sequence[EditFields], making: Making) -
 def within_bounds(lines: list[Line], field: str, instead: str = "") -> list[Line]:
     """Refuse more lines than a document may have, and say what to do instead, where there is something."""
     if len(lines) > MOST_LINES:
-        raise Invalid([Fault(field, f"would make more than {MOST_LINES} lines{instead}")])
+        told = f"would make more than {MOST_LINES} lines"
+        raise Invalid([Fault(field, f"{told}; {instead}" if instead else told)])
     return lines
 
 
