@@ -21,6 +21,7 @@ STEPS_SINCE = (
     "0039_recorded_again",
     "0040_billable_materials",
     "0041_words_of_quotes",
+    "0042_without_a_look",
 )
 
 

@@ -42,5 +42,7 @@ class OverviewOut(Shown):
     on: str = Field(description="Today's date in the organisation's time zone.", json_schema_extra={"format": "date"})
     needs: list[Need] = Field(description="What waits, the most pressing first; what does not wait is left out.")
     currency: str = Field(description="Of every amount here.")
-    revenue: RevenueNow | None = Field(description="Null for those who see no reports.")
+    revenue: RevenueNow | None = Field(
+        description="Null for those who see no reports, and where it takes get_report to sum it up."
+    )
     changed_by_apps: int = Field(description="How often connected apps changed something within a day, up to 100.")

@@ -10,7 +10,7 @@ from mainstay.business.hours.operations import list_hours
 from mainstay.business.invoices.operations import list_invoices
 from mainstay.business.invoices.paying import list_payments
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.organisation.house import house_of
 from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
 from mainstay.business.overview.store import DRAFTS, ON_ACCOUNT, OVERDUE, UNPAID, Summed, revenue, sum_up
 from mainstay.business.quotes.operations import list_quotes
@@ -107,7 +107,7 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
         on=today.isoformat(),
         needs=[need for need in needs if need.count],
         currency=house.currency,
-        revenue=_revenue(ctx, house, today) if ctx.actor.may(get_report.right) else None,
+        revenue=_revenue(ctx, house.currency, today) if ctx.actor.may(get_report.right) else None,
         changed_by_apps=_changed_by_apps(ctx) if ctx.actor.may(Right.HISTORY_READ) else 0,
     )
 
@@ -134,8 +134,11 @@ def _count(ctx: Context, lists: Operation, given: dict[str, object]) -> int:
     return page.count or 0
 
 
-def _revenue(ctx: Context, house: House, today: date) -> RevenueNow:
-    now, before = (MoneyText(amount_text(amount, house.currency)) for amount in revenue(ctx, house, today))
+def _revenue(ctx: Context, currency: str, today: date) -> RevenueNow | None:
+    found = revenue(ctx, today)
+    if found is None:
+        return None
+    now, before = (MoneyText(amount_text(amount, currency)) for amount in found)
     asked = {"from": (today.replace(day=1) - _A_DAY).replace(day=1).isoformat(), "until": today.isoformat()}
     return RevenueNow(
         this_month=now,
