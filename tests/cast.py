@@ -109,6 +109,12 @@ def assemble(stage: Stage) -> Cast:
         return Cast(stage, organisation, _join(Cast(one, organisation, {})))
 
 
+def part(cast: Cast) -> None:
+    """Take the people of an organisation off their accounts, which others share."""
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE person SET account_id = NULL WHERE organisation_id = :organisation")
+
+
 def _join(cast: Cast) -> dict[Role, str]:
     organisation, number = cast.organisation, next(_numbers)
     owner = cast.perform(

@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from cast import Cast, assemble
+from cast import Cast, assemble, part
 from engines import PostgresServer, engines_of, with_durability, without_durability
 from inside import open_inside
 from installations import Installations
@@ -94,9 +94,12 @@ def stage(settings: Settings) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def cast(stage: Stage) -> Cast:
+def cast(stage: Stage) -> Iterator[Cast]:
     """An organisation with a person of each role."""
-    return assemble(stage)
+    cast = assemble(stage)
+    yield cast
+    # The next who sign in are offered their own organisation, not those of thousands of tests.
+    part(cast)
 
 
 @pytest.fixture
@@ -108,9 +111,11 @@ def alone(engine: str, installations: Installations, tmp_path: Path) -> Iterator
 
 
 @pytest.fixture
-def stranger(stage: Stage) -> Cast:
+def stranger(stage: Stage) -> Iterator[Cast]:
     """Another organisation, which must never be seen."""
-    return assemble(stage)
+    stranger = assemble(stage)
+    yield stranger
+    part(stranger)
 
 
 @pytest.fixture(scope="session")
