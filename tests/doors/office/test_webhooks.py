@@ -147,14 +147,14 @@ def test_a_webhook_is_changed(server: RunningServer, cast: Cast) -> None:
     edit = f"{address(webhook)}/edit"
     visiting = visit(server, cast)
     assert 'value="https://1.1.1.1/webhooks"' in visiting.get(edit).text
-    fields = {"url": "https://1.0.0.1/new", "events person.joined": "on", "description": "New"}
+    fields = {"url": "https://1.0.0.1/new", "events job.created": "on", "description": "New"}
     answer = visiting.submit(edit, **fields)
     assert answer.headers["Location"] == f"{address(webhook)}?done=update_webhook"
     changed = cast.perform(get_webhook, webhookId=webhook)
     assert (changed["url"], changed["description"], changed["events"]) == (
         "https://1.0.0.1/new",
         "New",
-        ["person.joined"],
+        ["job.created"],
     )
     answer = visiting.submit(edit, url="no address")
     assert answer.status_code == 422
