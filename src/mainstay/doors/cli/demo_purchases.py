@@ -23,7 +23,7 @@ from mainstay.terms.actor import Actor
 # How far each went, the oldest first: what is long past was nearly always paid, and of late there is one of each.
 _PAST = ("pay", "pay", "pay", "pay", "cancel", "pay", "pay", "close", "pay", "void")
 _OF_LATE = ("receive part", "approve", "bill part", "receive", "bill", "send", "receive", "approve", "send", "draft")
-_ORDERS, _LATELY = 60, 40
+_ORDERS, _LATELY = 40, 20
 _YEAR = 360
 # What is done by each word, in its order; each goes on from the one before it.
 _STEPS: dict[str, tuple[str, ...]] = {

@@ -60,7 +60,7 @@ class Size:
     pictured: int
 
 
-A_YEAR = Size(60, 300, 150, timedelta(days=365), timedelta(weeks=8), (2, 2, 3, 4, 6), 1)
+A_YEAR = Size(60, 300, 150, timedelta(days=365), timedelta(weeks=5), (2, 2, 3, 4), 2)
 # So many are met before they are kept.
 _MET = 100
 
