@@ -6,6 +6,7 @@ Statements are portable SQL with named parameters (`:name`). A handle belongs to
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Final, NamedTuple, Protocol
 
 # What a statement takes and gives: text and whole numbers only, so that both engines agree on every value.
@@ -49,6 +50,12 @@ class Handle(Protocol):
 
     def run(self, sql: str, **given: Value) -> int:
         """Change rows; how many there were."""
+
+
+@cache
+def asks_for_now(sql: str) -> bool:
+    """Whether a statement asks for the moment of the act: looked for once, not each time that it is run."""
+    return ":now" in sql
 
 
 class Survey(Handle, Protocol):

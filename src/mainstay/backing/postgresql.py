@@ -15,7 +15,7 @@ from time import monotonic
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from mainstay.backing.database import EVERY, Clash, Pool, Row, Taken, Unreachable, Value
+from mainstay.backing.database import EVERY, Clash, Pool, Row, Taken, Unreachable, Value, asks_for_now
 from mainstay.backing.deadline import seconds_left
 from mainstay.settings import WrongSetting
 from mainstay.values.ids import is_id
@@ -110,7 +110,7 @@ class PostgresHandle:
     def _bound(self, sql: str, given: dict[str, Value]) -> dict[str, Value]:
         given["organisation"] = self.organisation
         given["me"] = self.me
-        if ":now" in sql and self.now:
+        if self.now and asks_for_now(sql):
             given.setdefault("now", self.now())
         return given
 

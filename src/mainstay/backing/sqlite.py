@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 import apsw
 
-from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value
+from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value, asks_for_now
 from mainstay.backing.deadline import WAIT_SECONDS, seconds_left
 
 # No two threads use one connection at the same time here: SQLite need not take a lock for each field of each row it
@@ -67,7 +67,7 @@ class SqliteHandle:
     def _execute(self, sql: str, given: dict[str, Value]) -> apsw.Cursor:
         given["organisation"] = self.organisation
         given["me"] = self.me
-        if ":now" in sql and self.now:
+        if self.now and asks_for_now(sql):
             given.setdefault("now", self.now())
         try:
             return self._connection.execute(sql, given)

@@ -219,7 +219,9 @@ def mail_about(
     recipients: Recipients,
     other: Mapping[str, str] | None = None,
 ) -> None:
-    """Mail a document about an invoice."""
+    """Mail a document about an invoice, if anyone is to have it."""
+    if not recipients.to:
+        return
     snapshot = snapshot_of(invoice)
     locale = Locale.of(snapshot)
     values = {
