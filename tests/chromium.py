@@ -24,6 +24,10 @@ _FLAGS = (
     "--disable-sync",
 )
 
+# In milliseconds: as long as a page may take where other work has the processors.
+_PATIENCE = 60_000
+expect.set_options(timeout=_PATIENCE)
+
 Scheme = Literal["light", "dark"]
 WIDE, NARROW = (1280, 860), (390, 844)
 LOOKS: tuple[tuple[tuple[int, int], Scheme], ...] = ((WIDE, "light"), (NARROW, "dark"))
@@ -51,7 +55,7 @@ def open_page(
     context: BrowserContext = browser.new_context(
         base_url=base_url, viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(_PATIENCE)
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -68,7 +72,7 @@ def without_scripts(browser: Browser, base_url: str) -> Iterator[Page]:
     context = browser.new_context(
         base_url=base_url, viewport={"width": WIDE[0], "height": WIDE[1]}, java_script_enabled=False
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(_PATIENCE)
     yield context.new_page()
     context.close()
 

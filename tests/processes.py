@@ -7,7 +7,7 @@ from pathlib import Path
 
 from running import ServerProcess
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 
 
 def processes_of(server: ServerProcess) -> dict[int, str]:

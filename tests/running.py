@@ -19,7 +19,7 @@ import httpx2
 
 from mainstay.settings import Settings, environment_of
 
-START_SECONDS = 30.0
+START_SECONDS = 120.0
 
 
 @cache
@@ -76,7 +76,7 @@ class ServerProcess(RunningServer):
 
     def client(self) -> httpx2.Client:
         """A client with a connection of its own."""
-        return httpx2.Client(timeout=20, verify=tls())
+        return httpx2.Client(timeout=60, verify=tls())
 
     def stop(self) -> int:
         """Ask it to end; its exit code."""
@@ -133,7 +133,7 @@ def _with_files(most: int | None) -> list[str]:
 
 def _wait_until_ready(running: ServerProcess) -> None:
     with running.client() as client:
-        for _ in range(1000):
+        for _ in range(4000):
             with suppress(httpx2.TransportError):
                 if client.get(f"{running.url}/readyz", timeout=START_SECONDS).status_code == httpx2.codes.OK:
                     return

@@ -18,7 +18,7 @@ from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Input, Shown
 from mainstay.values.ids import new_id
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 class TellSlowly(Input):

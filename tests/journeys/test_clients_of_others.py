@@ -65,7 +65,7 @@ def test_the_sdk_connects_with_a_key(server: RunningServer, cast: Cast, mode: st
     headers = {"Authorization": f"Bearer {cast.key()}"}
 
     async def go() -> list[str]:
-        async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
             return await use(f"{server.url}/mcp", http, mode)
 
     assert "remove_person" in asyncio.run(go())
@@ -89,7 +89,7 @@ def test_the_sdk_connects_by_oauth_and_refreshes(server: RunningServer, cast: Ca
             {"client_name": "SDK 2", "redirect_uris": [AnyUrl(CALLBACK)], "token_endpoint_auth_method": method}
         )
         provider = OAuthClientProvider(f"{server.url}/mcp", metadata, storage, approve, callback)
-        async with httpx2.AsyncClient(auth=provider, timeout=20) as http:
+        async with httpx2.AsyncClient(auth=provider, timeout=60) as http:
             tools = await use(f"{server.url}/mcp", http, mode)
             before = storage.tokens
             # An hour later, as far as the client knows.

@@ -64,7 +64,7 @@ def test_an_agent_of_the_office_quotes_bills_and_is_paid(firm: Firm) -> None:
     async def go() -> None:
         headers = {"Authorization": f"Bearer {token}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=20) as http,
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
             Client(streamable_http_client(f"{firm.server.url}/mcp", http_client=http), mode="auto") as client,
         ):
             agent = Agent(client)

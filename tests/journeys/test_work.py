@@ -173,7 +173,7 @@ def test_an_agent_of_the_office_does_the_same_day(server: RunningServer, cast: C
     async def go() -> None:
         headers = {"Authorization": f"Bearer {token}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=20) as http,
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
             Client(streamable_http_client(f"{server.url}/mcp", http_client=http), mode="auto") as client,
         ):
 

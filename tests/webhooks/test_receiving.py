@@ -28,7 +28,7 @@ class Receiving:
     url: str
 
     def send(self, body: bytes, headers: dict[str, str]) -> int:
-        return httpx2.post(self.url, content=body, headers=headers, timeout=20).status_code
+        return httpx2.post(self.url, content=body, headers=headers, timeout=60).status_code
 
 
 @pytest.fixture

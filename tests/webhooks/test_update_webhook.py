@@ -16,7 +16,8 @@ def test_only_what_is_sent_changes(cast: Cast) -> None:
     before = cast.perform(create_webhook, url=RECEIVER, events=["person.left"], description="Till")
     after = cast.perform(update_webhook, Role.ADMIN, webhookId=before["id"], description="Our till")
     changed = {name: value for name, value in after.items() if before[name] != value}
-    assert changed.keys() == {"description", "updatedAt", "updatedBy", "version"}
+    # Both may happen in one millisecond.
+    assert changed.keys() - {"updatedAt"} == {"description", "updatedBy", "version"}
     assert (changed["description"], changed["version"]) == ("Our till", 2)
     assert cast.perform(get_webhook, webhookId=before["id"]) == after
 
