@@ -191,7 +191,9 @@ def askings() -> Iterator[Asking]:
     for role, who in _WHO.items():
         for operation, given, told in single:
             name = f"{operation.name} {told}, {role}"
-            yield Asking(name, who, operation, partial(_asked, given), bounded=told in _OF_TWO_WORDS)
+            # The overview sums up at most so many records; a firm of 1,000 has fewer.
+            bounded = told in _OF_TWO_WORDS or operation is get_overview
+            yield Asking(name, who, operation, partial(_asked, given), bounded=bounded)
         for operation in _LISTS:
             for told, narrowed in _narrowed(operation):
                 for behind in (False, True):
