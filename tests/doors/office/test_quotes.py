@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cast import Cast
+from evidence import trail
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.quotes.operations import get_quote
 from mainstay.terms.rights import Role
@@ -79,6 +80,9 @@ def test_one_line_is_changed_and_the_others_are_not_touched(visiting: Visit, cas
     assert after["lines"][2] == quote["lines"][2]
     assert after["version"] == 2
     assert last
+    # Only what was typed is asked for, and written down: the rest may not be theirs to change.
+    asked = [edit.keys() - {"edit", "lineId"} for edit in trail(cast)[-1]["given"]["edits"]]
+    assert asked == [{"quantity"}, {"description"}]
 
 
 def test_saving_what_was_not_changed_changes_nothing(visiting: Visit, cast: Cast) -> None:
