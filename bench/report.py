@@ -108,7 +108,7 @@ def _show_flatness(readings: Sequence[Flatness]) -> None:
     for one in flat[:_WORST]:
         print(f"{one.name:58}{one.small:9.0f}{one.large:9.0f}{one.growth:9.2f}")
     print(f"{sum(one.growth > MOST for one in flat)} of {len(flat)} readings grow to more than {MOST:g} times.")
-    print("Bounded instead, for no index has it: two words, or a common word among one's own or counted for a page:")
+    print("Bounded instead: two words, a common word among one's own or counted for a page, and the overview's sums:")
     for one in bounded[:_WORST]:
         print(f"{one.name:58}{one.small:9.0f}{one.large:9.0f}{one.growth:9.2f}")
 

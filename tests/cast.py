@@ -110,7 +110,7 @@ def assemble(stage: Stage) -> Cast:
 
 
 def part(cast: Cast) -> None:
-    """Take the people of an organisation off their accounts, which others share, and what it has left to be done."""
+    """Take the people of an organisation off their accounts, which others share, and forget what is left to do."""
     with cast.stage.database.changing(cast.organisation) as rows:
         rows.run("UPDATE person SET account_id = NULL WHERE organisation_id = :organisation")
         rows.run("DELETE FROM outbox WHERE organisation_id = :organisation")

@@ -119,6 +119,5 @@ def _look(page: Page, size: tuple[int, int], scheme: Scheme) -> None:
 
 _AXE = Axe().axe_script
 # Told within the page, briefly: what axe found in order is a hundred times as long as what it did not.
-# Without loading the style sheets once more, which only a rule about turned screens needs.
-_RUN_AXE = """axe.run({resultTypes: ["violations"], preload: false}).then(({violations}) =>
+_RUN_AXE = """axe.run({resultTypes: ["violations"]}).then(({violations}) =>
     violations.map(fault => `${fault.help}: ${fault.nodes.map(node => node.html)}`))"""

@@ -1,5 +1,6 @@
 """What a test looks at after an act: events, the audit trail, keys, the number of rows in every table."""
 
+import re
 from typing import Any
 
 import orjson
@@ -103,3 +104,8 @@ def mailed_about(cast: Cast, record: str) -> list[tuple[str, str, str]]:
     """To whom mails about a record went, with what subject, and what became of them."""
     found = cast.perform(list_messages, about=record)["data"]
     return [(one["recipient"], one["subject"], one["status"]) for one in found]
+
+
+def names_amount(told: str, amount: int) -> bool:
+    """Whether an amount stands in a text, in units or in hundredths, and not by chance among the digits of an id."""
+    return re.search(rf"\b{amount}(00)?\b", told) is not None

@@ -20,6 +20,7 @@ import httpx2
 from mainstay.settings import Settings, environment_of
 
 START_SECONDS = 120.0
+_GLANCE_SECONDS = 0.05
 
 
 @cache
@@ -133,12 +134,12 @@ def _with_files(most: int | None) -> list[str]:
 
 def _wait_until_ready(running: ServerProcess) -> None:
     with running.client() as client:
-        for _ in range(4000):
+        for _ in range(int(START_SECONDS / _GLANCE_SECONDS)):
             with suppress(httpx2.TransportError):
                 if client.get(f"{running.url}/readyz", timeout=START_SECONDS).status_code == httpx2.codes.OK:
                     return
             # Asked again soon, unless it has ended meanwhile.
             with suppress(subprocess.TimeoutExpired):
-                running.process.wait(0.05)
+                running.process.wait(_GLANCE_SECONDS)
                 break
     raise RuntimeError(f"The server did not start:\n{running.log.read_text()}")

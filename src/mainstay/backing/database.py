@@ -52,12 +52,6 @@ class Handle(Protocol):
         """Change rows; how many there were."""
 
 
-@cache
-def asks_for_now(sql: str) -> bool:
-    """Whether a statement asks for the moment of the act: looked for once, not each time that it is run."""
-    return ":now" in sql
-
-
 class Survey(Handle, Protocol):
     """A handle for looking at all that there is, in one state, however much it is."""
 
@@ -127,3 +121,9 @@ class WholeDatabase(Database, Protocol):
 
     def filling(self) -> AbstractContextManager[SchemaHandle]:
         """The same, for rows that come from elsewhere as they are: what follows a row by itself comes with them."""
+
+
+@cache
+def asks_for_now(sql: str) -> bool:
+    """Whether a statement asks for the moment of the act: looked for once, not each time that it is run."""
+    return ":now" in sql

@@ -219,9 +219,7 @@ def mail_about(
     recipients: Recipients,
     other: Mapping[str, str] | None = None,
 ) -> None:
-    """Mail a document about an invoice, if anyone is to have it."""
-    if not recipients.to:
-        return
+    """Mail a document about an invoice."""
     snapshot = snapshot_of(invoice)
     locale = Locale.of(snapshot)
     values = {

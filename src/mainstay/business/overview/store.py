@@ -27,12 +27,7 @@ ON_ACCOUNT = Summed("payment", "unallocated", "unallocated > 0 AND status = 'rec
 
 def sum_up(ctx: Context, summed: Summed) -> tuple[int, int | None]:
     """How many there are, and what they come to; None where there are too many to be summed up while someone waits."""
-    row = ctx.rows.one(
-        f"SELECT count(*), CAST(coalesce(sum(amount), 0) AS bigint) FROM (SELECT {summed.column} AS amount"
-        f" FROM {summed.table} WHERE organisation_id = :organisation AND {summed.which} LIMIT {_SUMMED + 1}) AS counted"
-    )
-    count, amount = (int(number or 0) for number in row) if row else (0, 0)
-    return count, amount if count <= _SUMMED else None
+    return _up_to(ctx, _SUMMED, summed)
 
 
 def revenue(ctx: Context, today: date) -> tuple[int, int] | None:
@@ -46,15 +41,19 @@ def revenue(ctx: Context, today: date) -> tuple[int, int] | None:
 def _brought(ctx: Context, first: date, last: date) -> int | None:
     found = 0
     for entries in (INVOICES, VOIDS, CREDIT_NOTES):
-        row = ctx.rows.one(
-            "SELECT count(*), CAST(coalesce(sum(net), 0) AS bigint) FROM"
-            f" (SELECT net FROM {entries.table} WHERE organisation_id = :organisation"
-            f" AND {entries.on} >= :first AND {entries.on} <= :last LIMIT {_SUMMED_OF_MONTH + 1}) AS counted",
-            first=first.isoformat(),
-            last=last.isoformat(),
-        )
-        count, net = (int(number or 0) for number in row) if row else (0, 0)
-        if count > _SUMMED_OF_MONTH:
+        within = Summed(entries.table, "net", f"{entries.on} >= :first AND {entries.on} <= :last")
+        _, net = _up_to(ctx, _SUMMED_OF_MONTH, within, first=first.isoformat(), last=last.isoformat())
+        if net is None:
             return None
         found += entries.sign * net
     return found
+
+
+def _up_to(ctx: Context, most: int, summed: Summed, **bound: str) -> tuple[int, int | None]:
+    row = ctx.rows.one(
+        f"SELECT count(*), CAST(coalesce(sum(amount), 0) AS bigint) FROM (SELECT {summed.column} AS amount"
+        f" FROM {summed.table} WHERE organisation_id = :organisation AND {summed.which} LIMIT {most + 1}) AS counted",
+        **bound,
+    )
+    count, amount = (int(number or 0) for number in row) if row else (0, 0)
+    return count, amount if count <= most else None
