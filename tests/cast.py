@@ -1,6 +1,8 @@
 """The cast of every test: an organisation with one person of each role, and a stranger of another one."""
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -109,9 +111,16 @@ def assemble(stage: Stage) -> Cast:
         return Cast(stage, organisation, _join(Cast(one, organisation, {})))
 
 
-def part(cast: Cast) -> None:
-    """Take the people of an organisation off their accounts, which others share, and forget what is left to do."""
-    with cast.stage.database.changing(cast.organisation) as rows:
+@contextmanager
+def passing(stage: Stage) -> Iterator[Cast]:
+    """A new organisation that is in nobody's way afterwards.
+
+    Its people are taken off their accounts, so that the next who sign in are offered their own organisation and not
+    those of thousands of tests, and what is left to do is forgotten.
+    """
+    cast = assemble(stage)
+    yield cast
+    with stage.database.changing(cast.organisation) as rows:
         rows.run("UPDATE person SET account_id = NULL WHERE organisation_id = :organisation")
         rows.run("DELETE FROM outbox WHERE organisation_id = :organisation")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from cast import Cast, assemble, part
+from cast import Cast, assemble, passing
 from engines import PostgresServer, engines_of, with_durability, without_durability
 from inside import open_inside
 from installations import Installations
@@ -96,10 +96,8 @@ def stage(settings: Settings) -> Iterator[Stage]:
 @pytest.fixture
 def cast(stage: Stage) -> Iterator[Cast]:
     """An organisation with a person of each role."""
-    cast = assemble(stage)
-    yield cast
-    # The next who sign in are offered their own organisation, not those of thousands of tests.
-    part(cast)
+    with passing(stage) as cast:
+        yield cast
 
 
 @pytest.fixture
@@ -113,9 +111,8 @@ def alone(engine: str, installations: Installations, tmp_path: Path) -> Iterator
 @pytest.fixture
 def stranger(stage: Stage) -> Iterator[Cast]:
     """Another organisation, which must never be seen."""
-    stranger = assemble(stage)
-    yield stranger
-    part(stranger)
+    with passing(stage) as stranger:
+        yield stranger
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from apps import register, signed_in
-from cast import EMAILS, PASSWORD, Cast, assemble
+from cast import EMAILS, PASSWORD, Cast, passing
 from house.examples_any import example
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.standing import change_role, remove_person
@@ -168,14 +168,14 @@ def test_a_read_only_key_may_call_every_get(server: RunningServer, cast: Cast) -
     assert len(gets) >= 4
 
     for endpoint in gets:
-        alone = assemble(cast.stage)
-        key = alone.key(Access.READ)
-        given = example(alone, endpoint.operation) or {"personId": alone.people[Role.OWNER]}
-        if endpoint.operation.name != "get_person" and "personId" in given:
-            given = {}
-        path = endpoint.path.format(**given)
-        query = urlencode({name: value for name, value in given.items() if name not in endpoint.parameters})
-        assert server.request("GET", f"/api/v1{path}?{query}", key).status_code == 200
+        with passing(cast.stage) as alone:
+            key = alone.key(Access.READ)
+            given = example(alone, endpoint.operation) or {"personId": alone.people[Role.OWNER]}
+            if endpoint.operation.name != "get_person" and "personId" in given:
+                given = {}
+            path = endpoint.path.format(**given)
+            query = urlencode({name: value for name, value in given.items() if name not in endpoint.parameters})
+            assert server.request("GET", f"/api/v1{path}?{query}", key).status_code == 200
     assert server.request("GET", "/api/v1/openapi.json", key).status_code == 200
 
 

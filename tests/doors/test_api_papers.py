@@ -1,14 +1,25 @@
 """PDFs through the API: waited for while they are made, and the same bytes ever after."""
 
+import asyncio
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
 
+import orjson
 import pytest
 
-from cast import Cast
+from cast import Cast, assemble
+from mainstay.backing.files import Files
 from mainstay.business.customers.operations import update_customer
-from mainstay.terms.rights import Access
-from quoting import a_draft, sent
+from mainstay.business.quotes.sending import get_quote_pdf
+from mainstay.doors.papers import Papers
+from mainstay.doors.running import Runner
+from mainstay.kernel.context import Envelope
+from mainstay.terms.rights import Access, Role
+from mainstay.worker import Worker, printing
+from quoting import a_draft, press, sent
 from running import RunningServer
 from talking import refused
 
@@ -41,3 +52,24 @@ def test_a_draft_has_none_and_a_stranger_s_is_not_there(server: RunningServer, c
     refused(server.request("GET", path), 401)
     refused(server.request("GET", f"{path}?copy=void", cast.key()), 422)
     refused(server.request("POST", path, cast.key(), json={}), 405)
+
+
+def test_a_pdf_that_someone_waits_for_is_made_before_all_that_was_there_to_do(alone: Cast, tmp_path: Path) -> None:
+    other = assemble(alone.stage)
+    for _ in range(3):
+        sent(other)
+    quote = sent(alone, deliver="none")
+    asked = Event()
+    worker = Worker(alone.stage, {"print": printing(press(alone, tmp_path))}, ())
+
+    def do_one_thing() -> None:
+        asked.wait()
+        worker.step()
+
+    with ThreadPoolExecutor(3) as threads:
+        runner = Runner(reads_inline=False, threads=threads, long_threads=threads, looking_thread=threads)
+        papers = Papers(replace(alone.stage, ring=asked.set), runner, Files(tmp_path / "files"))
+        threads.submit(do_one_thing)
+        raw = orjson.dumps({"quoteId": quote["id"]})
+        given = asyncio.run(papers.answer(get_quote_pdf, alone.actor(Role.OWNER), raw, Envelope("req_test")))
+    assert given.status == 200

@@ -193,7 +193,7 @@ def test_parts_that_die_again_and_again_are_replaced_each_time_and_the_log_tells
 
 
 def test_when_its_parts_die_whatever_is_done_the_server_ends_with_a_reason(embedded: Settings) -> None:
-    with start_server(embedded) as server:
+    with start_server(replace(embedded, workers=1)) as server:
         # No process can start any more.
         DataFolder(embedded.data).limits.unlink()
         os.kill(min(server_processes_of(server)), signal.SIGKILL)

@@ -140,6 +140,29 @@ def test_what_has_been_due_the_longest_comes_first(empty: Cast) -> None:
     assert [taken(empty, NOW).kind for _ in range(3)] == ["first", "second", "third"]
 
 
+def test_what_someone_waits_for_comes_before_all_else(empty: Cast) -> None:
+    put(empty, "oldest", NOW - timedelta(days=1))
+    put(empty, "hurried", NOW)
+    hurry(empty, "hurried")
+    assert [taken(empty, NOW).kind for _ in range(2)] == ["hurried", "oldest"]
+
+
+def test_work_that_is_not_due_is_not_hurried(empty: Cast) -> None:
+    put(empty, "taken", NOW)
+    taken(empty, NOW)
+    put(empty, "tomorrow", NOW + timedelta(days=1))
+    put(empty, "due", NOW)
+    for kind in ("taken", "tomorrow"):
+        hurry(empty, kind)
+    assert taken(empty, NOW).kind == "due"
+    assert take(empty, NOW) is None
+
+
+def hurry(cast: Cast, kind: str) -> None:
+    with cast.stage.database.changing(EVERY) as rows:
+        outbox.hurry(rows, cast.organisation, Letter(kind, {"kind": kind}), NOW)
+
+
 def test_what_is_due_at_the_same_time_comes_in_the_order_in_which_it_was_put(empty: Cast) -> None:
     for number in range(5):
         put(empty, str(number), NOW)

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from mainstay.backing.database import EVERY
 from mainstay.backing.files import Files
 from mainstay.business.issuing.printed import printing
 from mainstay.doors.downloads import kept_file
@@ -57,9 +58,11 @@ class Papers:
             raise NotFound("file") from None
 
     def _ask(self, organisation: str, paper: dict[str, Any]) -> None:
-        """Have it made now: of what is brought in from elsewhere, nobody has asked for it yet."""
-        letter = printing(paper["recordId"], paper["name"], paper["form"])
+        """Have it made now, before all that nobody waits for; what is brought in from elsewhere is asked for first."""
+        letter, now = printing(paper["recordId"], paper["name"], paper["form"]), self.stage.clock()
         with self.stage.database.changing(organisation) as rows:
             if not outbox.waits(rows, letter):
-                outbox.put(rows, letter, moment_text(self.stage.clock()))
+                outbox.put(rows, letter, moment_text(now))
+        with self.stage.database.changing(EVERY) as rows:
+            outbox.hurry(rows, organisation, letter, now)
         self.stage.ring()

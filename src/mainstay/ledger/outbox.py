@@ -24,6 +24,8 @@ LEASE = timedelta(minutes=2)
 RETRIES = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 300, 1800, 7200, 18000, 36000, 86400))
 # Nothing is ever put off for so long.
 NEVER_SO_LONG = timedelta(days=2)
+# The shortest that moments are apart.
+_A_MOMENT = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def put(rows: Handle, letter: Letter, at: str) -> None:
         " VALUES (:id, :organisation, :kind, :payload, :about, :at)",
         id=identity,
         kind=letter.kind,
-        payload=orjson.dumps(letter.payload).decode(),
+        payload=_payload(letter),
         about=letter.about,
         at=at,
     )
@@ -94,7 +96,23 @@ def put(rows: Handle, letter: Letter, at: str) -> None:
 def waits(rows: Handle, letter: Letter) -> bool:
     """Whether the same work of the organisation waits already."""
     same = "SELECT 1 FROM outbox WHERE organisation_id = :organisation AND kind = :kind AND payload = :payload LIMIT 1"
-    return rows.one(same, kind=letter.kind, payload=orjson.dumps(letter.payload).decode()) is not None
+    return rows.one(same, kind=letter.kind, payload=_payload(letter)) is not None
+
+
+def hurry(rows: Handle, organisation: str, letter: Letter, now: datetime) -> None:
+    """Let work that is due be done before all else in the installation; the handle looks across organisations."""
+    found = rows.one("SELECT min(due_at) FROM outbox WHERE due_at <= :now", now=moment_text(now))
+    if found is None or found[0] is None:
+        return
+    rows.run(
+        "UPDATE outbox SET due_at = :first"
+        " WHERE organisation_id = :owner AND kind = :kind AND payload = :payload AND due_at <= :now",
+        owner=organisation,
+        kind=letter.kind,
+        payload=_payload(letter),
+        first=moment_text(parse_moment(str(found[0])) - _A_MOMENT),
+        now=moment_text(now),
+    )
 
 
 def take(rows: Handle, now: datetime, most: int) -> list[Work]:
@@ -197,6 +215,10 @@ def depth_of(rows: Handle, kind: str) -> tuple[int, int]:
 
 
 _GIVEN_UP = "The mail server did not take it, though it was tried for two days."
+
+
+def _payload(letter: Letter) -> str:
+    return orjson.dumps(letter.payload).decode()
 
 
 def _set_due(rows: Handle, work: Work, now: datetime, due: str | None, problem: str) -> None:

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from agents import ask, ask_modern, call_tool
-from cast import Cast, assemble
+from cast import Cast, passing
 from house.examples_any import example
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
@@ -104,12 +104,12 @@ def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> 
         "remove_person": {"personId": member},
     }
     for operation in OFFERED:
-        given, asking = arguments.get(operation.name), key
-        if given is None:
+        if operation.name in arguments:
+            result = call_tool(server, key, operation.name, **arguments[operation.name])
+        else:
             # What is made for one would be in the way of another.
-            alone = assemble(cast.stage)
-            given, asking = example(alone, operation), alone.key()
-        result = call_tool(server, asking, operation.name, **given)
+            with passing(cast.stage) as alone:
+                result = call_tool(server, alone.key(), operation.name, **example(alone, operation))
         schema = describe(operation)["outputSchema"]
         jsonschema.validate(result["structuredContent"], schema)
         # Every name that is told is there, though the schema does not spend words on it.
