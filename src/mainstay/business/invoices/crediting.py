@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
@@ -20,11 +21,11 @@ from mainstay.business.invoices.credit_note import (
 from mainstay.business.invoices.events import InvoiceCredited
 from mainstay.business.invoices.model import Invoice, ListedInvoice
 from mainstay.business.invoices.operations import InvoiceId
-from mainstay.business.invoices.sending import TO, mail_about, told_standing
+from mainstay.business.invoices.sending import TO, told_standing, told_values
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
-from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, customer_s
-from mainstay.business.issuing.printed import paper_of, printing, snapshot_of
+from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, customer_s, mail
+from mainstay.business.issuing.printed import printing, snapshot_of
 from mainstay.business.lines.model import MOST_LINES, Line, Terms, draw_up, read_lines, settled_text
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.organisation import numbering
@@ -126,9 +127,8 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     ctx.post(printing(note.id, note.number))
     total = f"{amount_text(note.total, note.currency)} {note.currency}"
     ctx.summary = f"{note.number} credits {total} of {invoice.called} to {invoice.customer_name}."
-    enclosed = Enclosed("credit", note.id, paper_of(note).name, LinkKind.INVOICE, invoice.id)
-    written = Locale.of(snapshot_of(note)).money(amount_text(note.total, note.currency), note.currency)
-    mail_about(ctx, after, enclosed, recipients, {"number": note.number, "invoice": after.named, "total": written})
+    enclosed = Enclosed("credit", note, LinkKind.INVOICE, invoice.id)
+    mail(ctx, enclosed, recipients.to, partial(_told_values, note, after))
     ctx.record(InvoiceCredited(after, invoice))
     return after
 
@@ -220,6 +220,12 @@ def _of_amount(ctx: Context, price: int, invoice: Invoice) -> _Credited:
         if share
     ]
     return _Credited(lines, Terms(invoice.currency, inclusive=True, discount=Discount()))
+
+
+def _told_values(note: CreditNote, invoice: Invoice, locale: Locale) -> dict[str, str]:
+    """What the mail with a credit note tells."""
+    total = locale.money(amount_text(note.total, note.currency), note.currency)
+    return told_values(invoice, locale) | {"number": note.number, "invoice": invoice.named, "total": total}
 
 
 def _whole(invoice: Invoice) -> str:

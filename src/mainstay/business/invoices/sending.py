@@ -1,7 +1,7 @@
 """Issuing an invoice, making it void, and reminding of it."""
 
-from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -16,8 +16,8 @@ from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
-from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, Recipients, addressed, customer_s, mail
-from mainstay.business.issuing.printed import ProofOut, paper_of, printing, refuse_proof_of_issued, snapshot_of
+from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
+from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued
 from mainstay.business.lines.model import read_lines
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.house import House, house_of
@@ -123,7 +123,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     _tell_credit(ctx, after)
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")
-    mail_about(ctx, after, Enclosed("invoice", after.id, paper_of(after).name, LinkKind.INVOICE, after.id), recipients)
+    mail(ctx, Enclosed("invoice", after, LinkKind.INVOICE, after.id), recipients.to, partial(told_values, after))
     ctx.record(InvoiceSent(after, invoice))
     return after
 
@@ -189,7 +189,7 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.at})
     ctx.summary = f"{after.customer_name} is reminded of {after.called}: {after.due_text} is to be paid."
     words = "reminder" if invoice.status == "overdue" else "dueSoon"
-    mail_about(ctx, after, Enclosed(words, after.id, paper_of(after).name, LinkKind.INVOICE, after.id), recipients)
+    mail(ctx, Enclosed(words, after, LinkKind.INVOICE, after.id), recipients.to, partial(told_values, after))
     return after
 
 
@@ -212,26 +212,16 @@ def told_standing(judged: Standing) -> dict[str, Any]:
     return {"status": judged.status, "missing": list(judged.missing)}
 
 
-def mail_about(
-    ctx: Context,
-    invoice: Invoice,
-    enclosed: Enclosed,
-    recipients: Recipients,
-    other: Mapping[str, str] | None = None,
-) -> None:
-    """Mail a document about an invoice."""
-    snapshot = snapshot_of(invoice)
-    locale = Locale.of(snapshot)
-    values = {
+def told_values(invoice: Invoice, locale: Locale) -> dict[str, str]:
+    """What a mail about an invoice tells of it."""
+    return {
         "customer": invoice.customer_name,
         "number": invoice.named,
         "title": invoice.title or "",
         "total": locale.money(amount_text(invoice.total, invoice.currency), invoice.currency),
         "due": locale.money(amount_text(invoice.due, invoice.currency), invoice.currency),
         "dueOn": locale.day(invoice.due_on or ""),
-        **(other or {}),
     }
-    mail(ctx, enclosed, snapshot, recipients.to, values)
 
 
 def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:

@@ -1,6 +1,6 @@
 """The mail that a document goes with: in the customer's language or the organisation's own words, and from its name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, Literal, NamedTuple
 
@@ -8,13 +8,14 @@ import orjson
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
+from mainstay.business.issuing.printed import Document, paper_of, snapshot_of
 from mainstay.business.organisation.house import house_of
 from mainstay.business.organisation.mail_texts import put_in, worded
 from mainstay.business.pricelist.model import Supplier
 from mainstay.identity.mails import LINK, MAIL
 from mainstay.kernel.context import Context
 from mainstay.ledger.outbox import Letter, Message
-from mainstay.paper.snapshot import Snapshot
+from mainstay.paper.locales import Locale
 from mainstay.terms.refusal import Reason
 from mainstay.values.mailbox import fold_address
 
@@ -24,15 +25,17 @@ _NO_ANSWER = "The organisation has no e-mail address, so nobody can answer the m
 
 
 class Enclosed(NamedTuple):
-    """What is mailed: a record that was issued, what its PDF is called, and the kind of the link, to whose page."""
+    """What is mailed: a document that was issued, and the kind of the link, to whose page."""
 
     # Which words go with it: those of a quote, an invoice, a reminder, a credit note, an order.
     words: str
-    record: str
-    file_name: str
+    document: Document
     link_kind: str | None = None
     linked: str = ""
 
+
+# What is put into the words, written as the reader writes it.
+Values = Callable[[Locale], Mapping[str, str]]
 
 # A mail that is not sent at all is handed over otherwise.
 Deliver = Literal["email", "none"]
@@ -82,13 +85,14 @@ def supplier_s(supplier: Supplier, asked: Sequence[str] | None, deliver: Deliver
     return _recipients(to, Reason(_NOBODY.format(supplier.name, _WAYS[deliver]), "save_supplier"))
 
 
-def mail(ctx: Context, enclosed: Enclosed, snapshot: Snapshot, to: Sequence[str], values: Mapping[str, str]) -> None:
-    """Mail a document to each address, in the organisation's own words or the usual ones, with these values in them."""
+def mail(ctx: Context, enclosed: Enclosed, to: Sequence[str], told: Values) -> None:
+    """Mail a document to each address, in the organisation's own words or the usual ones, with values in them."""
     if not to:
         return
+    snapshot = snapshot_of(enclosed.document)
     own = house_of(ctx).words_for(enclosed.words)
     words = worded(enclosed.words, snapshot.language, own)
-    values = {"organisation": snapshot.issuer.name, "link": LINK, **values}
+    values = {"organisation": snapshot.issuer.name, "link": LINK, **told(Locale.of(snapshot))}
     # A name may have a line break where a subject has none.
     subject, text = " ".join(put_in(words.subject, values).split()), put_in(words.text, values)
     payload = {
@@ -97,8 +101,8 @@ def mail(ctx: Context, enclosed: Enclosed, snapshot: Snapshot, to: Sequence[str]
         "html": _html(text, words.button or "", snapshot.language),
         "sender_name": snapshot.issuer.name,
         "reply_to": snapshot.issuer.email or "",
-        "paper": enclosed.record,
-        "paper_name": enclosed.file_name,
+        "paper": enclosed.document.id,
+        "paper_name": paper_of(enclosed.document).name,
     }
     if enclosed.link_kind:
         payload |= {"link_kind": enclosed.link_kind, "link": enclosed.linked}

@@ -1,5 +1,6 @@
 """Sending an order to the supplier."""
 
+from functools import partial
 from typing import Any
 
 from mainstay.business.issuing.freezing import Order as Ordered
@@ -81,7 +82,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     ctx.summary = f"{after.number} goes to {after.supplier_name}: {after.total_text}."
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: order it yourself.")
-    _mail(ctx, after, snapshot, recipients.to)
+    mail(ctx, Enclosed("order", after), recipients.to, partial(_told_values, after))
     return after
 
 
@@ -129,10 +130,9 @@ def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House) -> Sna
     return freeze_order(ctx, ordered, [one.line for one in order.order_lines], order.reckoned, told)
 
 
-def _mail(ctx: Context, order: Order, snapshot: Snapshot, to: list[str]) -> None:
-    values = {
+def _told_values(order: Order, locale: Locale) -> dict[str, str]:
+    return {
         "supplier": order.supplier_name,
         "number": order.number,
-        "total": Locale.of(snapshot).money(amount_text(order.total, order.currency), order.currency),
+        "total": locale.money(amount_text(order.total, order.currency), order.currency),
     }
-    mail(ctx, Enclosed("order", order.id, paper_of(order).name), snapshot, to, values)

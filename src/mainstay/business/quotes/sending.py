@@ -1,6 +1,7 @@
 """Sending a quote, and taking it back."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -100,7 +101,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     ctx.summary = f"{after.called} goes to {after.customer_name}: {after.total_text}, valid until {until}."
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")
-    _mail(ctx, after, snapshot, recipients.to)
+    mail(ctx, Enclosed("quote", after, LinkKind.QUOTE, after.id), recipients.to, partial(_told_values, after))
     ctx.record(QuoteSent(after, quote))
     return after
 
@@ -195,13 +196,11 @@ def _supersede(ctx: Context, sent: Quote) -> None:
         ctx.effects.append(f"{before.named} can no longer be accepted: this one replaces it.")
 
 
-def _mail(ctx: Context, quote: Quote, snapshot: Snapshot, to: list[str]) -> None:
-    locale = Locale.of(snapshot)
-    values = {
+def _told_values(quote: Quote, locale: Locale) -> dict[str, str]:
+    return {
         "customer": quote.customer_name,
         "number": quote.number,
         "title": quote.title,
         "total": locale.money(amount_text(quote.total, quote.currency), quote.currency),
-        "validUntil": locale.day(snapshot.valid_until or snapshot.issued_on),
+        "validUntil": locale.day(quote.valid_until or ""),
     }
-    mail(ctx, Enclosed("quote", quote.id, paper_of(quote).name, LinkKind.QUOTE, quote.id), snapshot, to, values)
