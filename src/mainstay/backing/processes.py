@@ -1,10 +1,11 @@
 """Processes that belong together."""
 
-import ctypes
 import os
 import signal
 import sys
 from collections import deque
+
+from mainstay.late import late
 
 _SET_DEATH_SIGNAL = 1
 
@@ -32,7 +33,7 @@ class Deaths:
 def end_with_parent(parent: int) -> None:
     """Have this process killed when its parent dies, so that a killed server leaves nothing running behind it."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        late("ctypes").CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
         # The parent may have died while this process was still starting.
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
