@@ -2,7 +2,7 @@
 
 import pytest
 
-from mainstay.values.written import plain_amount, plain_price
+from mainstay.values.written import is_unclear, plain_amount, plain_price, typed_amount
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,8 @@ from mainstay.values.written import plain_amount, plain_price
         ("1,250.50", "1250.50"),
         ("1 250 000", "1250000"),
         ("1250", "1250"),
+        ("-50,00", "-50.00"),
+        ("\N{MINUS SIGN} 1.250,50", "-1250.50"),
     ],
 )
 def test_a_price_is_taken_as_people_write_it(written: str, taken: str) -> None:
@@ -68,3 +70,16 @@ def test_the_country_says_what_a_sign_with_three_digits_behind_it_is(
 ) -> None:
     assert {plain_amount(written, country) for country in ("GB", "US", "CH")} == {with_point}
     assert {plain_amount(written, country) for country in ("DE", "FR", "NL", "ES")} == {with_comma}
+
+
+@pytest.mark.parametrize("plain", ["0", "34.90", "1250.00", "1.255", "0.1250", "-20.5", "900719925474.0991"])
+@pytest.mark.parametrize("country", ["GB", "DE", "FR", "US", "IN", "CH"])
+def test_what_stands_where_someone_types_is_read_as_the_same_again(plain: str, country: str) -> None:
+    assert plain_amount(typed_amount(plain, country), country) == plain
+
+
+def test_a_point_before_three_digits_is_unclear_where_it_may_part_thousands() -> None:
+    assert is_unclear("1.250", "DE")
+    assert not is_unclear("1.250", "GB")
+    assert not is_unclear("1.250", None)
+    assert not any(is_unclear(written, "DE") for written in ("1.25", "0.250", "1.250.000", "1,250", "1250"))

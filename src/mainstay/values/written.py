@@ -22,16 +22,37 @@ _PRICES = tuple(
 
 def plain_price(written: str) -> str:
     """A price as a plain decimal, if it can be nothing else."""
+    sign, text = _signed(written)
     for form in _PRICES:
-        if found := form.fullmatch(written.strip()):
+        if found := form.fullmatch(text):
             whole, part = re.sub("[^0-9]", "", found[1]), found[2]
-            return f"{whole}.{part}" if part else whole
+            return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
     return written
 
 
 def plain_amount(written: str, country: str) -> str:
     """An amount as a plain decimal; the country of who wrote it says what a sign with three digits behind it is."""
+    sign, text = _signed(written)
+    return sign + _amount(text, country)
+
+
+def is_unclear(written: str, country: str | None) -> bool:
+    """Whether what a program may have written as `1.250` is a thousand and more to people of a country."""
+    return country in _DECIMAL_COMMA and _DOTS.fullmatch(written) is not None and written.count(".") == 1
+
+
+def typed_amount(plain: str, country: str) -> str:
+    """A plain decimal as it stands where someone of a country types, and is read there as the same again."""
+    return plain.replace(".", ",") if country in _DECIMAL_COMMA else plain
+
+
+def _signed(written: str) -> tuple[str, str]:
+    """The sign, and what stands behind it."""
     text = written.strip()
+    return ("-", text[1:].lstrip()) if text.startswith(("-", "\N{MINUS SIGN}")) else ("", text)
+
+
+def _amount(text: str, country: str) -> str:
     whole = _DOTS if country in _DECIMAL_COMMA else _COMMAS
     if whole.fullmatch(text) or _SEVERAL_GROUPS.fullmatch(text):
         return re.sub("[.,]", "", text)

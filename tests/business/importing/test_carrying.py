@@ -246,6 +246,16 @@ def furnish_prices(cast: Cast) -> None:
     a_supplier(cast, "Pennine", externalRef="S-1")
 
 
+def test_a_price_that_could_be_two_in_the_organisation_s_country_is_asked_about(cast: Cast) -> None:
+    headings, lines = ["Item", "Type", "Unit price"], [["A", "Labor", "1.250"], ["B", "Labor", "1.250,50"]]
+    [fault] = replace(carrying(cast, "price items", headings), country="DE").check(numbered(lines)).faults
+    assert (fault.row, fault.problem) == (2, "could be 1250 or 1,250: write it as one of these")
+    assert replace(carrying(cast, "price items", headings), country="GB").check(numbered(lines)).faults == []
+    clear = [["A", "Labor", "1,250"], ["B", "Labor", "€ 1250"]]
+    assert replace(carrying(cast, "price items", headings), country="DE").bring(numbered(clear), noted).faults == []
+    assert [item["sellPrice"] for item in listed(cast, list_price_items)] == ["1.25", "1250.00"]
+
+
 def test_price_items_name_their_tax_rate_and_supplier(cast: Cast) -> None:
     furnish_prices(cast)
     assert bring(cast, "price items", ITEMS, BOILER, LABOUR) == (2, 0, 0)

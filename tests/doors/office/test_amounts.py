@@ -1,4 +1,4 @@
-"""Amounts are written as the organisation's country does; what is typed, and what spreadsheets get, is plain."""
+"""Amounts are written, and read, as the organisation's country does; what spreadsheets get is plain."""
 
 import re
 
@@ -6,8 +6,11 @@ import pytest
 
 from billing import an_invoice, issued, paid
 from cast import Cast
+from doors.office.test_quotes import fields_of
 from labour import decide
-from mainstay.business.pricelist.operations import save_price_item
+from mainstay.business.invoices.operations import get_invoice
+from mainstay.business.pricelist.operations import list_price_items, save_price_item
+from mainstay.business.purchasing.bills import get_bill
 from mainstay.terms.rights import Role
 from ordering import PIPE, a_bill, an_order
 from quoting import a_draft, usual_tax
@@ -90,7 +93,7 @@ def test_a_payment_is_called_by_its_amount_as_the_country_writes_it(
 
 
 @COUNTRY
-def test_an_editor_writes_what_is_typed_plain_and_what_it_comes_to_as_the_country_does(
+def test_an_editor_writes_what_is_typed_without_groups_and_what_it_comes_to_with_them(
     server: RunningServer, cast: Cast, country: str, net: str, price: str
 ) -> None:
     decide(cast, country=country)
@@ -98,11 +101,69 @@ def test_an_editor_writes_what_is_typed_plain_and_what_it_comes_to_as_the_countr
     draft = an_invoice(cast, lines=[LINE])
     visiting = visit(server, cast, Role.OFFICE)
     page = visiting.get(f"/invoices/{draft['id']}/lines").text
-    assert re.search(r'unitPrice"[^>]*value="1234.5678"', page)
+    assert re.search(rf'unitPrice"[^>]*value="{re.escape(price[:1] + price[2:])}"', page)
     assert price not in page
     assert page.count(net) == 3
     totals = visiting.submit(f"/invoices/{draft['id']}/lines", f"/invoices/{draft['id']}/lines/totals")
     assert net in totals.text
+
+
+TYPED = pytest.mark.parametrize(("country", "thousand", "little"), [("DE", "1.250", "1,255"), ("GB", "1,250", "1.255")])
+
+
+@TYPED
+def test_what_is_typed_in_a_form_is_read_as_the_country_writes_it_and_stays_as_it_is(
+    server: RunningServer, cast: Cast, country: str, thousand: str, little: str
+) -> None:
+    decide(cast, country=country)
+    visiting = visit(server, cast, Role.OFFICE)
+    item = {"name": "Boiler", "kind": "material", "status": "active"}
+    visiting.follow(visiting.submit("/price-list/new", **item, sellPrice=thousand, costPrice=little))
+    (made,) = cast.perform(list_price_items)["data"]
+    assert (made["sellPrice"], made["costPrice"]) == ("1250.00", "1.255")
+    path = f"/price-list/{made['id']}/edit"
+    shown = visiting.get(path).text
+    again = {name: _value(shown, name) for name in ("sellPrice", "costPrice")}
+    assert again["costPrice"] == little
+    visiting.follow(visiting.answer(shown, path, **item, **again))
+    (kept,) = cast.perform(list_price_items)["data"]
+    assert (kept["sellPrice"], kept["costPrice"]) == ("1250.00", "1.255")
+
+
+@TYPED
+def test_what_is_typed_on_a_line_is_read_likewise(
+    server: RunningServer, cast: Cast, country: str, thousand: str, little: str
+) -> None:
+    decide(cast, country=country)
+    draft = an_invoice(cast, lines=[LINE])
+    visiting = visit(server, cast, Role.OFFICE)
+    path, line = f"/invoices/{draft['id']}/lines", draft["lines"][0]["id"]
+    typed = {f"{line} quantity": thousand, f"{line} unitPrice": little, "new kind": "item"}
+    more = {"new description": "Less", "new unitPrice": f"-{thousand}", "do": "done"}
+    visiting.follow(visiting.submit(path, **typed, **more))
+    lines = cast.perform(get_invoice, invoiceId=draft["id"])["lines"]
+    assert [(one["quantity"], one["unitPrice"]) for one in lines] == [("1250.00", "1.255"), ("1.00", "-1250.00")]
+
+
+@TYPED
+def test_what_is_typed_on_a_bill_is_read_likewise(
+    server: RunningServer, cast: Cast, country: str, thousand: str, little: str
+) -> None:
+    decide(cast, country=country)
+    bill = a_bill(cast, lines=[PIPE | {"taxRateId": None}])
+    visiting = visit(server, cast, Role.OFFICE)
+    path = f"/purchasing/bills/{bill['id']}/lines"
+    form = fields_of(visiting.get(path).text)
+    typed = {"lines.0.quantity": thousand, "lines.0.unitPrice": little, "total": "1568,75"}
+    visiting.follow(visiting.post(path, form | typed))
+    (changed,) = cast.perform(get_bill, billId=bill["id"])["lines"]
+    assert (changed["quantity"], changed["unitPrice"]) == ("1250.00", "1.255")
+
+
+def _value(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', page)
+    assert found, name
+    return found[1]
 
 
 def test_spreadsheets_get_plain_decimals(server: RunningServer, cast: Cast) -> None:

@@ -193,6 +193,7 @@ LIKE_A_FORM = some.lists(PIECES | some.binary(max_size=5), max_size=40).map(b"".
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ANYTHING | LIKE_A_FORM, some.integers(0, 50))
 @example(b"--" + BOUNDARY + b"--", 0)
+@example(b"what comes before ----" + BOUNDARY + b"--", 1)
 def test_no_bytes_make_a_bug_however_they_are_cut(sender: Sender, body: bytes, size: int) -> None:
     whole, cut = sender.send_body(body), sender.send_body(body, size=size)
     assert whole[0] in {400, 403, 413}

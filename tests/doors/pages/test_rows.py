@@ -4,6 +4,7 @@ from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.doors.pages.asking import Asked, asked_of, filled, given, ways_to
 from mainstay.doors.pages.rows import closed_up, laid_out
+from mainstay.doors.pages.showing import Here
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Right
 
@@ -18,7 +19,7 @@ PARTS, TAXES = rows_of(save_price_item), rows_of(save_tax_rate)
 def answered(fields: dict[str, str], asked: list[Asked] = PARTS) -> object:
     """What an operation is given of what was sent."""
     sent = closed_up(asked, fields)
-    return given(laid_out(asked, sent), sent, "UTC")["components"]
+    return given(laid_out(asked, sent), sent, Here("UTC"))["components"]
 
 
 def names(asked: list[Asked], fields: dict[str, str]) -> list[list[str]]:
@@ -88,7 +89,7 @@ def test_what_is_no_row_is_left_alone() -> None:
 
 def test_a_form_begins_with_the_rows_of_its_record() -> None:
     record = {"components": [{"name": "GST", "percent": "5.00"}, {"name": "QST", "percent": "9.975"}]}
-    shown = filled(TAXES, record, "UTC")
+    shown = filled(TAXES, record, Here("UTC"))
     assert shown == {
         "components.0.name": "GST",
         "components.0.percent": "5.00",

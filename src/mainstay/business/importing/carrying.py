@@ -54,6 +54,8 @@ class Carrying:
     # The id of the request that it is for, and what is told how many rows are done.
     request: str
     tell: Callable[[int], None]
+    # That of the organisation.
+    country: str | None = None
     outcome: Outcome = field(default_factory=Outcome)
     # In which row a reference was seen, and the ids of other records by what rows call them.
     _seen: dict[str, int] = field(default_factory=dict)
@@ -103,7 +105,7 @@ class Carrying:
         before = self._seen.setdefault(reference, number)
         if before != number:
             raise Invalid([Fault(REFERENCE, _the_same(before, given=REFERENCE in texts))])
-        values = values_of(texts)
+        values = values_of(texts, self.country)
         with stage.database.reading(self.actor.organisation) as rows:
             values |= self._named(rows, texts)
             known = self._known(rows, texts, values.get(CUSTOMER), reference)

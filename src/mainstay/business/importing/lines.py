@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mainstay.business.importing.model import CODE, NAMES_ANOTHER, OWN_REFERENCE, REFERENCE, Kind
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.places import COUNTRIES
 from mainstay.values.words import folded, words_of
-from mainstay.values.written import plain_price
+from mainstay.values.written import is_unclear, plain_amount, plain_price
 
 _DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 # Words for what is one of a few: each by its name, as people write it, and by these.
@@ -48,15 +49,18 @@ def _undone(cell: str) -> str:
     return cell[1:] if cell[0] == "'" and cell[1:].startswith(("=", "+", "-", "@")) else cell
 
 
-def values_of(texts: Mapping[str, str]) -> dict[str, Any]:
-    """The same as an operation takes them; which other records they name is for others to find."""
+def values_of(texts: Mapping[str, str], country: str | None) -> dict[str, Any]:
+    """The same as an operation takes them; which other records they name is for others to find.
+
+    The country is that of the organisation, whose files may be written as people there write.
+    """
     values: dict[str, Any] = {}
     for name, text in texts.items():
         whole, _, part = name.partition(".")
         if part:
-            values.setdefault(whole, {})[part] = _value(part, text)
+            values.setdefault(whole, {})[part] = _value(part, text, country)
         elif name not in NAMES_ANOTHER:
-            values[name] = _value(name, text)
+            values[name] = _value(name, text, country)
     return values
 
 
@@ -71,9 +75,11 @@ def reference_of(kind: Kind, texts: Mapping[str, str]) -> str:
     return f"{OWN_REFERENCE}{hashlib.sha256(content.encode()).hexdigest()[:20]}"
 
 
-def _value(name: str, text: str) -> object:
+def _value(name: str, text: str, country: str | None) -> object:
     if name in _CHOICES:
         return _chosen(_CHOICES[name], text)
+    if name in _PRICES:
+        return _price(name, text.strip(_AROUND_PRICES), country)
     return _TURNS[name](text) if name in _TURNS else text
 
 
@@ -100,21 +106,24 @@ def _days(text: str) -> object:
 _DIGITS = 6
 
 
-def _price(text: str) -> str:
-    return plain_price(text.strip(_AROUND_PRICES))
+def _price(name: str, text: str, country: str | None) -> str:
+    if country is None:
+        return plain_price(text)
+    if is_unclear(text, country):
+        whole, part = text.split(".")
+        raise Invalid([Fault(name, f"could be {whole}{part} or {whole},{part}: write it as one of these")])
+    return plain_amount(text, country)
 
 
 # What a file may tell beside a price, and the organisation knows.
 _AROUND_PRICES = " \u00a0£$€¥"
+_PRICES = ("budget", "sellPrice", "costPrice")
 # What reads the texts of a column, where it is more than a text.
 _TURNS: Mapping[str, Callable[[str], object]] = {
     "country": _country,
     "dueOn": _date,
     "tags": _tags,
     "paymentTermsDays": _days,
-    "budget": _price,
-    "sellPrice": _price,
-    "costPrice": _price,
 }
 
 

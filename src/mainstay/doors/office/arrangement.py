@@ -38,8 +38,8 @@ class FormPart(NamedTuple):
 
     template: str
     # What was filled in there, as the operation takes it, of a record; and what stands there before anyone has.
-    reads: Callable[[Record, Mapping[str, str]], dict[str, object]] = lambda _record, _fields: {}
-    begins: Callable[[Record], dict[str, str]] = lambda _record: {}
+    reads: Callable[[Record, Mapping[str, str], Here], dict[str, object]] = lambda _record, _fields, _here: {}
+    begins: Callable[[Record, Here], dict[str, str]] = lambda _record, _here: {}
 
 
 @dataclass(frozen=True)

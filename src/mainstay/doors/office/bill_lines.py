@@ -39,7 +39,7 @@ class BillLines:
         """The lines as they are."""
         admit(update_bill, guest.actor)
         bill = await self.desk.get(guest, at["id"])
-        begun = filled(_asked(guest), bill, guest.time_zone) | bill_rows.of_bill(bill["lines"])
+        begun = filled(_asked(guest), bill, guest.here) | bill_rows.of_bill(bill["lines"], guest.here)
         return await self._form(guest, bill, guest.typed or begun)
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -50,8 +50,8 @@ class BillLines:
         bill = await self.desk.get(guest, at["id"])
         if fields.get("do") == "more":
             return await self._form(guest, bill, fields, spare=2 * SPARE)
-        found = bill_rows.edits_of(bill["lines"], bill_rows.typed_in(fields))
-        sent = given(_asked(guest), fields, guest.time_zone)
+        found = bill_rows.edits_of(bill["lines"], bill_rows.typed_in(fields), guest.here)
+        sent = given(_asked(guest), fields, guest.here)
         changed = {"billId": bill["id"], **sent, **({"edits": [edit for _, edit in found]} if found else {})}
         try:
             await self.desk.perform(guest, update_bill, changed, seen_version(fields))

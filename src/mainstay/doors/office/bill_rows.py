@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from mainstay.values.written import plain_price
+from mainstay.doors.pages.showing import Here
 
 Fields = Mapping[str, str]
 
@@ -29,16 +29,16 @@ def left(line: Mapping[str, Any]) -> Decimal:
     return Decimal(line["quantity"]) - Decimal(line["billed"])
 
 
-def of_order(lines: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def of_order(lines: Sequence[Mapping[str, Any]], here: Here) -> dict[str, str]:
     """What is still to be billed of an order, as the form of its bill begins."""
     open_ = [line for line in lines if line["kind"] == "item" and left(line) > 0]
-    rows = [_shown({**line, "quantity": str(left(line))}) | {"orderLineId": line["id"]} for line in open_]
+    rows = [_shown({**line, "quantity": str(left(line))}, here) | {"orderLineId": line["id"]} for line in open_]
     return named(rows)
 
 
-def of_bill(lines: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def of_bill(lines: Sequence[Mapping[str, Any]], here: Here) -> dict[str, str]:
     """The lines of a bill, as the form that changes them begins."""
-    return named([_shown(line) | {"lineId": line["id"]} for line in lines])
+    return named([_shown(line, here) | {"lineId": line["id"]} for line in lines])
 
 
 def named(rows: Sequence[Fields]) -> dict[str, str]:
@@ -53,45 +53,47 @@ def typed_in(fields: Fields) -> list[dict[str, str]]:
     return [row for row in rows if row["lineId"] or not _is_empty(row)]
 
 
-def new_line(row: Fields) -> dict[str, Any]:
+def new_line(row: Fields, here: Here) -> dict[str, Any]:
     """A row as a line that is not there yet."""
-    line: dict[str, Any] = {name: plain_price(row[name]) for name in _DECIMALS if row[name]}
+    line: dict[str, Any] = {name: here.read(row[name]) for name in _DECIMALS if row[name]}
     line |= {"unit": row["unit"]} if row["unit"] else {}
     line |= {"taxRateId": _tax(row)} if row["taxRateId"] else {}
     line |= {"orderLineId": row["orderLineId"]} if row["orderLineId"] else {}
     return line | {"description": row["description"]}
 
 
-def edits_of(lines: Sequence[Mapping[str, Any]], rows: Sequence[Fields]) -> list[tuple[int, dict[str, Any]]]:
+def edits_of(
+    lines: Sequence[Mapping[str, Any]], rows: Sequence[Fields], here: Here
+) -> list[tuple[int, dict[str, Any]]]:
     """What makes the lines of a bill what was typed, each with the place of its row; a row that was emptied is gone."""
-    known = {line["id"]: _shown(line) for line in lines}
-    found = [(place, _edit(row, known.get(row["lineId"]))) for place, row in enumerate(rows)]
+    known = {line["id"]: _shown(line, here) for line in lines}
+    found = [(place, _edit(row, known.get(row["lineId"]), here)) for place, row in enumerate(rows)]
     return [(place, edit) for place, edit in found if edit]
 
 
-def _edit(row: Fields, shown: Fields | None) -> dict[str, Any] | None:
+def _edit(row: Fields, shown: Fields | None, here: Here) -> dict[str, Any] | None:
     if shown is None:
-        return {"edit": "add", **new_line(row)}
+        return {"edit": "add", **new_line(row, here)}
     about = {"lineId": row["lineId"]}
     if _is_empty(row):
         return {"edit": "remove", **about}
-    changes: dict[str, Any] = {name: _read(name, row[name]) for name in _SAID if row[name] != shown[name]}
+    changes: dict[str, Any] = {name: _read(name, row[name], here) for name in _SAID if row[name] != shown[name]}
     if row["taxRateId"] != shown["taxRateId"]:
         changes["taxRateId"] = _tax(row)
     return {"edit": "set", **about, **changes} if changes else None
 
 
-def _read(name: str, text: str) -> Any:
+def _read(name: str, text: str, here: Here) -> Any:
     if not text:
         return _EMPTIED.get(name, "" if name == "description" else None)
-    return plain_price(text) if name in _DECIMALS else text
+    return here.read(text) if name in _DECIMALS else text
 
 
 def _tax(row: Fields) -> str | None:
     return None if row["taxRateId"] == _NO_TAX else row["taxRateId"]
 
 
-def _shown(line: Mapping[str, Any]) -> dict[str, str]:
+def _shown(line: Mapping[str, Any], here: Here) -> dict[str, str]:
     percent = line["discountPercent"].rstrip("0").rstrip(".")
     told = {
         "description": line["description"],
@@ -101,7 +103,7 @@ def _shown(line: Mapping[str, Any]) -> dict[str, str]:
         "discountPercent": "" if percent == "0" else percent,
         "taxRateId": line["taxRateId"] or _NO_TAX,
     }
-    return blank() | told
+    return blank() | {name: here.to_type(text) if name in _DECIMALS else text for name, text in told.items()}
 
 
 def _is_empty(row: Fields) -> bool:

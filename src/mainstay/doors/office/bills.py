@@ -69,7 +69,7 @@ class Bills:
         order = await self._order(guest, fields)
         if order:
             fields |= {"supplierId": order["supplierId"], "jobId": order["jobId"] or ""}
-            fields |= bill_rows.of_order(order["lines"] or ())
+            fields |= bill_rows.of_order(order["lines"] or (), guest.here)
         if guest.typed:
             return await self._form(guest, guest.typed, order, notice=AS_LEFT)
         return await self._form(guest, fields, order)
@@ -85,8 +85,8 @@ class Bills:
         try:
             resolved = await References(self.desk).resolved(guest, asked, fields)
             order = await self._order(guest, resolved)
-            sent = given(asked, resolved, guest.time_zone) | {
-                "lines": [bill_rows.new_line(row) for row in bill_rows.typed_in(fields)]
+            sent = given(asked, resolved, guest.here) | {
+                "lines": [bill_rows.new_line(row, guest.here) for row in bill_rows.typed_in(fields)]
             }
             made = await self.desk.perform(guest, record_bill, sent)
         except Refusal as refusal:

@@ -207,6 +207,7 @@ class ImportPages:
                 run.mapping,
                 guest.request.id,
                 lambda done: visitors.passing.note(run.id, done),
+                guest.here.country,
             )
             outcome = carry(carrying, cells)
             # Nothing where it was brought over: it is kept as done.

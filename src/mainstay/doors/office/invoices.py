@@ -21,17 +21,17 @@ from mainstay.doors.office.picking import Picking
 from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.showing import Here
 from mainstay.identity.links import Kind, LinkMaker
-from mainstay.values.written import plain_price
 
 _QUANTITY = "quantity "
 _KINDS = {"deposit": "Deposit", "progress": "Progress", "final": "Final invoice"}
 
 
-def _credited(_invoice: Record, fields: Mapping[str, str]) -> dict[str, object]:
+def _credited(_invoice: Record, fields: Mapping[str, str], here: Here) -> dict[str, object]:
     """The lines of which a quantity was typed; all that is left, where none was."""
     lines = [
-        {"lineId": name.removeprefix(_QUANTITY), "quantity": plain_price(text.strip())}
+        {"lineId": name.removeprefix(_QUANTITY), "quantity": here.read(text)}
         for name, text in fields.items()
         if name.startswith(_QUANTITY) and text.strip()
     ]

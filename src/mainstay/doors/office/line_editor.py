@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mainstay.doors.pages.showing import Here
 from mainstay.terms.refusal import Invalid
 from mainstay.values.words import words_of
-from mainstay.values.written import plain_price
 
 Line = Mapping[str, Any]
 
@@ -79,9 +79,11 @@ class Edits:
         return by_row, others
 
 
-def rows(lines: Sequence[Line], typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> list[Row]:
+def rows(
+    lines: Sequence[Line], typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]], here: Here
+) -> list[Row]:
     """The lines that are there, with what was typed over them."""
-    return [_row(line, typed, faults.get(line["id"], {})) for line in lines]
+    return [_row(line, typed, faults.get(line["id"], {}), here) for line in lines]
 
 
 def new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> Row:
@@ -92,28 +94,28 @@ def new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -
     return Row(NEW, kind, written, f"{NEW} optional" in typed, faults=faults.get(NEW, {}))
 
 
-def edits_of(lines: Sequence[Line], typed: Mapping[str, str], item: str | None) -> Edits:
+def edits_of(lines: Sequence[Line], typed: Mapping[str, str], item: str | None, here: Here) -> Edits:
     """The edits that make the lines what was typed: only what differs from what was shown is sent."""
     found: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
-        changes = _changes(line, typed)
+        changes = _changes(line, typed, here)
         if changes:
             found.append((line["id"], {"edit": "set", "lineId": line["id"], **changes}))
-    if added := _added(typed, item):
+    if added := _added(typed, item, here):
         found.append((NEW, {"edit": "add", **added}))
     if moved := _moved(lines, typed.get("do", "")):
         found.append((moved["lineId"], moved))
     return Edits([edit for _, edit in found], [row for row, _ in found])
 
 
-def _row(line: Line, typed: Mapping[str, str], faults: Mapping[str, str]) -> Row:
-    shown = _shown(line)
+def _row(line: Line, typed: Mapping[str, str], faults: Mapping[str, str], here: Here) -> Row:
+    shown = _shown(line, here)
     written = {name: typed.get(f"{line['id']} {name}", text) for name, text in shown.items()}
     optional = f"{line['id']} optional" in typed if typed else bool(line.get("optional"))
     return Row(line["id"], line["kind"], written, optional, line["amount"], faults)
 
 
-def _shown(line: Line) -> dict[str, str]:
+def _shown(line: Line, here: Here) -> dict[str, str]:
     """What stands in the fields of a line."""
     names = _ITEM if line["kind"] == "item" else _TEXT
     # What is bought has no cost beside its price.
@@ -122,42 +124,42 @@ def _shown(line: Line) -> dict[str, str]:
         shown["quantity"] = shown["quantity"].removesuffix(".00")
         percent = shown["discountPercent"].rstrip("0").rstrip(".")
         shown["discountPercent"] = "" if percent == "0" else percent
-    return shown
+    return {name: here.to_type(text) if name in DECIMALS else text for name, text in shown.items()}
 
 
-def _changes(line: Line, typed: Mapping[str, str]) -> dict[str, Any]:
-    shown = _shown(line)
+def _changes(line: Line, typed: Mapping[str, str], here: Here) -> dict[str, Any]:
+    shown = _shown(line, here)
     if not any(f"{line['id']} {name}" in typed for name in shown):
         return {}
     changes: dict[str, Any] = {}
     for name, text in shown.items():
         written = typed.get(f"{line['id']} {name}", text).strip()
         if written != text:
-            changes[name] = _read(name, written)
+            changes[name] = _read(name, written, here)
     optional = f"{line['id']} optional" in typed
     if line["kind"] == "item" and optional != bool(line.get("optional")):
         changes["optional"] = optional
     return changes
 
 
-def _read(name: str, written: str) -> Any:
+def _read(name: str, written: str, here: Here) -> Any:
     """What was typed into a field; what was left empty is nothing, or as if nobody had said it."""
     if not written:
         return _EMPTY.get(name)
-    return plain_price(written) if name in DECIMALS else written
+    return here.read(written) if name in DECIMALS else written
 
 
 _EMPTY: dict[str, Any] = {"description": "", "quantity": "1", "unitPrice": "0", "discountPercent": "0"}
 
 
-def _added(typed: Mapping[str, str], item: str | None) -> dict[str, Any]:
+def _added(typed: Mapping[str, str], item: str | None, here: Here) -> dict[str, Any]:
     kind = typed.get(f"{NEW} kind", "item")
     written = {name: typed.get(f"{NEW} {name}", "").strip() for name in _ITEM}
     if not (item or written["description"]):
         return {}
     if kind != "item":
         return {"kind": kind, "description": written["description"]}
-    added = {name: _read(name, text) for name, text in written.items() if text}
+    added = {name: _read(name, text, here) for name, text in written.items() if text}
     if item:
         added["itemId"] = item
     return added | ({"optional": True} if f"{NEW} optional" in typed else {})

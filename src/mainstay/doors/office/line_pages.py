@@ -76,7 +76,7 @@ class LinePages:
         document = await self._fetch(guest, at)
         edits = Edits([], [])
         try:
-            edits = edits_of(document["lines"], fields, await self._item(guest, fields))
+            edits = edits_of(document["lines"], fields, await self._item(guest, fields), guest.here)
             if edits.edits:
                 changed = about(self.updates, document["id"]) | {"edits": edits.edits}
                 await self.desk.perform(guest, self.updates, changed, seen_version(fields))
@@ -95,7 +95,7 @@ class LinePages:
         fields = await self.desk.form(guest)
         admit(self.updates, guest.actor)
         document = await self._fetch(guest, at)
-        edits = edits_of(document["lines"], fields, await self._item(guest, fields))
+        edits = edits_of(document["lines"], fields, await self._item(guest, fields), guest.here)
         reckoned = document
         if edits.edits:
             changed = about(self.updates, document["id"]) | {"edits": edits.edits}
@@ -105,7 +105,7 @@ class LinePages:
     async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})
         faults = amiss.faults if amiss else {}
-        lines, new_line = rows(document["lines"], typed, faults), new_row(typed, faults)
+        lines, new_line = rows(document["lines"], typed, faults, guest.here), new_row(typed, faults)
         return self.desk.page(
             "lines.html",
             guest,

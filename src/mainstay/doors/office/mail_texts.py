@@ -112,7 +112,7 @@ class MailTextPages:
         asked = _asked(_known(at), guest.actor.rights)
         if guest.typed:
             return self._form(guest, house, asked, guest.typed, notice=AS_LEFT)
-        return self._form(guest, house, asked, asked.filled(house.own(at["kind"]), guest.time_zone))
+        return self._form(guest, house, asked, asked.filled(house.own(at["kind"]), guest.here))
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Keep what was typed, go back to the usual words, or show how it would read."""
@@ -123,7 +123,7 @@ class MailTextPages:
         if fields.get("do") == "read":
             admit(update_settings, guest.actor)
             return self._form(guest, house, asked, fields)
-        words = None if fields.get("do") == "usual" else asked.answer(fields, guest.time_zone)
+        words = None if fields.get("do") == "usual" else asked.answer(fields, guest.here)
         try:
             await self.desk.perform(guest, update_settings, {"mailTexts": {kind: words}}, seen_version(fields))
         except Refusal as refusal:

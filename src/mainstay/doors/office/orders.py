@@ -25,8 +25,8 @@ from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.showing import Here
 from mainstay.terms.refusal import Fault, Invalid
-from mainstay.values.written import plain_price
 
 _CAME = "came "
 _BILLS = ("status", "total", "dueOn")
@@ -36,16 +36,16 @@ def _short(quantity: str) -> str:
     return "" if quantity == "0.00" else quantity.removesuffix(".00")
 
 
-def _still_open(order: Record) -> dict[str, str]:
+def _still_open(order: Record, here: Here) -> dict[str, str]:
     """Everything that is still to come, written in."""
-    return {f"{_CAME}{one['lineId']}": _short(one["open"]) for one in order["goods"]}
+    return {f"{_CAME}{one['lineId']}": here.to_type(_short(one["open"])) for one in order["goods"]}
 
 
-def _come(order: Record, fields: Mapping[str, str]) -> dict[str, object]:
+def _come(order: Record, fields: Mapping[str, str], here: Here) -> dict[str, object]:
     """What has come; what was left empty has not."""
     typed = {one["lineId"]: fields.get(f"{_CAME}{one['lineId']}", "").strip() for one in order["goods"]}
     nothing = {"", "0"}
-    lines = [{"lineId": line, "quantity": plain_price(text)} for line, text in typed.items() if text not in nothing]
+    lines = [{"lineId": line, "quantity": here.read(text)} for line, text in typed.items() if text not in nothing]
     if not lines:
         raise Invalid([Fault("lines", "is empty: say how many of something have come")])
     return {"lines": lines}

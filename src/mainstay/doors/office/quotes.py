@@ -17,12 +17,13 @@ from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.showing import Here
 from mainstay.identity.links import Kind, LinkMaker
 
 _CHOSEN = "chosen "
 
 
-def _chosen(_quote: Record, fields: Mapping[str, str]) -> dict[str, object]:
+def _chosen(_quote: Record, fields: Mapping[str, str], _here: Here) -> dict[str, object]:
     """The options that were ticked."""
     return {"chosen": [name.removeprefix(_CHOSEN) for name in fields if name.startswith(_CHOSEN)]}
 

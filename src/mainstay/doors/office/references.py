@@ -65,7 +65,7 @@ class References:
         fields = unchanged(asked, fields)
         picked = await self._picked(guest, asked, fields, _customer(fields, record))
         resolved = await self.resolved(guest, picked, fields)
-        return given(picked, resolved, guest.time_zone), resolved
+        return given(picked, resolved, guest.here), resolved
 
     async def _shown(
         self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], customer: str

@@ -127,7 +127,7 @@ class Room:
             return await self._preview(guest, operation, found, {})
         if stopped := await self._stopped(guest, operation, found, asked):
             return stopped
-        fields = filled(asked, self.of.fills(found), guest.time_zone) | (part.begins(found) if part else {})
+        fields = filled(asked, self.of.fills(found), guest.here) | (part.begins(found, guest.here) if part else {})
         # What it is already, it need not become.
         possible = self._becomes(guest, found)
         if possible and "status" in fields:
@@ -147,7 +147,7 @@ class Room:
             if irreversible and fields.get("confirmed") != "yes":
                 return await self._preview(guest, operation, found, fields)
             sent: dict[str, object] = {"confirmed": True} if irreversible else {}
-            sent |= self._of_part(operation, found, fields) | about(operation, found["id"])
+            sent |= self._of_part(guest, operation, found, fields) | about(operation, found["id"])
             done = await self._perform(guest, operation, fields, sent)
         except Refusal as refusal:
             again = once_more(fields, refusal, found.get("version"))
@@ -191,7 +191,7 @@ class Room:
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
         asked = self._asked(operation, guest, fields)
         answers, fields = await self._references.answers(guest, asked, fields, record)
-        answers |= self._of_part(operation, record, fields) | about(operation, record["id"])
+        answers |= self._of_part(guest, operation, record, fields) | about(operation, record["id"])
         return self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
 
     def _told(
@@ -351,9 +351,11 @@ class Room:
                 return operation
         return None
 
-    def _of_part(self, operation: Operation, record: Record, fields: Mapping[str, str]) -> dict[str, object]:
+    def _of_part(
+        self, guest: Guest, operation: Operation, record: Record, fields: Mapping[str, str]
+    ) -> dict[str, object]:
         part = self.of.parts.get(operation.name)
-        return part.reads(record, fields) if part else {}
+        return part.reads(record, fields, guest.here) if part else {}
 
     async def _own(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         shown: dict[str, Any] = await self.shows(guest, record) if self.shows else {}

@@ -222,7 +222,7 @@ class SchedulePages:
         if words:
             try:
                 resolved = await References(self.desk).resolved(guest, asked, fields)
-                sent = {name: value for name, value in given(asked, resolved, guest.time_zone).items() if value}
+                sent = {name: value for name, value in given(asked, resolved, guest.here).items() if value}
                 found = await self.desk.perform(guest, find_free_time, sent)
                 for slot in found["slots"]:
                     slot["plan"] = _planning(slot, sent, found["timeZone"])

@@ -10,6 +10,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from mainstay.doors.pages.kinds import KINDS, LISTS
+from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.speech import label
 from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
@@ -63,13 +64,13 @@ class Asked:
         """The name of the field that remembers which record a text was shown for."""
         return f"{self.name}{AS_SHOWN}"
 
-    def answer(self, fields: Mapping[str, str], zone: str) -> object:
+    def answer(self, fields: Mapping[str, str], here: Here) -> object:
         """What was filled in, as an operation takes it; what was left empty is null where it may be."""
         if self.kind == ROWS:
-            rows = [{_last(part.name): part.answer(fields, zone) for part in line} for line in self.lines]
+            rows = [{_last(part.name): part.answer(fields, here) for part in line} for line in self.lines]
             return [row for row in rows if any(value not in _NOTHING for value in row.values())]
         if self.parts:
-            parts = {_last(part.name): part.answer(fields, zone) for part in self.parts}
+            parts = {_last(part.name): part.answer(fields, here) for part in self.parts}
             # A box that is left open is an answer too; and what is made of such things again is there with none.
             filled_in = any(part is not None and part != "" for part in parts.values())
             return parts if filled_in or (self.required and all(part.parts for part in self.parts)) else None
@@ -81,26 +82,26 @@ class Asked:
         text = fields.get(self.name, "").strip()
         if not text and not self.required and self.kind not in LISTS:
             return None
-        return KINDS["whole" if self.whole else self.kind].read(text, zone)
+        return KINDS["whole" if self.whole else self.kind].read(text, here)
 
-    def filled(self, value: Any, zone: str) -> dict[str, str]:
+    def filled(self, value: Any, here: Here) -> dict[str, str]:
         """What the field shows of a value of a record."""
         if self.kind == ROWS:
             rows = [(self.line(number), row) for number, row in enumerate(value or ())]
-            filled_in = [part.filled(row.get(_last(part.name)), zone) for line, row in rows for part in line]
+            filled_in = [part.filled(row.get(_last(part.name)), here) for line, row in rows for part in line]
             return {name: text for part in filled_in for name, text in part.items()}
         if self.parts:
             parts = value or {}
             return {
                 name: text
                 for part in self.parts
-                for name, text in part.filled(parts.get(_last(part.name)), zone).items()
+                for name, text in part.filled(parts.get(_last(part.name)), here).items()
             }
         if self.kind in {"checks", "references"}:
             return {f"{self.name} {chosen}": "on" for chosen in value or ()}
         if self.kind == "flag":
             return {self.name: "on"} if value else {}
-        return {self.name: "" if value is None else KINDS[self.kind].write(value, zone)}
+        return {self.name: "" if value is None else KINDS[self.kind].write(value, here)}
 
     def line(self, number: int) -> tuple["Asked", ...]:
         """The fields of one row, each with a name of its own."""
@@ -119,17 +120,17 @@ def asked_of(operation: Operation, rights: Rights) -> tuple[Asked, ...]:
     return tuple(one for one in asked if one.kind)
 
 
-def given(asked: Sequence[Asked], fields: Mapping[str, str], zone: str) -> dict[str, object]:
+def given(asked: Sequence[Asked], fields: Mapping[str, str], here: Here) -> dict[str, object]:
     """A form's fields as its operation takes them; files are not among them."""
-    return {field.name: field.answer(fields, zone) for field in asked if not field.upload}
+    return {field.name: field.answer(fields, here) for field in asked if not field.upload}
 
 
-def filled(asked: Sequence[Asked], record: Mapping[str, Any], zone: str) -> dict[str, str]:
+def filled(asked: Sequence[Asked], record: Mapping[str, Any], here: Here) -> dict[str, str]:
     """A record as a form shows it: its times by the clocks where it is, and beside it what is usual."""
     shown: dict[str, str] = {}
-    zone = record.get("timeZone") or zone
+    here = here._replace(zone=record.get("timeZone") or here.zone)
     for field in asked:
-        shown |= field.filled(record[field.name], zone) if field.name in record else usual([field])
+        shown |= field.filled(record[field.name], here) if field.name in record else usual([field])
     return shown
 
 

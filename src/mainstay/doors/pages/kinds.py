@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.written import span
 from mainstay.values.durations import hours_text, read_minutes
 from mainstay.values.moments import moment_text, parse_moment
-from mainstay.values.written import plain_price
 
 _WALL_TIME = "%Y-%m-%dT%H:%M"
 _LONGEST_NUMBER = 16
@@ -18,35 +18,35 @@ _LONGEST_NUMBER = 16
 class Kind(NamedTuple):
     """A kind of value; what cannot be read goes on as it was typed, for the operation to refuse in words."""
 
-    read: Callable[[str, str], object]
-    write: Callable[[Any, str], str]
+    read: Callable[[str, Here], object]
+    write: Callable[[Any, Here], str]
 
 
-def _moment(text: str, zone: str) -> str:
+def _moment(text: str, here: Here) -> str:
     """The moment at which the clocks of a place show this, of two the first."""
     try:
-        return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(zone)))
+        return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(here.zone)))
     except ValueError:
         return text
 
 
-def _wall_time(moment: str, zone: str) -> str:
-    return parse_moment(moment).astimezone(ZoneInfo(zone)).strftime(_WALL_TIME)
+def _wall_time(moment: str, here: Here) -> str:
+    return parse_moment(moment).astimezone(ZoneInfo(here.zone)).strftime(_WALL_TIME)
 
 
 def _words(text: str) -> list[str]:
     return [word for part in text.split(",") if (word := part.strip())]
 
 
-def _whole(text: str, _zone: str) -> object:
+def _whole(text: str, _here: Here) -> object:
     return int(text) if text.isdecimal() and len(text) < _LONGEST_NUMBER else text
 
 
-def _plain(value: Any, _zone: str) -> str:
+def _plain(value: Any, _here: Here) -> str:
     return str(value)
 
 
-def _minutes(text: str, _zone: str) -> object:
+def _minutes(text: str, _here: Here) -> object:
     try:
         return read_minutes(text)
     except ValueError:
@@ -55,7 +55,7 @@ def _minutes(text: str, _zone: str) -> object:
 
 KINDS: defaultdict[str, Kind] = defaultdict(
     lambda: Kind(lambda text, _: text, _plain),
-    decimal=Kind(lambda text, _: plain_price(text), _plain),
+    decimal=Kind(lambda text, here: here.read(text), lambda value, here: here.to_type(str(value))),
     moment=Kind(_moment, _wall_time),
     # Where it is read, the operation knows.
     wall=Kind(lambda text, _: text, _wall_time),

@@ -13,6 +13,7 @@ from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.durations import hours_text
 from mainstay.values.names import country_names, currency_names, language_names, zone_names
 from mainstay.values.words import Word, words_of
+from mainstay.values.written import plain_amount, plain_price, typed_amount
 
 # What stands where there is nothing to tell: a dash as wide as an n.
 NOTHING = "\N{EN DASH}"
@@ -27,6 +28,14 @@ class Here(NamedTuple):
     def amount(self, text: str) -> str:
         """An amount as it is written here."""
         return written(text, self.country) if self.country else text
+
+    def read(self, typed: str) -> str:
+        """A number that was typed here, as a plain decimal."""
+        return plain_amount(typed, self.country) if self.country else plain_price(typed)
+
+    def to_type(self, plain: str) -> str:
+        """A plain decimal as it stands where someone types here."""
+        return typed_amount(plain, self.country) if self.country else plain
 
 
 class Cell(NamedTuple):

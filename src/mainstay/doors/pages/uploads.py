@@ -87,6 +87,8 @@ class _Form:
     ) -> None:
         self._library = late("multipart")
         self._parser = self._library.PushMultipartParser(boundary, max_segment_count=_MOST_PARTS)
+        # What it begins with, until it has: whether the library takes something before it depends on how it arrives.
+        self._opening, self._begun = b"--" + boundary, b""
         self._limits = limits
         self._passing = passing
         self._received = received
@@ -99,7 +101,7 @@ class _Form:
 
     def take(self, piece: bytes) -> None:
         """The next piece of the body; an empty one says nothing."""
-        for event in self._events(piece) if piece else ():
+        for event in self._events(piece) if (piece := self._opened(piece)) else ():
             if event is None:
                 self.close()
             elif isinstance(event, bytes):
@@ -121,6 +123,18 @@ class _Form:
     def fields(self) -> dict[str, str]:
         """The fields that are no files."""
         return {name: clean_text(bytes(text)) for name, text in self._texts.items()}
+
+    def _opened(self, piece: bytes) -> bytes:
+        """The piece with what came before it, once that is enough to tell that this is a form."""
+        if not self._opening:
+            return piece
+        self._begun += piece
+        if not self._begun.startswith(self._opening[: len(self._begun)]):
+            raise WrongForm(400, _NOT_WHOLE)
+        if len(self._begun) < len(self._opening):
+            return b""
+        self._opening = b""
+        return self._begun
 
     def _events(self, piece: bytes) -> Iterator[Any]:
         try:
