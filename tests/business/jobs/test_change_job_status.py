@@ -1,5 +1,6 @@
 import pytest
 
+from billing import an_invoice, issued, paid
 from cast import Cast
 from evidence import as_told, last_event
 from mainstay.business.jobs import store
@@ -44,6 +45,19 @@ def test_the_office_closes_and_reopens(cast: Cast) -> None:
     job = a_job(cast, a_customer(cast))["id"]
     for status, stage in (("done", "toInvoice"), ("closed", "paid"), ("open", "toSchedule"), ("enquiry", "enquiry")):
         assert cast.perform(change_job_status, Role.OFFICE, jobId=job, status=status)["stage"] == stage
+
+
+def test_what_is_owed_of_a_part_of_it_keeps_it_from_being_closed(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), billing="fixed", budget="1000")["id"]
+    half = issued(cast, an_invoice(cast, jobId=job, lines=[{"description": "First half", "unitPrice": "600"}]))
+    cast.perform(change_job_status, jobId=job, status="done")
+    with pytest.raises(Blocked, match=r"^J-0001 has an invoice that is not paid yet\. Record the payment, or credit"):
+        cast.perform(change_job_status, jobId=job, status="closed")
+    paid(cast, half, "100")
+    assert cast.perform(get_job, jobId=job)["stage"] == "toInvoice"
+    paid(cast, half)
+    closed = cast.perform(change_job_status, jobId=job, status="closed")
+    assert (closed["status"], closed["stage"]) == ("closed", "paid")
 
 
 def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:

@@ -123,7 +123,10 @@ def test_what_is_owed_keeps_it_from_being_closed() -> None:
     (reason,) = a_job(status="done", invoiced=True, owed=1).not_movable(OFFICE, "closed")
     assert reason.text == "J-0001 is not paid yet. It closes by itself when it is."
     assert a_job(status="done", invoiced=True).not_movable(OFFICE, "closed") == []
-    assert a_job(status="done", owed=1).not_movable(OFFICE, "closed") == []
+    (reason,) = a_job(status="done", owed=1).not_movable(OFFICE, "closed")
+    told = "J-0001 has an invoice that is not paid yet. Record the payment, or credit or void it, first."
+    assert (reason.text, reason.unblock) == (told, "record_payment")
+    assert a_job(status="done").not_movable(OFFICE, "closed") == []
 
 
 @pytest.mark.parametrize("status", get_args(Status))

@@ -282,6 +282,9 @@ class Job(Kept):
         return []
 
     def _if_not_paid(self, to: str) -> list[Reason]:
-        if to == "closed" and self.invoiced and self.owed:
+        if to != "closed" or not self.owed:
+            return []
+        if self.invoiced:
             return [Reason(f"{self.number} is not paid yet. It closes by itself when it is.")]
-        return []
+        text = f"{self.number} has an invoice that is not paid yet. Record the payment, or credit or void it, first."
+        return [Reason(text, unblock="record_payment")]
