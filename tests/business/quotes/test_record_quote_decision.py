@@ -80,6 +80,45 @@ def test_a_preview_tells_what_follows(cast: Cast) -> None:
     assert cast.perform(list_jobs)["data"] == []
 
 
+@pytest.mark.parametrize(
+    ("taken_off", "told"),
+    [
+        ("-60", ["With these options Q-0001 comes to less than its deposit of 80.00 GBP."]),
+        (
+            "-150",
+            [
+                "With these options Q-0001 comes to less than nothing.",
+                "With these options Q-0001 comes to less than its deposit of 80.00 GBP.",
+            ],
+        ),
+    ],
+)
+def test_options_that_take_off_too_much_are_refused_and_promise_nothing(
+    cast: Cast, taken_off: str, told: list[str]
+) -> None:
+    usual_tax(cast)
+    rebate = {"description": "Rebate", "unitPrice": taken_off, "optional": True}
+    pump = {"description": "Pump", "unitPrice": "100"}
+    quote = sent(cast, a_draft(cast, lines=[pump, rebate], deposit={"amount": "80"}))
+    given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann", "chosen": [quote["lines"][1]["id"]]}
+    preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
+    assert preview["blockers"] == [f"{one} Choose others, or revise the quote." for one in told]
+    assert preview["effects"] == []
+    with pytest.raises(Blocked) as refused:
+        accepted(cast, quote, chosen=given["chosen"])
+    assert {reason.unblock for reason in refused.value.reasons} == {"revise_quote"}
+    assert cast.perform(list_jobs)["data"] == []
+    assert accepted(cast, quote)["total"] == "120.00"
+
+
+def test_options_may_take_off_all_but_the_deposit_and_all_where_there_is_none(cast: Cast) -> None:
+    free = {"description": "Rebate", "unitPrice": "-100", "optional": True}
+    pump = {"description": "Pump", "unitPrice": "100"}
+    for deposit, taken_off in (({"amount": "80"}, "-20"), (None, "-100")):
+        quote = sent(cast, a_draft(cast, lines=[pump, free | {"unitPrice": taken_off}], deposit=deposit))
+        assert accepted(cast, quote, chosen=[quote["lines"][1]["id"]])["status"] == "accepted"
+
+
 def test_a_repeat_makes_no_second_job_and_names_the_first(cast: Cast) -> None:
     quote = accepted(cast, sent(cast))
     with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Its job is J-0001\.$"):

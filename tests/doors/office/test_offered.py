@@ -122,6 +122,24 @@ def test_nobody_orders_at_another_price_than_the_one_they_read(
     assert now(cast, quote)["total"] == "1440.00"
 
 
+def test_what_takes_off_too_much_is_not_ordered_and_the_page_says_what_to_do(server: RunningServer, cast: Cast) -> None:
+    rebate = {"description": "Rebate", "unitPrice": "-1100", "optional": True}
+    quote = sent(cast, a_draft(cast, lines=[BOILER, rebate]), deliver="none")
+    link, visiting = link_to(server, quote), Visit(server)
+    ticked = {"name": "Ann", f"chosen {quote['lines'][1]['id']}": "on"}
+    told = "This choice cannot be ordered: it takes off too much. Please choose otherwise, or ask"
+    shown = {"shown": "-100.00"}
+    for answer in (
+        visiting.submit(link, f"{link}/choose", **ticked),
+        visiting.submit(link, f"{link}/accept", **ticked),
+        visiting.submit(link, f"{link}/accept", **ticked, **shown),
+    ):
+        assert told in words(answer.text)
+        assert "Accept once more" not in answer.text
+    assert (answer.status_code, now(cast, quote)["status"]) == (409, "sent")
+    assert visiting.submit(link, f"{link}/accept", name="Ann").status_code == 303
+
+
 def test_what_is_taken_off_the_whole_stands_between_the_lines_and_the_total(server: RunningServer, cast: Cast) -> None:
     usual_tax(cast)
     quote = sent(cast, a_draft(cast, discount={"percent": "5"}), deliver="none")

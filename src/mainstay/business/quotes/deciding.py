@@ -13,6 +13,7 @@ from mainstay.business.jobs.model import Job
 from mainstay.business.lines.model import choose, read_lines
 from mainstay.business.lines.pricing import drawn
 from mainstay.business.organisation import numbering
+from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteAccepted, QuoteDeclined
 from mainstay.business.quotes.model import ListedQuote, Method, Quote
@@ -20,7 +21,7 @@ from mainstay.business.quotes.operations import QuoteId
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Irrevocable
 from mainstay.values.fields import Line, Paragraph
@@ -86,6 +87,7 @@ class Accepted(NamedTuple):
 def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     """Fix what was chosen, and let the job begin: the quote's own, or a new one."""
     reckoned = drawn(ctx, choose(read_lines(quote.lines), accepted.chosen), quote.reckoned)
+    refuse(quote.not_agreeable_at(int(reckoned["total"])))
     own = _own_job(ctx, quote)
     # With what was agreed for the same job before, in the ten-thousandths in which a budget is kept.
     net = int(reckoned["net"]) + sum(one.net for one in (store.accepted_for(ctx, own.id) if own else ()))
@@ -110,7 +112,8 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
         store.hand_down(ctx, own.id, agreed | opened)
         ctx.record(JobUpdated(store.job_of(ctx, own.id), own))
         ctx.effects.append(f"{own.called} goes on with it, at a fixed price.")
-    if after.asked_before > 0:
+    # What is in another currency cannot be billed.
+    if after.asked_before > 0 and after.currency == house_of(ctx).currency:
         asked = f"{amount_text(after.asked_before, after.currency)} {after.currency}"
         ctx.effects.append(f"An invoice for the deposit of {asked} is drafted in a moment.")
     ctx.summary = f"{after.called} is accepted by {accepted.name}: {after.total_text}."

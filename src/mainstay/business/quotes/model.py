@@ -253,3 +253,15 @@ class Quote(ListedQuote):
         if self.asked_before > max(self.total, 0):
             reasons.append(Reason(f"The deposit of {self.named} is more than it comes to.", "update_quote"))
         return reasons
+
+    def not_agreeable_at(self, total: int) -> list[Reason]:
+        """Why it cannot be accepted with options that make it come to this."""
+        told, otherwise = f"With these options {self.named} comes to", "Choose others, or revise the quote."
+        reasons = []
+        if total < 0:
+            reasons.append(Reason(f"{told} less than nothing. {otherwise}", "revise_quote"))
+        deposit = read_share(self.deposit, self.currency).of(total)
+        if deposit > max(total, 0):
+            asked = f"{amount_text(deposit, self.currency)} {self.currency}"
+            reasons.append(Reason(f"{told} less than its deposit of {asked}. {otherwise}", "revise_quote"))
+        return reasons

@@ -70,6 +70,7 @@ class OfferedQuoteOut(Shown):
     accepted_by: str | None
     accepted_on: str | None
     can_answer: bool = Field(description="Whether it can be accepted or declined now.")
+    can_accept: bool = Field(description="Whether it can be accepted now with these options.")
 
 
 class GetOfferedQuote(Input):
@@ -125,7 +126,17 @@ class Offered(Kept):
 
 
 # What is no column, but follows from the lines, the options and the moment.
-_FOUND_OUT = ("lines", "subtotal", "taken_off", "taxes", "deposit", "accepted_by", "accepted_on", "can_answer")
+_FOUND_OUT = (
+    "lines",
+    "subtotal",
+    "taken_off",
+    "taxes",
+    "deposit",
+    "accepted_by",
+    "accepted_on",
+    "can_answer",
+    "can_accept",
+)
 # Only what is told here is read: the customer's page is made of what was frozen.
 OFFERED = Listing(
     Offered,
@@ -237,6 +248,7 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
     total, subtotal = drawn.totals.total, sum(drawn.totals.amounts)
     deposit = read_share(quote.deposit, quote.currency).of(total) if quote.deposit else None
     acceptance = quote.acceptance or {}
+    can_answer = quote.status == "sent" and ctx.actor.subscribed
     return OfferedQuoteOut(
         object=OfferedQuoteOut.noun,
         id=quote.id,
@@ -254,7 +266,8 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
         deposit=None if deposit is None else amount_text(deposit, quote.currency),
         accepted_by=acceptance.get("name"),
         accepted_on=str(local_date(parse_moment(acceptance["at"]), house_of(ctx).time_zone)) if acceptance else None,
-        can_answer=quote.status == "sent" and ctx.actor.subscribed,
+        can_answer=can_answer,
+        can_accept=can_answer and not quote.not_agreeable_at(total),
     )
 
 

@@ -102,8 +102,8 @@ class OfferedPages:
         except Invalid as invalid:
             return await self._page(request, actor, fields, invalid)
         except (Conflict, Lapsed) as refusal:
-            # It was accepted, replaced or withdrawn meanwhile: the page says what has become of it.
-            return await self._page(request, actor, refusal=refusal)
+            # It was accepted, replaced or withdrawn meanwhile, or what was ticked takes off too much: the page says so.
+            return await self._page(request, actor, fields, refusal)
         return see_other(request.path.rpartition("/")[0], UNLISTED)
 
     async def _page(

@@ -18,7 +18,7 @@ for (const box of form ? form.querySelectorAll("input[type=checkbox]") : []) {
       const answer = await fetch(choose.formAction, { method: "POST", body: new URLSearchParams(new FormData(form)) });
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const part of ["#sums", "#answer button.primary"]) {
+      for (const part of ["#sums", "#order"]) {
         document.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     } catch {
