@@ -4,7 +4,7 @@ from cast import Cast
 from evidence import last_event
 from mainstay.business.jobs.operations import change_job_status, get_job, list_jobs
 from mainstay.business.schedule.cancelling import cancel_job
-from mainstay.business.schedule.operations import list_visits, set_visit_status
+from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid
 from mainstay.terms.rights import Role
 from scheduling import DAY, make_job, plan
@@ -27,6 +27,24 @@ def test_a_job_is_called_off_with_what_is_planned_for_it(cast: Cast) -> None:
     assert last_event(cast)["type"] == "job.cancelled"
     assert [one["status"] for one in cast.perform(list_visits, jobId=job["id"])["data"]] == ["done"]
     assert cast.perform(list_jobs, Role.SUBCONTRACTOR)["data"] == []
+
+
+def test_a_visit_that_has_started_is_called_off_too(cast: Cast) -> None:
+    job = make_job(cast)
+    plan(cast, Role.SUBCONTRACTOR, times=("08:00", "09:00"), jobId=job["id"])
+    begun = plan(cast, jobId=job["id"])
+    cast.perform(set_visit_status, visitId=begun["id"], status="started")
+    preview = cast.perform(cancel_job, Role.OFFICE, jobId=job["id"], reason="Sold the house")
+    assert preview["effects"][:2] == [
+        f"The visit of Mia Member, which has started, is cancelled: {DAY} from 10:00 to 11:00 (Europe/London).",
+        f"The visit of Sam Subcontractor is cancelled: {DAY} from 08:00 to 09:00 (Europe/London).",
+    ]
+    after = cast.perform(cancel_job, Role.OFFICE, jobId=job["id"], reason="Sold the house", confirmed=True)
+    assert (after["status"], after["nextVisitAt"]) == ("cancelled", None)
+    visit = cast.perform(get_visit, visitId=begun["id"])
+    assert (visit["status"], visit["startedAt"]) == ("cancelled", None)
+    # Whoever was there is free for something else.
+    assert plan(cast)["status"] == "planned"
 
 
 def test_a_reason_is_needed(cast: Cast) -> None:

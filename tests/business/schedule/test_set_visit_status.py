@@ -57,3 +57,16 @@ def test_what_was_cancelled_or_is_of_a_closed_job_is_not_started(cast: Cast) -> 
         cast.perform(change_job_status, jobId=late["jobId"], status=status)
     with pytest.raises(Blocked, match=r"is closed. Reopen it first"):
         cast.perform(set_visit_status, visitId=late["id"], status="started")
+
+
+@pytest.mark.parametrize("before", ["started", "done"])
+def test_what_is_of_a_closed_job_is_not_set_back_to_planned(cast: Cast, before: str) -> None:
+    visit = plan(cast)
+    cast.perform(set_visit_status, visitId=visit["id"], status=before)
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=visit["jobId"], status=status)
+    with pytest.raises(Blocked, match=r"^J-0001 is closed\. Reopen it first\.$"):
+        cast.perform(set_visit_status, visitId=visit["id"], status="planned")
+    assert cast.perform(get_job, jobId=visit["jobId"])["nextVisitAt"] is None
+    cast.perform(change_job_status, jobId=visit["jobId"], status="open")
+    assert cast.perform(set_visit_status, visitId=visit["id"], status="planned")["status"] == "planned"

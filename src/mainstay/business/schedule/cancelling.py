@@ -6,7 +6,9 @@ from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.events import JobCancelled
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.schedule.placing import Placement, withdraw
+from mainstay.business.schedule.changes import called_off
+from mainstay.business.schedule.model import Visit
+from mainstay.business.schedule.placing import withdraw
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.times import told
 from mainstay.kernel.context import Context
@@ -40,21 +42,19 @@ class CancelJob(Irrevocable):
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     """Cancel a job.
 
-    Its planned visits are cancelled with it; the preview names them. Hours and documents stay.
+    Its visits that are not done are cancelled with it; the preview names them. Hours and documents stay.
     """
     ctx.summary = f"{job.called} is cancelled: {given.reason}"
-    visits = VISITS.some(ctx, "visit.job_id = :job AND visit.status = 'planned'", _MOST, job=job.id)
+    visits = VISITS.some(ctx, "visit.job_id = :job AND visit.status IN ('planned', 'started')", _MOST, job=job.id)
     if len(visits) == _MOST:
-        text = f"{job.number} has too many planned visits to cancel at once."
+        text = f"{job.number} has too many visits to cancel at once."
         raise Conflict(f"{text} Cancel its series first (cancel_visit with the scope `all`).")
-    ctx.effects += [
-        f"The visit of {one.person_name or 'nobody yet'} is cancelled:"
-        f" {told(one.starts_at, one.ends_at, one.on, one.time_zone)}."
-        for one in visits[:_NAMED]
-    ]
+    # What someone is at now is named before what is only planned.
+    visits.sort(key=lambda one: one.status != "started")
+    ctx.effects += [_told(one) for one in visits[:_NAMED]]
     if len(visits) > _NAMED:
-        ctx.effects.append(f"{len(visits) - _NAMED} more planned visits are cancelled.")
-    withdraw(ctx, [Placement(one, {"status": "cancelled"}) for one in visits])
+        ctx.effects.append(f"{len(visits) - _NAMED} more visits are cancelled.")
+    withdraw(ctx, [called_off(one) for one in visits])
     facts = {"planned_visits": 0, "next_visit_at": None}
     after = jobs.save(ctx, job, {"status": "cancelled", "cancel_reason": given.reason, **facts})
     ctx.record(JobCancelled(after, job))
@@ -62,3 +62,9 @@ def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
 
 
 OPERATIONS = (cancel_job,)
+
+
+def _told(visit: Visit) -> str:
+    begun = ", which has started," if visit.status == "started" else ""
+    when = told(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
+    return f"The visit of {visit.person_name or 'nobody yet'}{begun} is cancelled: {when}."

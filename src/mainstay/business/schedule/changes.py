@@ -168,8 +168,12 @@ def moved(ctx: Context, given: MoveVisit, visit: Visit) -> list[Placement]:
 
 def cancelled(ctx: Context, given: CancelVisit, visit: Visit) -> list[Placement]:
     """The visit and those that go with it, called off."""
-    off = {"status": "cancelled", "started_at": None, "finished_at": None}
-    return [Placement(one, dict(off)) for one in [visit, *_going_with(ctx, visit, given.scope)]]
+    return [called_off(one) for one in [visit, *_going_with(ctx, visit, given.scope)]]
+
+
+def called_off(visit: Visit) -> Placement:
+    """The visit, cancelled; that it was begun counts no longer."""
+    return Placement(visit, {"status": "cancelled", "started_at": None, "finished_at": None})
 
 
 def zone_of(ctx: Context, site: str | None) -> str:
@@ -242,5 +246,5 @@ def _check_overlap(*, allowed: bool, reason: str | None) -> None:
 
 def _check_workable(ctx: Context, visit: Visit) -> None:
     job = JOBS.find(ctx, "job.id = :id", id=visit.about_job) if visit.about_job else None
-    if job and visit.status == "cancelled":
+    if job:
         refuse(job.not_workable())

@@ -181,7 +181,7 @@ def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit
     if visit.status == given.status:
         return visit
     job = JOBS.find(ctx, "job.id = :id", id=visit.about_job) if visit.about_job else None
-    if job and given.status != "planned":
+    if job:
         refuse(job.not_workable())
     after = store.save(ctx, visit, {"status": given.status, **_progress(ctx, given.status, visit)})
     if job:
