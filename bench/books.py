@@ -81,8 +81,8 @@ def shapes(ctx: Context) -> Shapes:
             {"description": f"Work of the day {line}", "unit": "h", "unitPrice": f"{45 + 10 * kind + line}.50"}
             for line in range(_LINES)
         ]
-        sold = made([NewLine.model_validate(line) for line in sent], PriceBook(ctx))
-        bought = made([NewOrderLine.model_validate(line) for line in sent], CostBook(ctx))
+        sold = made([NewLine.model_validate(line) for line in sent], PriceBook(ctx, inclusive=False))
+        bought = made([NewOrderLine.model_validate(line) for line in sent], CostBook(ctx, inclusive=False))
         invoices.append(_stored(drawn(ctx, sold, terms)))
         orders.append(_stored(order_columns(drawn_order(ctx, bought, CURRENCY))))
     return Shapes(invoices, orders)

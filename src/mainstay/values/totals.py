@@ -139,6 +139,16 @@ def rounded(numerator: int, denominator: int) -> int:
     return size if numerator >= 0 else -size
 
 
+def with_tax(net: int, percent: int) -> int:
+    """An amount or a price with the tax on it."""
+    return rounded(net * (WHOLE + percent), WHOLE)
+
+
+def without_tax(gross: int, percent: int) -> int:
+    """An amount or a price without the tax in it."""
+    return rounded(gross * WHOLE, WHOLE + percent)
+
+
 def _shared_out(discount: Discount, charges: Sequence[Charge], amounts: Sequence[int]) -> list[int]:
     """What a discount takes off each line."""
     places = [place for place, charge in enumerate(charges) if not charge.settled]
@@ -157,6 +167,6 @@ def _taxed_of_net(rate: Rate, net: int) -> Settled:
 
 
 def _taxed_of_gross(rate: Rate, gross: int) -> Settled:
-    net = rounded(gross * WHOLE, WHOLE + rate.percent)
+    net = without_tax(gross, rate.percent)
     tax = gross - net
     return Settled(net, tuple(spread(tax, rate.percents)) if rate.percent else tuple(0 for _ in rate.percents))

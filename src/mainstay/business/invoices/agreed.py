@@ -31,8 +31,8 @@ def price_of(ctx: Context, job: Job, house: House) -> Billed:
     left = agreed - billed
     if left <= 0:
         return Billed([], None, house.prices_include_tax)
-    rate, price = PriceBook(ctx).usual_rate, in_parts(left, house.currency)
     # A price is agreed before tax, also where others include it.
+    rate, price = PriceBook(ctx, inclusive=False).usual_rate, in_parts(left, house.currency)
     return Billed([Line(new_id("line"), job.title, unit_price=price, tax_rate_id=rate)], None, inclusive=False)
 
 

@@ -177,9 +177,9 @@ def _not_invoiced(ctx: Context, quote: Quote, issued: Sequence[Invoice]) -> int:
     return max(quote.total - sum(_billed_of_quote(ctx, quote, one) for one in own), 0)
 
 
-def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
+def work_of(prices: PriceBook, job: str, only: Sequence[str] | None, until: str | None, reader: Reader) -> list[Line]:
     """What was worked and bought for a job and is billable and on no invoice: all up to a date, or these."""
-    usual = PriceBook(ctx).usual_rate
+    ctx = prices.ctx
     entries = hours.to_bill(ctx, house_of(ctx), job, until)
     bought = materials.unbilled(ctx, job, until)
     if only is not None:
@@ -193,33 +193,34 @@ def work_of(ctx: Context, job: str, only: Sequence[str] | None, until: str | Non
         bought = [one for one in bought if one.id in only]
     if without := sum(entry.bill_rate is None for entry in entries):
         ctx.warnings.append(f"{without} of the hours have no rate to bill at, and come to nothing. Set their prices.")
-    worked = [_hours_line(entry, reader, usual) for entry in entries]
-    return [*worked, *(_material_line(one, usual) for one in bought)]
+    worked = [_hours_line(entry, reader, prices) for entry in entries]
+    return [*worked, *(_material_line(one, prices) for one in bought)]
 
 
-def _material_line(material: Material, usual: str | None) -> Line:
+def _material_line(material: Material, prices: PriceBook) -> Line:
+    rate = material.tax_rate_id or prices.usual_rate
     return Line(
         new_id("line"),
         material.description,
         item_id=material.item_id,
         quantity=material.quantity,
         unit=material.unit,
-        unit_price=material.price,
-        tax_rate_id=material.tax_rate_id or usual,
+        unit_price=prices.as_told_here(material.price, rate),
+        tax_rate_id=rate,
         cost=rounded(material.cost * UNIT, material.quantity) if material.quantity else None,
         source={"kind": material.kind, "id": material.id},
     )
 
 
-def _hours_line(entry: hours.ToBill, reader: Reader, usual: str | None) -> Line:
+def _hours_line(entry: hours.ToBill, reader: Reader, prices: PriceBook) -> Line:
     head = say(reader.language, "line.hours", day=reader.locale.day(entry.on), name=entry.person_name)
     return Line(
         new_id("line"),
         "\n".join(filter(None, (head, entry.note))),
         quantity=entry.quantity,
         unit="h",
-        unit_price=entry.bill_rate or 0,
-        tax_rate_id=usual,
+        unit_price=prices.as_told_here(entry.bill_rate or 0, prices.usual_rate),
+        tax_rate_id=prices.usual_rate,
         cost=entry.cost_rate,
         source={"kind": "timeEntry", "id": entry.id},
     )

@@ -211,10 +211,11 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
         changes["discount"] = given.discount and given.discount.kept(invoice.currency, "discount")
     discount = read_share(changes.get("discount", invoice.discount), invoice.currency)
     terms = Terms(invoice.currency, invoice.prices_include_tax, discount)
-    lines = _typed(edited(read_lines(invoice.lines), given.edits or [], PriceBook(ctx)))
+    prices = PriceBook(ctx, inclusive=invoice.prices_include_tax)
+    lines = _typed(edited(read_lines(invoice.lines), given.edits or [], prices))
     if given.sources:
         reader = reader_of(ctx, invoice.customer_id, house_of(ctx))
-        lines += work_of(ctx, _needed_job(invoice.job_id), given.sources, None, reader)
+        lines += work_of(prices, _needed_job(invoice.job_id), given.sources, None, reader)
     columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY), terms)
     after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
     if after is not invoice:
@@ -264,7 +265,8 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     refuse([] if of_archived else customer.not_usable())
     reader = reader_of(ctx, customer.id, house)
     billed = _of_quote(ctx, given, quote, reader) if quote else _without_quote(ctx, given, job, house)
-    lines = [*billed.lines, *_work(ctx, given, job, reader), *_typed(made(given.lines, PriceBook(ctx)))]
+    prices = PriceBook(ctx, inclusive=billed.inclusive)
+    lines = [*billed.lines, *_work(prices, given, job, reader), *_typed(made(given.lines, prices))]
     discount = given.discount.kept(house.currency, "discount") if given.discount else billed.discount
     site = given.site_id if "site_id" in given.model_fields_set else _site_of(quote, job)
     check_site(ctx, site, customer.id)
@@ -349,10 +351,10 @@ def _kind_of(given: DraftInvoice, billed: Billed) -> Kind:
     return "final" if any(line.deducts for line in billed.lines) else "standard"
 
 
-def _work(ctx: Context, given: DraftInvoice, job: Job | None, reader: Reader) -> list[Line]:
+def _work(prices: PriceBook, given: DraftInvoice, job: Job | None, reader: Reader) -> list[Line]:
     if not given.unbilled and not given.sources:
         return []
-    lines = work_of(ctx, _needed_job(job.id if job else None), given.sources, given.until, reader)
+    lines = work_of(prices, _needed_job(job.id if job else None), given.sources, given.until, reader)
     if not lines:
         refuse([Reason("There is nothing of this job that is approved and on no invoice or draft.", "review_hours")])
     return lines

@@ -8,11 +8,13 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.lines.model import Line, Terms, draw_up
+from mainstay.business.organisation.house import house_of
 from mainstay.business.pricelist.model import PriceItem, TaxRate
 from mainstay.business.pricelist.store import ITEMS, TAX_RATES
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import new_id
+from mainstay.values.totals import with_tax, without_tax
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,8 @@ class PriceBook:
     """Makes lines of what was sent, filled in from the price list."""
 
     ctx: Context
+    # Whether the prices of the document are with tax.
+    inclusive: bool
     # What was found of the rates that lines name: a document has many lines and few rates.
     _rates: dict[str, TaxRate | None] = field(default_factory=dict)
 
@@ -29,7 +33,8 @@ class PriceBook:
         if kind != "item":
             sent = {"kind": kind} | ({"description": sent["description"]} if "description" in sent else {})
         elif item := self._item(sent.get("item_id"), at):
-            sent = self.of_item(item) | sent | {"item_id": item.id}
+            rate = sent.get("tax_rate_id", item.tax_rate_id or self.usual_rate)
+            sent = self.of_item(item, rate) | sent | {"item_id": item.id}
         elif "tax_rate_id" not in sent:
             sent = sent | {"tax_rate_id": self.usual_rate}
         needed = ("description", "unit_price") if kind == "item" else ("description",)
@@ -46,9 +51,7 @@ class PriceBook:
         name = sent.get("tax_rate_id")
         if name is None:
             return
-        if name not in self._rates:
-            self._rates[name] = _find_rate(self.ctx, name)
-        rate = self._rates[name]
+        rate = self._rate(name)
         if rate is None or rate.status == "archived":
             problem = "is archived" if rate else "is no tax rate"
             raise Invalid([Fault(f"{at}.taxRateId", f"{problem}; list_tax_rates tells them")])
@@ -59,15 +62,33 @@ class PriceBook:
         row = self.ctx.rows.one("SELECT default_tax_rate_id FROM organisation WHERE id = :organisation")
         return str(row[0]) if row and row[0] else None
 
-    def of_item(self, item: PriceItem) -> dict[str, Any]:
-        """What an item says of a line, where the line itself says nothing else."""
+    def of_item(self, item: PriceItem, rate: str | None) -> dict[str, Any]:
+        """What an item says of a line that is taxed at a rate, where the line itself says nothing else."""
         return {
             "description": "\n".join(filter(None, (item.name, item.description))),
             "unit": item.unit,
-            "unit_price": item.sell_price,
+            "unit_price": None if item.sell_price is None else self.as_told_here(item.sell_price, rate),
             "cost": item.cost_price,
-            "tax_rate_id": item.tax_rate_id or self.usual_rate,
+            "tax_rate_id": rate,
         }
+
+    def as_told_here(self, price: int, rate: str | None) -> int:
+        """What the organisation has a price for, taxed at a rate, as the document tells it: with tax or before it."""
+        if self._house_includes_tax == self.inclusive:
+            return price
+        taxed = self._rate(rate) if rate else None
+        if taxed is None:
+            return price
+        return with_tax(price, taxed.percent) if self.inclusive else without_tax(price, taxed.percent)
+
+    @cached_property
+    def _house_includes_tax(self) -> bool:
+        return house_of(self.ctx).prices_include_tax
+
+    def _rate(self, name: str) -> TaxRate | None:
+        if name not in self._rates:
+            self._rates[name] = _find_rate(self.ctx, name)
+        return self._rates[name]
 
     def _item(self, name: str | None, at: str) -> PriceItem | None:
         if name is None:

@@ -51,9 +51,9 @@ class CostBook(PriceBook):
         if sent.get("quantity", 1) <= 0:
             raise Invalid([Fault(f"{at}.quantity", "is not above 0")])
 
-    def of_item(self, item: PriceItem) -> dict[str, Any]:
+    def of_item(self, item: PriceItem, rate: str | None) -> dict[str, Any]:
         """What an item says of a line."""
-        said = {"description": item.name, "unit": item.unit, "tax_rate_id": item.tax_rate_id or self.usual_rate}
+        said = {"description": item.name, "unit": item.unit, "tax_rate_id": rate}
         return said if item.cost_price is None else said | {"unit_price": item.cost_price}
 
 

@@ -162,7 +162,7 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
             "terms": given.terms if "terms" in given.model_fields_set else house.quote_terms,
             "discount": _kept(given, house.currency),
             "deposit": given.deposit and given.deposit.kept(house.currency, "deposit"),
-            **drawn(ctx, made(given.lines, PriceBook(ctx)), terms),
+            **drawn(ctx, made(given.lines, PriceBook(ctx, inclusive=house.prices_include_tax)), terms),
         },
     )
     ctx.record(QuoteCreated(quote))
@@ -197,7 +197,7 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
         quote.prices_include_tax,
         read_share(changes.get("discount", quote.discount), quote.currency),
     )
-    lines = edited(read_lines(quote.lines), given.edits or [], PriceBook(ctx))
+    lines = edited(read_lines(quote.lines), given.edits or [], PriceBook(ctx, inclusive=quote.prices_include_tax))
     after = QUOTES.save(ctx, quote, {**changes, **drawn(ctx, lines, terms)})
     if after is not quote:
         ctx.record(QuoteUpdated(after, quote))
