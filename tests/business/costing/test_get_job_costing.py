@@ -1,5 +1,6 @@
 import pytest
 
+from billing import an_invoice, issued, together
 from cast import Cast
 from labour import at, bill, decide, logged, new_job, new_visit, price
 from mainstay.business.costing.operations import get_job_costing
@@ -8,6 +9,8 @@ from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import Forbidden, NotFound
 from mainstay.terms.rights import Role
 from ordering import a_bill, ordered, put_on_invoice, received, to_bill
+from quoting import usual_tax
+from wares import a_rate, an_item
 
 
 @pytest.fixture
@@ -124,3 +127,46 @@ def test_the_field_is_told_nothing_of_it(busy: Cast, role: Role) -> None:
 def test_another_organisation_s_job_is_not_found(busy: Cast, stranger: Cast) -> None:
     with pytest.raises(NotFound):
         stranger.perform(get_job_costing, jobId=new_job(busy)["id"])
+
+
+def test_where_prices_are_told_with_tax_value_and_margin_are_before_it(busy: Cast) -> None:
+    usual_tax(busy)
+    decide(busy, prices_include_tax=1)
+    price(busy, Role.MEMBER, 50, 60)
+    job = new_job(busy)
+    logged(busy, jobId=job["id"], status="approved")
+    a_bill(busy, jobId=job["id"], lines=[{"description": "Valve", "unitPrice": "100"}], total="120")
+    before = busy.perform(get_job_costing, jobId=job["id"])
+    assert (before["cost"], before["value"], before["unbilled"]) == ("150.00", "150.00", "150.00")
+    assert (before["hours"][0]["value"], before["materials"]["value"]) == ("50.00", "100.00")
+    invoice = issued(busy, an_invoice(busy, jobId=job["id"], unbilled=True))
+    after = busy.perform(get_job_costing, jobId=job["id"])
+    assert invoice["margin"] == before["margin"] == after["margin"] == "0.00"
+    assert (invoice["net"], after["unbilled"]) == (before["unbilled"], "0.00")
+
+
+def test_what_is_unbilled_is_to_the_cent_what_the_invoice_says_before_tax(busy: Cast) -> None:
+    usual_tax(busy, "19")
+    decide(busy, prices_include_tax=1)
+    reduced = a_rate(busy, "VAT 7 %", components=[{"name": "VAT", "percent": "7"}])
+    exempt = a_rate(busy, "Exempt", category="exempt", components=[{"name": "VAT", "percent": "0"}])
+    job = new_job(busy)
+    for day, minutes in ((10, 7), (11, 20), (12, 59)):
+        logged(busy, jobId=job["id"], on=f"2026-11-{day}", minutes=minutes, status="approved")
+    sold = [("0.99", None), ("10.01", reduced), ("33.33", reduced), ("5.55", exempt)]
+    items = [an_item(busy, sellPrice=sell, costPrice="1", taxRateId=rate) for sell, rate in sold]
+    received(busy, ordered(busy, jobId=job["id"], lines=[{"itemId": item} for item in items]), *["1"] * len(items))
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert told["value"] == told["unbilled"] == together(told["hours"][0]["value"], told["materials"]["value"])
+    assert told["unbilled"] == an_invoice(busy, jobId=job["id"], unbilled=True)["net"]
+
+
+def test_rejected_hours_are_told_before_tax_and_count_for_nothing(busy: Cast) -> None:
+    usual_tax(busy)
+    decide(busy, prices_include_tax=1)
+    job = new_job(busy)
+    for status in ("approved", "rejected"):
+        logged(busy, jobId=job["id"], status=status)
+    told = busy.perform(get_job_costing, jobId=job["id"])
+    assert [(one["status"], one["value"]) for one in told["hours"]] == [("approved", "50.00"), ("rejected", "50.00")]
+    assert (told["value"], told["unbilled"], told["margin"]) == ("50.00", "50.00", "26.00")

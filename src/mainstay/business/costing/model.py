@@ -18,7 +18,9 @@ class CostedHours(BaseModel):
     entries: int = Field(description="How many.")
     minutes: int
     cost: PriceText = Field(description="By each person's cost per hour.")
-    value: PriceText = Field(description="What of it is billable, by each person's rate, rounded as when billing.")
+    value: PriceText = Field(
+        description="What of it is billable, by each person's rate, rounded as when billing; before tax."
+    )
     without_rate: int = Field(description="Entries whose person had no cost per hour: they are not in the cost.")
 
 
@@ -29,7 +31,9 @@ class CostedMaterials(BaseModel):
 
     lines: int = Field(description="How many lines of orders and bills.")
     cost: PriceText = Field(description="Received or billed by the supplier, before tax.")
-    value: PriceText = Field(description="What of it is billable, at the price list's price or with the markup.")
+    value: PriceText = Field(
+        description="What of it is billable, at the price list's price or with the markup; before tax."
+    )
 
 
 class UnbilledOut(Shown):
@@ -45,10 +49,14 @@ class UnbilledOut(Shown):
     entries: int = Field(description="How many entries of hours, all approved.")
     minutes: int = Field(title="Worked", description="As they were worked.")
     billable_minutes: int = Field(title="To bill", description="Each entry rounded up as the settings say.")
-    hours_amount: PriceText = Field(description="What the billable minutes come to, before tax.")
+    hours_amount: PriceText = Field(
+        description="What the billable minutes come to, as prices are told here: before tax or with it."
+    )
     without_rate: int = Field(description="Entries whose person had no rate to bill at: they are not in the amount.")
     materials: int = Field(description="How many lines of materials.")
-    materials_amount: PriceText = Field(description="What they come to, at the price list's price or with the markup.")
+    materials_amount: PriceText = Field(
+        description="What they come to, at the price list's price or with the markup; told likewise."
+    )
     amount: PriceText = Field(description="Hours and materials together.")
     first_on: str = Field(title="From", json_schema_extra={"format": "date"})
     last_on: str = Field(title="Until", json_schema_extra={"format": "date"})
@@ -70,11 +78,13 @@ class JobCostingOut(Shown):
     hours: list[CostedHours] = Field(description="By state; a timer that runs counts once it is stopped.")
     materials: CostedMaterials
     cost: PriceText = Field(description="Of all hours but those that were rejected, and of the materials.")
-    value: PriceText = Field(description="Likewise, what is billable of them.")
-    unbilled: PriceText = Field(description="What of it is on no invoice: materials, and hours that are approved.")
+    value: PriceText = Field(description="Likewise, what is billable of them, before tax.")
+    unbilled: PriceText = Field(
+        description="What of the value is on no invoice: materials, and hours that are approved."
+    )
     margin: PriceText | None = Field(
         description="What the job brings less what it cost: its budget where the price is fixed, else the value of its"
-        " hours and materials. Null for a fixed price without a budget."
+        " hours and materials, both before tax. Null for a fixed price without a budget."
     )
 
 

@@ -3,10 +3,13 @@
 from pydantic import Field
 
 from mainstay.business.costing import store
+from mainstay.business.costing.before_tax import before_tax
 from mainstay.business.costing.model import CostedHours, CostedMaterials, JobCostingOut, margin
+from mainstay.business.hours.store import minor_unit
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.organisation.house import house_of
+from mainstay.business.lines.pricing import PriceBook
+from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.rights import Right
@@ -30,11 +33,10 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
     # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
     job: Job = JOBS.fetch(ctx, given.job_id)
     house = house_of(ctx)
-    sums, budget = store.hours_of(ctx, house, job.id), job.budget
-    counted = [one for one in sums if one.status != "rejected"]
-    bought = store.materials_of(ctx, job.id)
-    cost = bought.cost + sum(one.cost for one in counted)
-    value = bought.value + sum(one.value for one in counted)
+    counted, rejected, bought = _taken(ctx, house, job)
+    parts: list[store.Sum | store.Materials] = [*counted, *bought]
+    cost, value = sum(one.cost for one in parts), sum(one.value for one in parts)
+    budget = job.budget
     left = margin(job.billing, budget, value, cost)
     return JobCostingOut(
         object=JobCostingOut.noun,
@@ -46,16 +48,30 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
         budget=None if budget is None else _price(budget),
         planned_minutes=store.planned_minutes(ctx, job.id),
         worked_minutes=sum(one.minutes for one in counted),
-        hours=[_shown(one) for one in sums],
-        materials=CostedMaterials(lines=bought.lines, cost=_price(bought.cost), value=_price(bought.value)),
+        hours=[_shown(one) for one in sorted([*counted, *rejected])],
+        materials=CostedMaterials(
+            lines=sum(one.lines for one in bought),
+            cost=_price(sum(one.cost for one in bought)),
+            value=_price(sum(one.value for one in bought)),
+        ),
         cost=_price(cost),
         value=_price(value),
-        unbilled=_price(bought.unbilled + sum(one.unbilled for one in sums)),
+        unbilled=_price(sum(one.unbilled for one in parts)),
         margin=None if left is None else _price(left),
     )
 
 
 OPERATIONS = (get_job_costing,)
+
+
+def _taken(ctx: Context, house: House, job: Job) -> tuple[list[store.Sum], list[store.Sum], list[store.Materials]]:
+    """The hours of a job that count, those that were rejected, and what was bought for it: all before tax."""
+    prices, unit = PriceBook(ctx, inclusive=False), minor_unit(house)
+    sums = store.hours_of(ctx, house, job.id)
+    counted = [one for one in sums if one.status != "rejected"]
+    rejected, _ = before_tax(prices, unit, [one for one in sums if one.status == "rejected"], [])
+    counted, bought = before_tax(prices, unit, counted, store.materials_of(ctx, job.id))
+    return counted, rejected, bought
 
 
 def _shown(one: store.Sum) -> CostedHours:

@@ -12,7 +12,7 @@ from mainstay.values.moments import Period, parse_moment
 
 
 class Sum(NamedTuple):
-    """The hours of a job in one state."""
+    """The hours of a job in one state; value, and what of it is unbilled, as prices are told."""
 
     status: str
     entries: int
@@ -43,25 +43,32 @@ _HOURS = (
 
 
 class Materials(NamedTuple):
-    """What was bought for a job."""
+    """What was bought for a job and is taxed at one rate; value, and what of it is unbilled, as prices are told."""
 
+    # None for the usual one.
+    tax_rate_id: str | None
     lines: int
     cost: int
     value: int
     unbilled: int
 
 
-def materials_of(ctx: Context, job: str) -> Materials:
-    """What was bought for a job, and what of it is billable."""
-    row = ctx.rows.one(_MATERIALS, job=job)
-    return Materials(*(int(number or 0) for number in row or (0, 0, 0, 0)))
+def materials_of(ctx: Context, job: str) -> list[Materials]:
+    """What was bought for a job, and what of it is billable, by the rate of tax."""
+    rows = ctx.rows.all(_MATERIALS, job=job)
+    return [
+        Materials(None if rate is None else str(rate), *(int(number or 0) for number in numbers))
+        for rate, *numbers in rows
+    ]
 
 
 _MATERIALS = (
-    "SELECT count(*), CAST(coalesce(sum(cost), 0) AS bigint),"
+    "SELECT (SELECT price_item.tax_rate_id FROM price_item"
+    " WHERE price_item.organisation_id = :organisation AND price_item.id = material.item_id) AS taxed_at,"
+    " count(*), CAST(coalesce(sum(cost), 0) AS bigint),"
     " CAST(coalesce(sum(CASE WHEN billable = 1 THEN value END), 0) AS bigint),"
     " CAST(coalesce(sum(CASE WHEN billable = 1 AND billed = 0 THEN value END), 0) AS bigint)"
-    " FROM material WHERE organisation_id = :organisation AND job_id = :job"
+    " FROM material WHERE organisation_id = :organisation AND job_id = :job GROUP BY taxed_at ORDER BY taxed_at"
 )
 
 
