@@ -121,8 +121,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
         after = settling.settle(ctx, after, paid=-surplus)
         left = f"{amount_text(surplus, invoice.currency)} {invoice.currency}"
         ctx.effects.append(f"{left} that was paid stays on the account of {invoice.customer_name}.")
-    if after.status == "credited" and sources.free(ctx, after):
-        ctx.effects.append("What it bills can be billed again.")
+    _let_go(ctx, after)
     settling.hand_down(ctx, after.job_id)
     ctx.post(printing(note.id, note.number))
     total = f"{amount_text(note.total, note.currency)} {note.currency}"
@@ -165,6 +164,22 @@ def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNot
 
 
 OPERATIONS = (credit_invoice, list_credit_notes, get_credit_note)
+
+
+def _let_go(ctx: Context, invoice: Invoice) -> None:
+    """Let what was credited be billed again: all of a whole invoice; of others, what it took off and does no more."""
+    if invoice.status == "credited":
+        if sources.free(ctx, invoice):
+            ctx.effects.append("What it bills can be billed again.")
+        return
+    taken_off = [(line.source["id"], line) for line in read_lines(invoice.lines) if line.source and line.deducts]
+    if not taken_off:
+        return
+    credited = _credited_before(ctx, invoice)
+    # One deposit is taken off on a line for each of its taxes.
+    stays = {deposit for deposit, line in taken_off if credited.get(line.id) != line.quantity}
+    for deposit in sources.free_these(ctx, invoice, {deposit for deposit, _ in taken_off} - stays):
+        ctx.effects.append(f"{INVOICES.fetch(ctx, deposit).named} is not taken off any more, and can be credited.")
 
 
 class _Credited(NamedTuple):

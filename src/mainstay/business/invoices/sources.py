@@ -1,6 +1,6 @@
 """What an invoice bills, each at most once: hours, materials, lines of quotes, and what was invoiced before."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mainstay.business.hours import store as hours
@@ -27,6 +27,13 @@ def free(ctx: Context, invoice: Invoice) -> int:
     held = _held(ctx, invoice)
     _let_go(ctx, held)
     return len(held)
+
+
+def free_these(ctx: Context, invoice: Invoice, wanted: Collection[str]) -> list[str]:
+    """Let these of what an invoice bills be billed again, as far as it still has them; which those are."""
+    held = {source: kind for source, kind in _held(ctx, invoice).items() if source in wanted}
+    _let_go(ctx, held)
+    return list(held)
 
 
 def sources_of(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
