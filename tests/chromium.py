@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect, sync_playwright
 
 from visiting import Somebody
 
@@ -94,6 +94,11 @@ def fill_in_sign_in(page: Page, person: Somebody) -> None:
     page.get_by_label("E-mail address").fill(person.email)
     page.get_by_label("Password").fill(person.password)
     page.get_by_role("button", name="Sign in").click()
+
+
+def booked(page: Page, visit: dict[str, object]) -> Locator:
+    """A visit on the board."""
+    return page.locator(f".booked[href='/schedule/visits/{visit['id']}']")
 
 
 def check_page(page: Page) -> None:

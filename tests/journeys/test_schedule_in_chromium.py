@@ -1,12 +1,13 @@
 """The schedule in a real browser: by mouse, by keyboard, without scripts, on a phone."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import NARROW, TINY, check_page, open_page, sign_in, without_scripts
+from chromium import NARROW, TINY, booked, check_page, open_page, sign_in, without_scripts
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, list_visits
@@ -74,6 +75,11 @@ def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Pag
     page.locator(f"[href='/schedule/visits/{made['id']}']").drag_to(cell)
     expect(page.locator("#dragged")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
     assert cast.perform(get_visit, visitId=made["id"])["personName"] == "Mia Member"
+    check_page(page)
+    # Where the overlap is allowed is one press away.
+    page.locator("#dragged").get_by_role("link", name="Move it with the form").click()
+    expect(page).to_have_url(re.compile(f"/schedule/visits/{made['id']}/move$"))
+    expect(page.get_by_label("May overlap")).to_be_visible()
 
 
 def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
@@ -257,11 +263,6 @@ def save(page: Page) -> None:
     """Save where a visit was moved to; then the page is there anew."""
     with page.expect_navigation():
         page.keyboard.press("Enter")
-
-
-def booked(page: Page, visit: dict[str, object]) -> Locator:
-    """A visit on the board."""
-    return page.locator(f".booked[href='/schedule/visits/{visit['id']}']")
 
 
 def pull(page: Page, visit: dict[str, object], hours: float) -> float:

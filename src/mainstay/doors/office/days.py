@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.words import clock, long_day
 from mainstay.values.moments import beginning_of, local_date, moment_text, parse_moment
+from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
 
 Shown = dict[str, Any]
@@ -75,7 +76,7 @@ class Day:
             free = next((number for number, end in enumerate(ends) if end <= starts), len(ends))
             lane = min(free, _MOST_LANES - 1)
             ends[lane : lane + 1] = [until]
-            items.append(_item(visit) | self._place(visit) | {"lane": lane})
+            items.append(_item(visit) | _taken(visit, self._zone.key) | self._place(visit) | {"lane": lane})
         return {
             "id": person["id"],
             "name": person["name"],
@@ -83,7 +84,7 @@ class Day:
             "items": items,
             "anytime": [_item(one) for one in visits if not one["startsAt"]],
             "works": [self._place(one) for one in person["works"]],
-            "away": [self._place(one) | {"words": _leave(one)} for one in person["away"]],
+            "away": [self._place(one) | _leave(one, self._zone.key) for one in person["away"]],
         }
 
     def _place(self, one: Mapping[str, Any]) -> dict[str, int]:
@@ -124,7 +125,7 @@ class Week:
                         {
                             **told,
                             "items": self._by_cell.get((person["id"], day), []),
-                            "away": [_leave(one) for one in person["away"] if _touches(one, span)],
+                            "away": [_leave(one, self._zone) for one in person["away"] if _touches(one, span)],
                             "off": bool(person["id"]) and not any(_touches(one, span) for one in person["works"]),
                         }
                         for day, told, span in dates
@@ -161,7 +162,7 @@ class Week:
         for visit in self.found["visits"]:
             on = visit["on"]
             day = date.fromisoformat(on) if on else local_date(parse_moment(visit["startsAt"]), self._zone)
-            cells.setdefault((visit["personId"] or "", day), []).append(_item(visit))
+            cells.setdefault((visit["personId"] or "", day), []).append(_item(visit) | _taken(visit, self._zone))
         return cells
 
     @property
@@ -219,6 +220,16 @@ def _touches(one: Mapping[str, Any], span: tuple[str, str]) -> bool:
     return bool(one["startsAt"] < end and one["endsAt"] > begin)
 
 
-def _leave(one: Mapping[str, Any]) -> str:
-    asked = ", not decided yet" if one["status"] == "requested" else ""
-    return f"{words_of(one['kind'])}{asked}"
+def _taken(one: Mapping[str, Any], zone: str) -> Shown:
+    """From when until when something takes someone's time, as the clocks of a place show it; nothing for any time."""
+    if not one["startsAt"]:
+        return {}
+    return {"from": wall_text(one["startsAt"], zone), "until": wall_text(one["endsAt"], zone)}
+
+
+def _leave(one: Mapping[str, Any], zone: str) -> Shown:
+    """Time off as it stands on a board; what is not decided yet is in nobody's way."""
+    kind = words_of(one["kind"])
+    if one["status"] == "requested":
+        return {"words": f"{kind}, not decided yet"}
+    return {"words": kind, "called": f"time off ({kind.lower()})", **_taken(one, zone)}

@@ -38,10 +38,7 @@ for (const place of document.querySelectorAll("[data-person]")) {
     if (!held) return;
     event.preventDefault();
     place.classList.add("over");
-    if (place.dataset.quarters && held.booked.dataset.for) {
-      const at = quarter(place, event.clientX - held.grip);
-      warn(place, clashes(place, held.booked, at, Number(held.booked.dataset.for)));
-    }
+    warn(place, clashes(place, held.booked, minutes(held.booked, place, event.clientX - held.grip)));
   });
   place.addEventListener("dragleave", (event) => {
     if (!place.contains(event.relatedTarget)) leave(place);
@@ -98,10 +95,19 @@ async function send(booked, change) {
     }
     const refused = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice.bad, .fault");
     tell(refused ? refused.textContent.replace(/^[\s!]+/, "").trim() : "The visit was not moved.");
+    told.append(" ", formOf(booked));
   } catch {
     tell("The visit was not moved: the server cannot be reached. Try again.");
   }
   return false;
+}
+
+// The way to the form by which a visit is moved: more can be said there than by dragging.
+function formOf(booked) {
+  const way = document.createElement("a");
+  way.href = booked.dataset.move;
+  way.textContent = "Move it with the form";
+  return way;
 }
 
 // Let the end of a visit be dragged; letting go sends it.
@@ -139,9 +145,9 @@ function lengthen(wanted) {
   const at = Number(booked.dataset.at);
   resized.length = Math.min(Math.max(wanted, 1), Number(track.dataset.quarters) - at);
   item.classList.replace(`for-${length}`, `for-${resized.length}`);
-  const found = clashes(track, booked, at, resized.length);
-  warn(track, found);
   const more = (resized.length - resized.before) * 15;
+  const found = clashes(track, booked, 0, more);
+  warn(track, found);
   if (!found.length) tell(more ? `${Math.abs(more)} minutes ${more < 0 ? "shorter" : "longer"}.` : "As long as before.", false);
 }
 
@@ -230,7 +236,8 @@ function showMoved() {
   if (length) stand(moved, { at, length });
   keepingFocus(() => laneOf(place, length).append(item));
   for (const other of document.querySelectorAll(".clash")) other.classList.remove("clash");
-  const found = length ? clashes(place, booked, at, length) : [];
+  const { begins, ends } = laterBy();
+  const found = clashes(place, booked, begins, ends);
   warn(place, found);
   if (!found.length) tell(`${wordsOfMoved(place)}. Enter saves it, Escape leaves it as it was.`, false);
 }
@@ -254,11 +261,17 @@ function laneOf(place, length) {
 function wordsOfMoved(place) {
   const named = place.closest(".day > div, tr").querySelector("h2, th");
   const who = [...named.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join("");
-  const by = (moved.at - moved.home.at) * 15;
-  const ends = by + (moved.length - moved.home.length) * 15;
-  const [begins, ...others] = moved.booked.querySelector(".when").textContent.split(/(?=–)/);
-  const times = putOff(begins, by) + others.map((text) => putOff(text, ends)).join("");
+  const { begins, ends } = laterBy();
+  const [first, ...others] = moved.booked.querySelector(".when").textContent.split(/(?=–)/);
+  const times = putOff(first, begins) + others.map((text) => putOff(text, ends)).join("");
   return [who.trim(), place.dataset.label, times].filter(Boolean).join(", ");
+}
+
+// How many minutes later what was moved begins, and how many it ends.
+function laterBy() {
+  const { home, at, length } = moved;
+  const begins = minutesBetween(home.place, placeOf(moved)) + (at - home.at) * 15;
+  return { begins, ends: begins + (length - home.length) * 15 };
 }
 
 // The same text, with each time in it so much later.
@@ -274,11 +287,11 @@ async function put() {
     return;
   }
   moved.busy = true;
-  const days = Math.round((Date.parse(place.dataset.day) - Date.parse(home.place.dataset.day)) / 86400000);
+  const { begins, ends } = laterBy();
   sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
   const done = await send(booked, (fields) => {
-    shift(fields, place.dataset.person, days * 1440 + (at - home.at) * 15);
-    stretch(fields, (length - home.length) * 15);
+    shift(fields, place.dataset.person, begins);
+    stretch(fields, ends - begins);
   });
   if (!done) {
     sessionStorage.removeItem(FOCUSED);
@@ -317,18 +330,23 @@ function within(number, count) {
   return Math.min(Math.max(number, 0), count - 1);
 }
 
-// What else of the same person is at this time, as far as it is shown.
-function clashes(track, booked, at, length) {
-  return [...track.querySelectorAll(".booked[data-for]")].filter((other) => {
-    const begins = Number(other.dataset.at);
-    return other !== booked && begins < at + length && at < begins + Number(other.dataset.for);
-  });
+// What is in the way, as far as it is shown, of a visit that begins and ends so many minutes later: whatever else the same
+// person has then, also on the days beside, since a night belongs to two.
+function clashes(place, booked, begins, ends = begins) {
+  if (!booked.dataset.from) return [];
+  const from = later(booked.dataset.from, begins);
+  const until = later(booked.dataset.until, ends);
+  return [...place.parentElement.querySelectorAll("[data-from]")].filter(
+    (other) => other !== booked && other.dataset.from < until && from < other.dataset.until,
+  );
 }
 
-function warn(track, found) {
-  if (!track.dataset.person) found = [];
-  track.classList.toggle("clash", found.length > 0);
-  if (found.length) tell(`Overlaps ${found.map((one) => one.querySelector("strong").textContent).join(", ")}.`);
+function warn(place, found) {
+  if (!place.dataset.person) found = [];
+  place.classList.toggle("clash", found.length > 0);
+  // Time off of several days stands on each of them.
+  const names = new Set(found.map((one) => one.dataset.called ?? one.querySelector("strong").textContent));
+  if (found.length) tell(`Overlaps ${[...names].join(", ")}.`);
   else told.hidden = true;
 }
 
@@ -346,9 +364,12 @@ function quarter(track, left) {
 
 // How far a visit was dragged: by days in a week, by quarters of an hour in a day.
 function minutes(booked, place, left) {
-  const days = Math.round((Date.parse(place.dataset.day) - Date.parse(booked.dataset.day)) / 86400000);
-  if (!place.dataset.quarters || booked.dataset.at === undefined) return days * 1440;
+  if (!place.dataset.quarters || booked.dataset.at === undefined) return minutesBetween(booked, place);
   return (quarter(place, left) - Number(booked.dataset.at)) * 15;
+}
+
+function minutesBetween(one, other) {
+  return Math.round((Date.parse(other.dataset.day) - Date.parse(one.dataset.day)) / 86400000) * 1440;
 }
 
 // The same wall time, so much later; what is only a date stays one.
