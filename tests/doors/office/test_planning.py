@@ -103,6 +103,10 @@ def test_a_clash_is_named_and_nothing_is_done(cast: Cast, office: Visit) -> None
     assert refused.status_code == 409
     assert f"Sam Subcontractor is at {theirs['jobNumber']} Mend the roof" in words(refused.text)
     assert "find_free_time" not in refused.text
+    # Where the overlap is allowed is one press away.
+    way = f"/schedule/visits/{mine['id']}/move"
+    assert f'<a href="{way}">{mine["jobNumber"]} Mend the roof</a>.' in refused.text
+    assert "May overlap" in words(office.get(way).text)
     # What was typed is there still, and is put right on the same page.
     again = form.then(refused)
     assert again.fields[again.at(mine, "who")] == cast.people[Role.SUBCONTRACTOR]
