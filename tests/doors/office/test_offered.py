@@ -68,9 +68,24 @@ def test_reading_changes_nothing_whoever_follows_the_link(
     link, before = link_to(server, quote), now(cast, quote)
     for _ in range(3):
         assert Visit(server).get(link).status_code == 200
-    for path in ("accept", "decline", "seen", "choose"):
-        assert Visit(server).get(f"{link}/{path}").status_code == 405
+    assert Visit(server).get(f"{link}/seen").status_code == 405
+    for path in ("accept", "decline", "choose"):
+        assert Visit(server).follow(Visit(server).get(f"{link}/{path}")).status_code == 200
     assert now(cast, quote) == before
+
+
+@pytest.mark.parametrize("form", ["accept", "decline", "choose"])
+def test_whoever_opens_the_address_of_a_form_again_finds_the_quote(
+    server: RunningServer, quote: dict[str, Any], form: str
+) -> None:
+    link = link_to(server, quote)
+    for method in ("GET", "HEAD"):
+        answer = server.request(method, f"{link}/{form}")
+        assert (answer.status_code, answer.headers["Location"]) == (303, link)
+    for method in ("PUT", "DELETE", "PATCH"):
+        assert server.request(method, f"{link}/{form}").status_code == 405
+    # Also where there is none behind it, nobody is led to the office.
+    assert server.request("GET", f"/q/none/{form}").headers["Location"] == "/q/none"
 
 
 def test_that_it_was_seen_is_told_once_by_the_page_that_shows_it(

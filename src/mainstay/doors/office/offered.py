@@ -19,9 +19,9 @@ from mainstay.business.quotes.public import (
     see_offered_quote,
 )
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.linked import UNLISTED, LinkedPages
+from mainstay.doors.office.linked import UNLISTED, LinkedPages, LinkedView
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import Route, leads_to
 from mainstay.doors.pages.render import render, see_other
 from mainstay.identity.links import Kind, LinkMaker
 from mainstay.kernel.operation import Operation
@@ -31,6 +31,7 @@ from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Conflict, Invalid, Lapsed, Refusal
 
+_ONE = "/q/{token}"
 _CHOSEN = "chosen "
 
 
@@ -43,15 +44,19 @@ class OfferedPages:
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        one, entered = "/q/{token}", self._linked.entered
+        one, entered = _ONE, self._linked.entered
         return [
             Route("GET", one, entered(self.show)),
             Route("GET", f"{one}/pdf", entered(self.pdf)),
             Route("POST", f"{one}/seen", entered(self.seen)),
-            Route("POST", f"{one}/choose", entered(self.choose)),
-            Route("POST", f"{one}/accept", entered(self.accept)),
-            Route("POST", f"{one}/decline", entered(self.decline)),
+            *self._form_at(f"{one}/choose", self.choose),
+            *self._form_at(f"{one}/accept", self.accept),
+            *self._form_at(f"{one}/decline", self.decline),
         ]
+
+    def _form_at(self, path: str, view: LinkedView) -> list[Route]:
+        """Where a form is sent; whoever opens that address, as from a restored tab, finds the quote."""
+        return [Route("POST", path, self._linked.entered(view)), Route("GET", path, leads_to(_ONE))]
 
     async def show(self, request: Request, actor: Actor) -> Response:
         """The quote as it stands; reading it changes nothing."""
