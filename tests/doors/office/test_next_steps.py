@@ -206,6 +206,13 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
     assert steps() == {}
 
 
+def test_the_first_customers_are_typed_or_brought_over_from_a_file(server: RunningServer, cast: Cast) -> None:
+    office = visit_as(server, cast, Role.OWNER)
+    typed = '<a href="/customers/new">Add a customer</a>'
+    assert f'{typed}, or <a href="/settings/import">bring them over from a file</a></li>' in office.get("/").text
+    assert office.get("/settings/import").status_code == 200
+
+
 def test_a_site_and_a_contact_lead_to_their_customer(server: RunningServer, cast: Cast) -> None:
     customer = a_customer(cast)
     office = visit_as(server, cast, Role.OFFICE)

@@ -4,22 +4,33 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
+from mainstay.business.importing.model import KINDS
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.pricelist.taxes import list_tax_rates, save_tax_rate
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.importing import PATH as IMPORT
 from mainstay.kernel.operation import Operation
 
 
+class _Way(NamedTuple):
+    """Another way to do the same, for those who may go it."""
+
+    words: str
+    path: str
+    does: Operation
+
+
 class _Step(NamedTuple):
-    """One of the first steps: what does it, where, and how one sees that it is done."""
+    """One of the first steps: what does it, where, how one sees that it is done, and in which other way one does it."""
 
     words: str
     path: str
     does: Operation
     is_done: Callable[[Desk, Guest], Awaitable[bool]]
+    other_way: _Way | None = None
 
 
 async def first_steps(desk: Desk, guest: Guest) -> list[dict[str, Any]]:
@@ -42,7 +53,12 @@ async def before_invoicing(desk: Desk, guest: Guest) -> list[dict[str, Any]]:
 
 async def _told(desk: Desk, guest: Guest, steps: tuple[_Step, ...]) -> list[dict[str, Any]]:
     return [
-        {"words": step.words, "path": step.path, "done": await step.is_done(desk, guest)}
+        {
+            "words": step.words,
+            "path": step.path,
+            "done": await step.is_done(desk, guest),
+            "other_way": step.other_way if step.other_way and guest.may(step.other_way.does) else None,
+        }
         for step in steps
         if guest.may(step.does)
     ]
@@ -68,7 +84,11 @@ async def _never(_desk: Desk, _guest: Guest) -> bool:
 
 _BEGINNING = (
     _Step(
-        "Add a customer, or bring them over from a file", "/customers/new", create_customer, _is_there(list_customers)
+        "Add a customer",
+        "/customers/new",
+        create_customer,
+        _is_there(list_customers),
+        _Way("bring them over from a file", IMPORT, KINDS["customers"].makes),
     ),
     _Step("Create the first job", "/jobs/new", create_job, _is_there(list_jobs)),
     _Step("Invite the people you work with", "/people/invite", invite_person, _is_there(list_people, before=1)),
