@@ -122,6 +122,25 @@ def test_columns_are_told_apart_by_hand(server: RunningServer, cast: Cast) -> No
     assert names(cast) == ["Calder"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "known_by"),
+    [
+        ("customers", "their name"),
+        ("sites", "their customer, name and address"),
+        ("contacts", "their customer and name"),
+        ("jobs", "everything that stands in them"),
+        ("suppliers", "their name"),
+        ("price items", "their code or, without one, their name"),
+    ],
+)
+def test_what_a_row_is_known_again_by_is_told_of_every_kind(
+    server: RunningServer, cast: Cast, kind: str, known_by: str
+) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    told = words(orla.get(hand_in(orla, CSV, kind).headers["location"]).text)
+    assert f"Rows without a reference are known again by {known_by}, so that" in told
+
+
 def test_jobs_are_brought_over_too(server: RunningServer, cast: Cast) -> None:
     orla = visit(server, cast, Role.OFFICE)
     for kind, content in (("customers", CSV), ("jobs", b"Customer,Title\nC-1,Boiler\nRyburn,Roof\n")):

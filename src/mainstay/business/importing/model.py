@@ -71,6 +71,7 @@ class Kind:
     # What tells one from the others where a file has no references; a row's whole content where nothing does. Where a
     # row has a code, that does alone.
     told_apart_by: tuple[str, ...]
+    # The same in words, of several rows.
     told_apart: str
     # Whether one is known by its name alone, among all there are.
     by_name: bool = False
@@ -129,7 +130,7 @@ KINDS: Mapping[str, Kind] = {
             update_customer,
             "customerId",
             ("name",),
-            "its name",
+            "their name",
             by_name=True,
         ),
         Kind(
@@ -148,7 +149,7 @@ KINDS: Mapping[str, Kind] = {
             save_site,
             "siteId",
             (CUSTOMER, "name", "address.line1", "address.postalCode"),
-            "its customer, name and address",
+            "their customer, name and address",
         ),
         Kind(
             "contacts",
@@ -167,7 +168,7 @@ KINDS: Mapping[str, Kind] = {
             save_contact,
             "contactId",
             (CUSTOMER, "name"),
-            "its customer and name",
+            "their customer and name",
         ),
         Kind(
             "jobs",
@@ -192,7 +193,7 @@ KINDS: Mapping[str, Kind] = {
             update_job,
             "jobId",
             (),
-            "everything in the row",
+            "everything that stands in them",
             only_new=frozenset({"status", CUSTOMER}),
         ),
         Kind(
@@ -217,7 +218,7 @@ KINDS: Mapping[str, Kind] = {
             save_supplier,
             "supplierId",
             ("name",),
-            "its name",
+            "their name",
             by_name=True,
         ),
         Kind(
