@@ -2,9 +2,10 @@
 
 import pytest
 
-from billing import a_sold_quote, an_hour, an_invoice, changed, issued, now, worked_job
+from billing import BOILER, FLUE, a_sold_quote, an_hour, an_invoice, changed, issued, now, worked_job
 from cast import Cast
-from mainstay.business.invoices.operations import list_invoices
+from mainstay.business.invoices.operations import delete_draft_invoice, list_invoices
+from mainstay.business.invoices.sending import send_invoice
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.terms.refusal import Blocked, Invalid
 from mainstay.terms.rights import Role
@@ -48,6 +49,77 @@ def test_a_line_of_a_quote_is_billed_at_no_more_than_was_quoted(cast: Cast) -> N
     back = {"edit": "set", "lineId": line["id"], "quantity": line["quantity"]}
     changed(cast, final, back, {"edit": "add", "description": "More of it", "unitPrice": "100"})
     assert issued(cast, final)["number"] == "INV-0001"
+
+
+def test_what_the_quote_takes_off_is_taken_off_the_invoice(cast: Cast) -> None:
+    usual_tax(cast)
+    quote = a_sold_quote(cast, discount={"percent": "10"})
+    draft = an_invoice(cast, quoteId=quote["id"])
+    told = "Less discounts, {} is billed for lines of Q-0001, and 981.99 was quoted. Take off as much as the quote"
+    for discount, billed in ((None, "1091.10"), ({"percent": "9.99"}, "982.10"), ({"amount": "109.10"}, "982.00")):
+        changed(cast, draft, discount=discount)
+        preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=draft["id"], deliver="none")
+        assert [one.startswith(told.format(billed)) for one in preview["blockers"]] == [True]
+        with pytest.raises(Blocked) as refused:
+            issued(cast, draft)
+        assert [reason.unblock for reason in refused.value.reasons] == ["update_invoice"]
+    changed(cast, draft, discount={"amount": "109.11"})
+    assert issued(cast, draft)["total"] == quote["total"]
+
+
+def test_a_discount_may_be_given_up_for_something_that_is_added(cast: Cast) -> None:
+    quote = a_sold_quote(cast, discount={"percent": "10"})
+    draft = an_invoice(cast, quoteId=quote["id"])
+    rebate: dict[str, object] = {"edit": "add", "description": "As agreed on the phone", "unitPrice": "-109.11"}
+    assert issued(cast, changed(cast, draft, rebate, discount=None))["total"] == quote["total"]
+
+
+@pytest.mark.parametrize("discount", [{"percent": "12.5"}, {"amount": "0.13"}])
+def test_lines_of_a_quote_are_billed_one_by_one_whatever_its_discount_is_rounded_to(
+    cast: Cast, discount: dict[str, str]
+) -> None:
+    lines = [{"description": f"Clip {number}", "unitPrice": "0.20"} for number in range(5)]
+    quote = a_sold_quote(cast, *lines, discount=discount)
+    for line in quote["lines"][:3]:
+        issued(cast, an_invoice(cast, quoteId=quote["id"], quoteLines=[line["id"]]))
+    rest = an_invoice(cast, quoteId=quote["id"])
+    issued(cast, changed(cast, rest, {"edit": "remove", "lineId": rest["lines"][0]["id"]}))
+    whole = an_invoice(cast, quoteId=a_sold_quote(cast, *lines, discount=discount)["id"])
+    assert issued(cast, changed(cast, whole, {"edit": "remove", "lineId": whole["lines"][0]["id"]}))["number"]
+
+
+def test_another_rate_of_tax_bills_no_more_than_was_quoted(cast: Cast) -> None:
+    usual_tax(cast, "5")
+    quote = a_sold_quote(cast, discount={"percent": "10"})
+    draft = an_invoice(cast, quoteId=quote["id"])
+    rate = usual_tax(cast)
+    edits = [{"edit": "set", "lineId": line["id"], "taxRateId": rate} for line in draft["lines"]]
+    assert issued(cast, changed(cast, draft, *edits))["net"] == quote["net"]
+
+
+def test_a_line_that_takes_something_off_is_not_left_out(cast: Cast) -> None:
+    old: dict[str, object] = {"description": "Old boiler taken back", "unitPrice": "-100"}
+    quote = a_sold_quote(cast, BOILER, old, FLUE)
+    boiler, rebate, flue = quote["lines"]
+    issued(cast, an_invoice(cast, quoteId=quote["id"], quoteLines=[flue["id"]]))
+    draft = an_invoice(cast, quoteId=quote["id"])
+    left_out = next(line for line in draft["lines"] if line["source"]["id"] == rebate["id"])
+    changed(cast, draft, {"edit": "remove", "lineId": left_out["id"]})
+    preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=draft["id"], deliver="none")
+    told = "Old boiler taken back of -100.00 was quoted too and is on no invoice, so more is billed of Q-0001 than was"
+    assert preview["blockers"] == [f"{told} quoted. Delete this draft, and draft it anew with that line."]
+    with pytest.raises(Blocked):
+        issued(cast, draft)
+    cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=draft["id"], confirmed=True)
+    anew = issued(cast, an_invoice(cast, quoteId=quote["id"], quoteLines=[boiler["id"], rebate["id"]]))
+    assert anew["net"] == "900.00"
+
+
+def test_a_line_that_takes_something_off_may_come_last(cast: Cast) -> None:
+    old: dict[str, object] = {"description": "Old boiler taken back", "unitPrice": "-50"}
+    quote = a_sold_quote(cast, BOILER, FLUE, old)
+    issued(cast, an_invoice(cast, quoteId=quote["id"], quoteLines=[quote["lines"][0]["id"]]))
+    assert issued(cast, an_invoice(cast, quoteId=quote["id"]))["net"] == "41.10"
 
 
 def test_a_line_that_bills_something_stays_one_with_a_price(cast: Cast) -> None:

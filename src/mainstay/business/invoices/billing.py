@@ -9,6 +9,7 @@ from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.hours import store as hours
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.model import PARTS, Invoice
+from mainstay.business.invoices.quoted import beyond_together
 from mainstay.business.lines.edits import LineEdit
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
 from mainstay.business.lines.pricing import PriceBook, rates_of
@@ -103,7 +104,7 @@ def _billed_of_quote(ctx: Context, quote: Quote, invoice: Invoice) -> int:
 
 
 def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
-    """Why more would be billed of a quote than was quoted: a line that grew, or a part that is not taken off."""
+    """Why more would be billed of a quote than was quoted: lines that grew, or a part that is not taken off."""
     if invoice.quote_id is None:
         return []
     quote = QUOTES.fetch(ctx, invoice.quote_id)
@@ -117,6 +118,7 @@ def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
             what = line["description"].splitlines()[0]
             told = f"{what} is billed at {line['amount']}, and {agreed} was quoted. Bill what is more on another line."
             reasons.append(Reason(told, "update_invoice"))
+    reasons += beyond_together(ctx, quote, invoice, _billed_among(ctx, quote))
     if is_billed(ctx, quote):
         told = "{} is a part of {} that is not taken off here. Draft the invoice anew, or credit {} first."
         reasons += [
