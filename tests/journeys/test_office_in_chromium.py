@@ -284,6 +284,19 @@ def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
         check_page(page)
 
 
+def test_all_of_the_sidebar_is_seen_on_a_low_window(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    cast.perform(update_organisation, name=LONG_NAME)
+    with open_page(browser, server.url, (1280, 640)) as page:
+        sign_in(page, somebody(cast))
+        sidebar = page.locator(".side")
+        assert sidebar.evaluate("side => side.scrollHeight - side.clientHeight") == 0
+        expect(sidebar.get_by_role("link", name="Settings")).to_be_in_viewport(ratio=1)
+        expect(sidebar.get_by_label("Your account")).to_be_in_viewport(ratio=1)
+        expect(sidebar.get_by_title(LONG_NAME)).to_be_visible()
+        heights = sidebar.locator("nav a").evaluate_all("links => links.map(link => link.offsetHeight)")
+        assert min(heights) >= 24, "rows that are slimmer are hard to hit"
+
+
 def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> None:
     invite_someone_with_a_long_name(cast)
     sign_in(page, somebody(cast))

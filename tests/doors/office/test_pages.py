@@ -8,9 +8,10 @@ import httpx2
 import pytest
 
 from cast import Cast
+from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.rights import Role
 from running import RunningServer
-from visiting import Visit, visit
+from visiting import Visit, visit, words
 
 PUBLIC = ["/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/invitation/x", "/reset-password/x"]
 OFFICE = [
@@ -129,6 +130,37 @@ def test_only_areas_that_exist_are_in_the_navigation(server: RunningServer, cast
     )
     assert links == [*work, *trade, "/people", "/settings"]
     assert {visiting.get(link).status_code for link in links} == {200}
+
+
+@pytest.mark.parametrize(
+    ("role", "tabs"),
+    [
+        (Role.OWNER, ["Home", "Schedule", "Jobs", "Search"]),
+        (Role.OFFICE, ["Home", "Schedule", "Jobs", "Search"]),
+        (Role.MEMBER, ["Today", "Schedule", "Hours", "Jobs"]),
+        (Role.SUBCONTRACTOR, ["Today", "Schedule", "Hours", "Jobs"]),
+    ],
+)
+def test_a_phone_has_the_tabs_of_the_office_or_of_the_field(
+    server: RunningServer, cast: Cast, role: Role, tabs: list[str]
+) -> None:
+    bar = tab_bar(visit(server, cast, role))
+    assert tabs_in(bar) == tabs
+    assert re.findall(r'<a href="([^"]*)" aria-current', bar) == ["/"]
+
+
+def test_a_tab_that_is_of_no_use_gives_way_to_the_next(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_settings, subcontractorsLogHours=False)
+    bar = tab_bar(visit(server, cast, Role.SUBCONTRACTOR))
+    assert tabs_in(bar) == ["Today", "Schedule", "Jobs", "Search"]
+
+
+def tab_bar(visiting: Visit) -> str:
+    return visiting.get("/").text.partition('<nav class="tabbar"')[2].partition("<details")[0]
+
+
+def tabs_in(bar: str) -> list[str]:
+    return [words(link) for link in re.findall(r"<a [^>]*>.*?</a>", bar)]
 
 
 def asked_for(link: str) -> str:

@@ -267,6 +267,7 @@ class Desk:
     def page(self, template: str, guest: Guest, status: int = 200, *, headers: Headers = (), **shown: Any) -> Response:
         """A page in the office's frame."""
         groups = [guest.of_use(group) for group in frame.GROUPS]
+        tabs = frame.OFFICE_TABS if guest.actor.may(frame.IN_OFFICE) else frame.FIELD_TABS
         return render(
             template,
             status,
@@ -278,6 +279,8 @@ class Desk:
             zone=guest.time_zone,
             here=guest.here,
             groups=[group for group in groups if group],
+            phone_tabs=guest.of_use(tabs)[: frame.TABS],
+            search_area=frame.SEARCH,
             settings_areas=guest.of_use(frame.SETTINGS),
             developer_areas=guest.of_use(frame.DEVELOPER),
             purchasing_areas=guest.of_use(frame.PURCHASING),

@@ -42,6 +42,8 @@ class Area(NamedTuple):
     right: Right | None = None
     # What is below it; of these, too, one must be of use.
     within: tuple["Area", ...] = ()
+    # What its tab on a phone is called, if otherwise.
+    tab: str = ""
 
 
 # What one buys, and from whom.
@@ -50,14 +52,24 @@ PURCHASING: tuple[Area, ...] = (
     Area("Bills", "/purchasing/bills", operation=list_bills),
     Area("Suppliers", "/suppliers", operation=list_suppliers),
 )
-# Areas in groups, as they stand in the sidebar one below the other; on a phone, the first four are its tabs.
+_HOME = Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z")
+_SCHEDULE = Area("Schedule", "/schedule", "M5 6h14v13H5zM5 10h14M9 4v4M15 4v4", list_visits)
+_JOBS = Area(
+    "Jobs",
+    "/jobs",
+    "M8 7V5.5A1.5 1.5 0 0 1 9.5 4h5A1.5 1.5 0 0 1 16 5.5V7M4 8h16v11H4zM4 13h16",
+    list_jobs,
+)
+_HOURS = Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours)
+SEARCH = Area("Search", "/search", "M10.5 4.5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15 15l4.5 4.5")
+# The first of these that are of use are the tabs of a phone: in the office, where one sees all work, and in the field.
+TABS = 4
+IN_OFFICE = Right.ALL_JOBS_READ
+OFFICE_TABS = (_HOME, _SCHEDULE, _JOBS, SEARCH)
+FIELD_TABS = (_HOME._replace(tab="Today"), _SCHEDULE, _HOURS, _JOBS, SEARCH)
+# Areas in groups, as they stand in the sidebar one below the other.
 GROUPS: tuple[tuple[Area, ...], ...] = (
-    (
-        Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z"),
-        Area("Schedule", "/schedule", "M5 6h14v13H5zM5 10h14M9 4v4M15 4v4", list_visits),
-        Area("Jobs", "/jobs", "M8 7V5.5A1.5 1.5 0 0 1 9.5 4h5A1.5 1.5 0 0 1 16 5.5V7M4 8h16v11H4zM4 13h16", list_jobs),
-        Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours),
-    ),
+    (_HOME, _SCHEDULE, _JOBS, _HOURS),
     (
         Area(
             "Customers",
