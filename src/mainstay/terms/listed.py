@@ -1,6 +1,6 @@
 """How a list is narrowed, ordered and seen by different people; and the statements that follow from it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -42,6 +42,8 @@ class Own:
     # of what lists are narrowed and ordered by, under the same names. A page starts there, and so stays flat.
     granted: str = field(default="", kw_only=True)
     copies: tuple[str, ...] = field(default=(), kw_only=True)
+    # Whoever has this right is told of the other rows as well, though not everything.
+    glimpsed: Right | None = field(default=None, kw_only=True)
     # And what those see who lack another right as well.
     narrower: "Own | None" = field(default=None, kw_only=True)
 
@@ -50,6 +52,13 @@ class Own:
         if may(self.unless):
             return None
         return self.narrower.for_those_who(may) or self if self.narrower else self
+
+    def idle(self, filters: Mapping[str, object], may: Callable[[Right], bool]) -> frozenset[str]:
+        """The filters by which those who may do this much could only ask for what they see anyway: their own."""
+        own = self.for_those_who(may)
+        if own is None or not own.column or (own.glimpsed and may(own.glimpsed)):
+            return frozenset()
+        return frozenset(name for name, condition in filters.items() if condition == f"{own.column} = :{name}")
 
     def holds(self, table: str) -> str:
         """The condition under which the record of a row is theirs."""

@@ -9,6 +9,7 @@ import pytest
 
 from cast import Cast
 from mainstay.backing.database import Handle
+from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import list_people
 from mainstay.doors.office.address import ListAddress
 from mainstay.kernel.context import Envelope
@@ -137,6 +138,32 @@ def test_a_filter_is_a_plain_form_and_keeps_what_else_was_chosen(server: Running
 @pytest.mark.parametrize("query", ["status=asleep", "role=boss", "order=colour", "startingAfter=nobody"])
 def test_what_cannot_be_chosen_is_refused(server: RunningServer, cast: Cast, query: str) -> None:
     assert visit(server, cast).get(f"/people?{query}").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "chosen"),
+    [
+        (Role.MEMBER, "/hours", False),
+        (Role.OFFICE, "/hours", True),
+        (Role.MEMBER, "/time-off", False),
+        (Role.OFFICE, "/time-off", True),
+        # Members see when their team is where.
+        (Role.MEMBER, "/schedule/visits", True),
+        (Role.SUBCONTRACTOR, "/schedule/visits", False),
+        (Role.MEMBER, "/jobs", True),
+    ],
+)
+def test_nobody_chooses_a_person_among_what_is_their_own(
+    server: RunningServer, cast: Cast, role: Role, path: str, *, chosen: bool
+) -> None:
+    page = visit(server, cast, role).get(path).text
+    assert bool(re.search(r'<select name="(p|leadP)ersonId">', page)) is chosen
+
+
+def test_members_who_see_no_team_schedule_choose_nobody_there(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_settings, membersSeeTeamSchedule=False)
+    page = visit(server, cast, Role.MEMBER).get("/schedule/visits").text
+    assert 'name="personId"' not in page
 
 
 def test_what_no_list_knows_is_left_out_of_its_addresses() -> None:

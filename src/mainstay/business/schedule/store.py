@@ -148,7 +148,7 @@ def _made(kind: type[V], details: Mapping[str, str], unless: Right, *, briefly: 
             "at_site": "NULL" if briefly else _OF_JOB.format("site_id"),
             "begins_at": "visit.begins_at",
         },
-        own=Own("visit.person_id", unless=unless),
+        own=Own("visit.person_id", unless=unless, glimpsed=Right.ALL_SCHEDULE_READ),
         filters={
             "person_id": "visit.person_id = :person_id",
             "series_id": "visit.series_id = :series_id",

@@ -58,6 +58,8 @@ class Arrangement:
     # The columns of the list behind the name, and the facts on the record's page.
     columns: tuple[str, ...]
     facts: tuple[str, ...]
+    # Of the columns, those that a phone shows below the name: what is called the same is told apart by them.
+    apart: tuple[str, ...] = ()
     # None where there is only one.
     lists: Operation | None = None
     creates: Operation | None = None
@@ -97,6 +99,8 @@ class Arrangement:
     # By what may stand against itself: what is done instead, and where one sees what is in its way.
     alternatives: Mapping[str, Operation] = field(default_factory=dict)
     in_the_way: Callable[[Record], Sequence[Action]] = lambda _record: ()
+    # What comes before all that is done to the record, though another operation does it: a timer is stopped.
+    leading: Callable[[Record], Sequence[Action]] = lambda _record: ()
     # Whether a record is called by an amount, which each country writes in its own way.
     by_amount: bool = False
     # Where one goes on when a record is gone, if that is not its list.
@@ -122,7 +126,8 @@ class Arrangement:
 
     def actions(self, desk: Desk, record: Record) -> list[Action]:
         """What can be done with a record, each with its address; what needs no answer is one button."""
-        return [self.action(desk.operations[name], record) for name in record["availableActions"]]
+        own = [self.action(desk.operations[name], record) for name in record["availableActions"]]
+        return [*self.leading(record), *own]
 
     def action(self, operation: Operation, record: Record) -> Action:
         """One thing that can be done with a record."""

@@ -112,6 +112,7 @@ PAYMENTS = Arrangement(
     by_amount=True,
     below=lambda payment: str(payment["customerName"]),
     columns=("on", "method", "reference", "unallocated", "status"),
+    apart=("on",),
     facts=(
         "customerName",
         "on",

@@ -13,7 +13,7 @@ from mainstay.doors.office.export import Export
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.showing import is_amount, labels, visible
+from mainstay.doors.pages.showing import is_amount, known, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Invalid
@@ -74,13 +74,15 @@ class RecordList:
 
     def _row(self, guest: Guest, record: Record) -> dict[str, Any]:
         of = self.of
+        cells = of.cells(self.lists.output, self._columns(guest), record, guest.here)
         return {
             "record": record,
             "called": of.called_here(record, guest.here),
             "below": of.below(record),
-            "path": self.of.path_of(record["id"]),
-            "cells": of.cells(self.lists.output, self._columns(guest), record, guest.here),
-            "actions": self.of.actions(self.desk, record),
+            "apart": [cell.text for cell in known(cells) if cell.name in of.apart],
+            "path": of.path_of(record["id"]),
+            "cells": cells,
+            "actions": of.actions(self.desk, record),
         }
 
     def _heads(
@@ -101,12 +103,19 @@ class RecordList:
 
     async def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress, dict[str, str]]:
         """What the list can be narrowed to, what it is narrowed to, and how people call that."""
-        asked = [one for one in asked_of(self.lists, guest.actor.rights) if one.name != _CURSOR]
+        idle = self._idle(guest)
+        asked = [one for one in asked_of(self.lists, guest.actor.rights) if one.name not in idle]
         words = query_words(guest.request)
         offered, written = await References(self.desk).narrowing(guest, asked, words)
         choices = {one.name: one for one in offered if one.choices or one.refers or one.kind in _PLAIN}
         names = frozenset(choices) | ({SEARCH} & self.lists.input.model_fields.keys())
         return choices, ListAddress.read(self.of.path, words, names), written
+
+    def _idle(self, guest: Guest) -> frozenset[str]:
+        """The fields of the list that narrow nothing for whoever looks."""
+        fields, listing = self.lists.input.model_fields, self.of.gets.on
+        idle = listing.own.idle(listing.filters, guest.actor.may) if listing and listing.own else ()
+        return frozenset({_CURSOR, *(fields[name].alias or name for name in idle)})
 
     async def _tabs(self, guest: Guest, at: ListAddress, choices: Mapping[str, Asked]) -> list[dict[str, Any]]:
         """The states of the list, each with how many there are in it of what is shown."""
