@@ -45,6 +45,18 @@ def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: C
     assert sorted(entry["minutes"] for entry in found) == [1, 450]
 
 
+def test_on_a_phone_hours_of_different_days_are_told_apart(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = somebody(cast, Role.MEMBER)
+    for day in ("2026-03-02", "2026-03-03"):
+        cast.perform(log_hours, personId=person.id, on=day, minutes=195)
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, person)
+        page.goto("/hours")
+        for day in ("2 Mar 2026", "3 Mar 2026"):
+            expect(page.get_by_role("row", name="3:15").get_by_text(day).locator("visible=true")).to_have_count(1)
+        check_page(page)
+
+
 def test_the_clock_of_a_timer_runs_on(server: RunningServer, cast: Cast, browser: Browser) -> None:
     person = somebody(cast, Role.MEMBER)
     with open_page(browser, server.url) as page:

@@ -8,12 +8,12 @@ from apps import begin_session
 from cast import Cast
 from filling import as_opened
 from labour import logged, new_job
-from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
+from mainstay.business.hours.operations import delete_hours, get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import submit_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.doors.office import approval
 from mainstay.doors.office.week import monday_of
-from mainstay.doors.pages.words import date_words
+from mainstay.doors.pages.words import date_words, moment
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from mainstay.values.moments import local_date
@@ -157,6 +157,38 @@ def test_a_timer_survives_a_reload_and_is_stopped(server: RunningServer, cast: C
     stopped = visiting.submit(WEEK, "/hours/timer/stop", note="Flushed the pipes")
     assert stopped.headers["Location"] == f"{WEEK}?done=stop_timer"
     assert [entry["status"] for entry in own(cast, person)] == ["draft", "draft"]
+
+
+def test_a_timer_is_stopped_on_its_own_page_and_in_the_list(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    office, _ = come_in(server, cast, Role.OFFICE)
+    for stops, week in ((visiting, WEEK), (office, f"{WEEK}?person={person.id}")):
+        entry = cast.perform(start_timer, personId=person.id)
+        page = stops.get(f"/hours/{entry['id']}").text
+        assert page.index("Stop timer") < page.index("Delete hours")
+        assert re.search(r'<button class="primary" type="submit">Stop timer</button>', page)
+        assert "Stop timer" in words(stops.get("/hours?status=running").text)
+        fields = {"person": person.id, "on": entry["on"]}
+        assert all(f'name="{name}" value="{value}"' in page for name, value in fields.items())
+        stopped = stops.answer(page, "/hours/timer/stop", **fields)
+        mark = "&" if "?" in week else "?"
+        assert stopped.headers["Location"] == f"{week}{mark}done=stop_timer"
+        assert cast.perform(get_time_entry, timeEntryId=entry["id"])["status"] == "draft"
+        assert "Stop timer" not in stops.get(f"/hours/{entry['id']}").text
+        cast.perform(delete_hours, timeEntryId=entry["id"], confirmed=True)
+
+
+def test_home_tells_of_a_timer_that_runs_and_stops_it(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    assert "Your timer runs" not in visiting.get("/").text
+    entry = cast.perform(start_timer, personId=person.id, jobId=job["id"])
+    page = visiting.get("/").text
+    told = words(page)
+    assert "Your timer runs 0:00" in told
+    assert f"{job['number']} Replace the boiler Since {moment(entry['startedAt'], 'Europe/London')}" in told
+    assert visiting.answer(page, "/hours/timer/stop").status_code == 303
+    assert "Your timer runs" not in visiting.get("/").text
 
 
 def test_hours_of_a_day_are_logged_quickly(server: RunningServer, cast: Cast) -> None:

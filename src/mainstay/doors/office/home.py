@@ -8,6 +8,7 @@ from typing import Any
 
 from mainstay.backing.database import EVERY
 from mainstay.business.costing.unbilled import list_unbilled
+from mainstay.business.hours.operations import list_hours
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import next_step
@@ -15,6 +16,7 @@ from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.first_steps import before_invoicing, first_steps
+from mainstay.doors.office.timer import STOP, running_timer
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.showing import state_of
@@ -61,6 +63,8 @@ class Home:
             revenue=_with_path(overview["revenue"], here) if overview["revenue"] else None,
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
+            timer=await running_timer(self.desk, guest, str(guest.actor.id)) if guest.may(list_hours) else None,
+            stop=STOP,
             steps=steps,
             invoicing=[] if steps else await before_invoicing(self.desk, guest),
             may_bill=guest.may(list_unbilled),

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import orjson
 
 from mainstay.business.costing.unbilled import list_unbilled
-from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
+from mainstay.business.hours.operations import delete_hours, get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import list_jobs
@@ -17,10 +17,11 @@ from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
 from mainstay.doors.office.approval import Approval
-from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.arrangement import Action, Arrangement, label_of
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
+from mainstay.doors.office.timer import STOP, running_timer
 from mainstay.doors.office.to_bill import ToBill
 from mainstay.doors.office.week import DAYS, NO_JOB, Deed, deeds, monday_of, week_of
 from mainstay.doors.pages.asking import Asked
@@ -32,13 +33,21 @@ from mainstay.kernel.perform import Stage
 from mainstay.terms.refusal import Invalid, Refusal, Stale
 from mainstay.terms.rights import Right
 from mainstay.values.durations import hours_text, read_minutes
-from mainstay.values.moments import parse_moment
 
 # So many entries are shown of a week and the one before, and so many jobs are listed to choose from.
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
 _JOB = Asked("job", "Job", None, "reference", required=False, refers="job")
 _NONE = {NO_JOB, "no job"}
-_SENT_FROM_WEEK = ("/hours/week/log", "/hours/timer/start", "/hours/timer/stop")
+_SENT_FROM_WEEK = ("/hours/week/log", "/hours/timer/start", STOP)
+
+
+def _stopping(entry: Mapping[str, Any]) -> Sequence[Action]:
+    """The way to stop a timer that runs, for those who may also discard it."""
+    if entry["minutes"] is not None or delete_hours.name not in entry["availableActions"]:
+        return ()
+    whose_week = {"person": entry["personId"], "on": entry["on"]}
+    return (Action(label_of(stop_timer), STOP, plain=True, answers=whose_week),)
+
 
 HOURS = Arrangement(
     title="Hours",
@@ -51,6 +60,7 @@ HOURS = Arrangement(
     called=lambda entry: f"{_length(entry)} · {entry['personName']}",
     below=lambda entry: f"{entry['jobNumber']} {entry['jobTitle']}" if entry["jobId"] else "No job",
     columns=("status", "on", "note"),
+    apart=("on",),
     facts=(
         "personName",
         "on",
@@ -71,6 +81,7 @@ HOURS = Arrangement(
     above="hours_above.html",
     more="time_entry.html",
     empty="No hours yet. Log some, or start a timer.",
+    leading=_stopping,
     notes=True,
 )
 
@@ -124,7 +135,7 @@ class Hours:
             Route("POST", "/hours/week", enter(self.save)),
             Route("POST", "/hours/week/log", enter(self.log)),
             Route("POST", "/hours/timer/start", enter(self.start)),
-            Route("POST", "/hours/timer/stop", enter(self.stop)),
+            Route("POST", STOP, enter(self.stop)),
             *(Route("GET", path, leads_to("/hours/week")) for path in _SENT_FROM_WEEK),
             *Approval(self.desk).routes(),
             *ToBill(self.desk).routes(),
@@ -236,7 +247,8 @@ class Hours:
             more=entries["hasMore"],
             before=at.of(at.monday - timedelta(days=DAYS)),
             after=at.of(at.monday + timedelta(days=DAYS)),
-            timer=await self._timer(guest, at),
+            timer=await running_timer(self.desk, guest, at.person),
+            stop=STOP,
             jobs=await self._likely_first(guest, at, jobs["data"]),
             many_jobs=jobs["hasMore"],
             people=await self._people(guest),
@@ -266,14 +278,6 @@ class Hours:
         found = await self.desk.perform(guest, list_visits, asked)
         planned = [visit["jobId"] for visit in found["data"]]
         return sorted(jobs, key=lambda job: planned.index(job["id"]) if job["id"] in planned else len(planned))
-
-    async def _timer(self, guest: Guest, at: _Place) -> dict[str, Any] | None:
-        found = await self.desk.perform(guest, list_hours, {"personId": at.person, "status": "running", "limit": 1})
-        if not found["data"]:
-            return None
-        entry: dict[str, Any] = found["data"][0]
-        passed = self.desk.visitors.stage.clock() - parse_moment(entry["startedAt"])
-        return entry | {"passed": max(passed // timedelta(minutes=1), 0)}
 
     async def _people(self, guest: Guest) -> list[dict[str, Any]]:
         if not guest.actor.may(Right.ALL_HOURS_READ):
