@@ -7,11 +7,13 @@ from urllib.parse import parse_qsl
 import orjson
 import pytest
 
+from billing import an_invoice, issued, paid
 from cast import Cast
 from mainstay.backing.database import Handle
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import list_people
 from mainstay.doors.office.address import ListAddress
+from mainstay.doors.pages.words import date_words
 from mainstay.kernel.context import Envelope
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
@@ -158,6 +160,12 @@ def test_nobody_chooses_a_person_among_what_is_their_own(
 ) -> None:
     page = visit(server, cast, role).get(path).text
     assert bool(re.search(r'<select name="(p|leadP)ersonId">', page)) is chosen
+
+
+def test_payments_of_one_amount_are_told_apart_by_their_date_on_a_phone(server: RunningServer, cast: Cast) -> None:
+    payment = paid(cast, issued(cast, an_invoice(cast)))
+    page = visit(server, cast).get("/payments").text
+    assert f'<span class="apart">{date_words(payment["on"])} · </span>' in page
 
 
 def test_members_who_see_no_team_schedule_choose_nobody_there(server: RunningServer, cast: Cast) -> None:

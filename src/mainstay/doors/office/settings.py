@@ -87,7 +87,6 @@ WORK = Arrangement(
     called=lambda work: str(work["about"]),
     below=lambda _: "",
     columns=("problem", "failedAt"),
-    apart=("failedAt",),
     facts=("problem", "failedAt", "attempts"),
     empty="There is nothing that could not be done.",
 )
