@@ -96,15 +96,15 @@ def _of_text(content: bytes, remarks: list[str]) -> Iterator[tuple[int, list[str
     told = re.fullmatch(r"sep=(.)\r?", first)
     separator = told[1] if told else _separator(text)
     lines = csv.reader(StringIO(rest if told else text, newline=""), delimiter=separator, strict=True)
-    before = 1 if told else 0
-    number = before + 1
+    # As a spreadsheet counts them: a cell of several lines makes no more rows.
+    number = 1 if told else 0
     try:
         for cells in lines:
+            number += 1
             yield number, [_one_line(cell) for cell in cells]
-            number = before + lines.line_num + 1
     except csv.Error:
         raise NotATable(
-            f"Row {number} cannot be read: its quotes do not fit together, or a cell is far too long. Save the file"
+            f"Row {number + 1} cannot be read: its quotes do not fit together, or a cell is far too long. Save the file"
             " anew as CSV."
         ) from None
 

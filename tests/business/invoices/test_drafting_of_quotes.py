@@ -174,8 +174,9 @@ def test_a_part_that_was_not_sent_is_not_taken_off_and_that_is_said(cast: Cast) 
     part = an_invoice(cast, quoteId=quote["id"], part={"percent": "30"})
     made = an_invoice(cast, quoteId=quote["id"])
     assert (made["kind"], made["total"]) == ("standard", quote["total"])
-    told = "A draft of a deposit invoice for Q-0001 is there, which is not taken off. Send or delete it first."
-    assert made["warnings"] == [told]
+    told = "A draft of a deposit invoice for Q-0001 is there, which is not taken off."
+    way = "Delete this draft, send that one and draft this anew; or delete that one."
+    assert made["warnings"] == [f"{told} {way}"]
     # Then it comes too late: nothing takes it off.
     blocked = "All of Q-0001 is on other invoices, which do not take this one off. Delete it, or those drafts, first."
     preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=part["id"], deliver="none")

@@ -293,7 +293,7 @@ def _deductions(ctx: Context, quote: Quote, reader: Reader) -> list[Line]:
         if before.status == "draft":
             ctx.warnings.append(
                 f"A draft of a {before.kind} invoice for {quote.named} is there, which is not taken off."
-                " Send or delete it first."
+                " Delete this draft, send that one and draft this anew; or delete that one."
             )
         elif before.is_issued:
             lines += _deduction(ctx, quote, before, reader)
