@@ -31,7 +31,7 @@ from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
-from mainstay.business.purchasing import bills, ending, receiving
+from mainstay.business.purchasing import bills, ending, receiving, repricing
 from mainstay.business.purchasing import operations as orders
 from mainstay.business.purchasing import proofs as purchase_proofs
 from mainstay.business.purchasing import rewording as purchase_rewording
@@ -122,6 +122,7 @@ CATALOGUE = Catalogue(
     chores=(
         *rewording.CHORES,
         *purchase_rewording.CHORES,
+        *repricing.CHORES,
         *moved.CHORES,
         *overdue.CHORES,
         *schedule_telling.CHORES,

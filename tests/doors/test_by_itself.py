@@ -304,6 +304,7 @@ def test_the_house_does_these_by_itself() -> None:
         "reword_records_of_customer",
         "reword_records_of_supplier",
         "reword_records_of_job",
+        "price_materials_anew",
         "tell_of_moved_jobs",
         "reckon_days_anew",
         "tell_of_schedule",

@@ -10,6 +10,7 @@ from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.jobs.operations import get_job, update_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
+from mainstay.business.purchasing import repricing
 from mainstay.business.purchasing.bills import update_bill, void_bill
 from mainstay.terms.refusal import Blocked, Invalid
 from ordering import (
@@ -27,7 +28,7 @@ from ordering import (
 from quoting import a_draft, accepted, sent, usual_tax
 from recording import readings
 from telling import set_columns
-from trade import a_customer, a_job
+from trade import a_customer, a_job, left_to_do, work_off
 from wares import an_item
 
 
@@ -51,6 +52,26 @@ def test_what_came_and_what_was_billed_can_be_billed_on(cast: Cast) -> None:
     # It stays the same one while it grows.
     received(cast, order, "1")
     assert next((one.id, one.quantity) for one in to_bill(cast, job)) == (pipe.id, 50_000)
+
+
+def test_what_is_on_no_invoice_is_priced_anew_when_prices_are_told_with_tax_or_before_it(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However many there are, some at a time.
+    monkeypatch.setattr(repricing, "_AT_ONCE", 1)
+    usual_tax(cast)
+    job = bought_for(cast)
+    received(cast, ordered(cast, jobId=job["id"], lines=[PIPE]), "10")
+    a_bill(cast, jobId=job["id"], lines=[VALVE], total="48")
+    before = [one.price for one in to_bill(cast, job)]
+    cast.perform(update_settings, pricesIncludeTax=True)
+    work_off(cast)
+    assert [one.price for one in to_bill(cast, job)] == [price * 12 // 10 for price in before]
+    cast.perform(update_settings, pricesIncludeTax=False)
+    work_off(cast)
+    assert [one.price for one in to_bill(cast, job)] == before
+    cast.perform(update_settings, pricesIncludeTax=False, materialsMarkupPercent=10)
+    assert left_to_do(cast) == []
 
 
 def test_the_price_is_that_of_the_price_list_or_the_cost_with_the_usual_markup(cast: Cast) -> None:

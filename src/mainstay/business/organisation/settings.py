@@ -13,6 +13,7 @@ from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Grant, Right
@@ -31,6 +32,10 @@ class Numbering(BaseModel):
     )
     digits: WholeNumber = omittable(ge=1, le=10, description="How many digits at least.")
     next: WholeNumber | None = Field(None, ge=1, le=10**9, description="Which comes next; it can only be raised.")
+
+
+# The kind of the letter that is left where prices are told with tax that were told before it, or the other way round.
+TOLD_OTHERWISE = "price_materials_anew"
 
 
 class SettingsOut(Record):
@@ -75,6 +80,7 @@ class Settings(Kept):
 
     grants: str
     mail_texts: dict[str, Any]
+    prices_include_tax: bool
 
     @property
     def called(self) -> str:
@@ -201,6 +207,8 @@ def save(ctx: Context, given: UpdateSettings, settings: Settings) -> Settings:
     for name in numbered:
         _number(ctx, name, getattr(given, name))
     after = SETTINGS.save(ctx, settings, _kept(given, settings))
+    if after.prices_include_tax != settings.prices_include_tax:
+        ctx.post(Letter(TOLD_OTHERWISE, {}, "What materials are billed at"))
     return SETTINGS.fetch(ctx, None) if numbered else after
 
 

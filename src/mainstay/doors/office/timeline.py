@@ -74,6 +74,7 @@ IN_THE_PAST = {
     "save_tax_rate": "Tax rate saved",
     "save_supplier": "Supplier saved",
     "reword_records_of_supplier": "Supplier renamed",
+    "price_materials_anew": "Materials priced anew, with tax or before it",
     "draft_quote": "Quote drafted",
     "update_quote": "Quote changed",
     "revise_quote": "Next revision drafted",
