@@ -327,10 +327,13 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
         page.get_by_label("Decision").select_option("approve")
         page.get_by_role("button", name="Decide").click()
         page.get_by_role("link", name="Move these visits").click()
-        for mark in page.get_by_label("Mark ").all():
+        marks = page.get_by_label("Mark ")
+        expect(marks).to_have_count(2)
+        for mark in marks.all():
             mark.check()
         page.get_by_label("Give them to").select_option(label="Sam Subcontractor")
         page.get_by_role("button", name="Fill in").click()
+        expect(page.locator("tr.changed")).to_have_count(2)
         page.locator(".stuck").get_by_role("button", name="Look at it").click()
         # One of them clashes: that one goes to the day after.
         expect(page.get_by_role("alert")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
