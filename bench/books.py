@@ -82,7 +82,7 @@ def shapes(ctx: Context) -> Shapes:
             for line in range(_LINES)
         ]
         sold = made([NewLine.model_validate(line) for line in sent], PriceBook(ctx, inclusive=False))
-        bought = made([NewOrderLine.model_validate(line) for line in sent], CostBook(ctx, inclusive=False))
+        bought = made([NewOrderLine.model_validate(line) for line in sent], CostBook(ctx))
         invoices.append(_stored(drawn(ctx, sold, terms)))
         orders.append(_stored(order_columns(drawn_order(ctx, bought, CURRENCY))))
     return Shapes(invoices, orders)

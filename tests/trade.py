@@ -6,7 +6,7 @@ from cast import Cast
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.customers.places import save_contact, save_site
 from mainstay.business.issuing.printed import PRINT
-from mainstay.business.jobs.operations import create_job
+from mainstay.business.jobs.operations import change_job_status, create_job
 from mainstay.identity.mails import MAIL
 from mainstay.ledger.outbox import Work
 from mainstay.terms.rights import Role
@@ -43,6 +43,12 @@ def a_job(cast: Cast, customer: str, *assigned: Role, **given: object) -> dict[s
     return cast.perform(
         create_job, Role.OFFICE, **{"customerId": customer, "title": "Replace the boiler", "assigned": people, **given}
     )
+
+
+def close(cast: Cast, job: str) -> None:
+    """Let a job be done and over."""
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=job, status=status)
 
 
 def work_off(cast: Cast) -> None:

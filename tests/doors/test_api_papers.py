@@ -24,6 +24,7 @@ from running import RunningServer
 from talking import refused
 
 QUOTES = "/api/v1/quotes"
+_PATIENCE_SECONDS = 60
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 
@@ -63,7 +64,7 @@ def test_a_pdf_that_someone_waits_for_is_made_before_all_that_was_there_to_do(al
     worker = Worker(alone.stage, {"print": printing(press(alone, tmp_path))}, ())
 
     def do_one_thing() -> None:
-        asked.wait()
+        asked.wait(_PATIENCE_SECONDS)
         worker.step()
 
     with ThreadPoolExecutor(3) as threads:

@@ -7,12 +7,13 @@ from evidence import as_told, last_event
 from labour import at, decide, logged, new_job, new_visit, price
 from mainstay.business.hours.operations import get_time_entry, log_hours, update_hours
 from mainstay.business.hours.timers import start_timer
-from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.jobs.operations import get_job
 from mainstay.business.people.operations import update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from trade import close
 
 
 def test_hours_are_logged_as_a_date_and_minutes(cast: Cast) -> None:
@@ -139,8 +140,7 @@ def test_a_job_that_one_does_not_see_is_not_found(cast: Cast) -> None:
 def test_a_job_that_is_over_takes_no_hours(cast: Cast) -> None:
     cast = at(cast)
     job = new_job(cast)
-    for status in ("done", "closed"):
-        cast.perform(change_job_status, jobId=job["id"], status=status)
+    close(cast, job["id"])
     with pytest.raises(Conflict, match=rf"^{job['number']} is closed\. Reopen it first\.$"):
         logged(cast, jobId=job["id"])
 

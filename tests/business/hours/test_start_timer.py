@@ -7,6 +7,7 @@ from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.terms.refusal import Conflict, Forbidden, NotFound
 from mainstay.terms.rights import Role
+from trade import close
 
 
 def test_a_timer_starts_now(cast: Cast) -> None:
@@ -84,8 +85,7 @@ def test_nobody_starts_within_hours_that_are_logged(cast: Cast) -> None:
 
 def test_a_job_that_is_over_or_unseen_takes_no_timer(cast: Cast) -> None:
     job, unseen = new_job(cast), new_job(cast, assigned=[])
-    for status in ("done", "closed"):
-        cast.perform(change_job_status, jobId=job["id"], status=status)
+    close(cast, job["id"])
     with pytest.raises(Conflict, match="is closed"):
         cast.perform(start_timer, Role.MEMBER, jobId=job["id"])
     with pytest.raises(NotFound):

@@ -10,7 +10,7 @@ from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound, Stale
 from mainstay.terms.rights import Role
-from trade import a_customer, a_job, a_site
+from trade import a_customer, a_job, a_site, close
 
 DETAILS = {name: value for name, value in EVERY_FIELD.items() if name != "status"}
 MAY_BE_EMPTY = ("description", "customerOrderNumber", "budget", "dueOn", "externalRef", "siteId", "leadPersonId")
@@ -85,8 +85,7 @@ def test_it_is_found_by_what_is_known_of_it_now(cast: Cast) -> None:
 
 def test_what_is_over_is_reopened_first(cast: Cast) -> None:
     job = a_job(cast, a_customer(cast))["id"]
-    for step in ("done", "closed"):
-        cast.perform(change_job_status, jobId=job, status=step)
+    close(cast, job)
     with pytest.raises(Blocked, match=r"^J-0001 is closed\. Reopen it first\.$") as refusal:
         cast.perform(update_job, jobId=job, title="x")
     assert [reason.unblock for reason in refusal.value.reasons] == ["change_job_status"]

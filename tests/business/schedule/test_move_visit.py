@@ -1,12 +1,13 @@
 import pytest
 
 from cast import Cast
-from mainstay.business.jobs.operations import change_job_status, get_job, list_jobs
+from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit, set_visit_status
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 from scheduling import DAY, plan
+from trade import close
 
 
 def move(cast: Cast, visit: dict[str, object], **given: object) -> dict[str, object]:
@@ -144,8 +145,7 @@ def test_what_is_done_stays(cast: Cast) -> None:
 def test_what_is_of_a_closed_job_stays_where_it_is_until_it_is_cancelled(cast: Cast, status: str) -> None:
     visit = plan(cast)
     cast.perform(set_visit_status, visitId=visit["id"], status=status)
-    for over in ("done", "closed"):
-        cast.perform(change_job_status, jobId=visit["jobId"], status=over)
+    close(cast, visit["jobId"])
     with pytest.raises(Blocked, match=r"^J-0001 is closed\. Reopen it first\.$"):
         move(cast, visit, startsAt=f"{DAY}T14:00")
     assert cast.perform(cancel_visit, visitId=visit["id"])["status"] == "cancelled"

@@ -7,6 +7,7 @@ from mainstay.business.schedule.operations import cancel_visit, set_visit_status
 from mainstay.terms.refusal import Blocked, Forbidden, NotFound
 from mainstay.terms.rights import Role
 from scheduling import plan
+from trade import close
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
@@ -53,8 +54,7 @@ def test_what_was_cancelled_or_is_of_a_closed_job_is_not_started(cast: Cast) -> 
     with pytest.raises(Blocked, match=r"is cancelled. Plan it again first"):
         cast.perform(set_visit_status, visitId=visit["id"], status="started")
     late = plan(cast)
-    for status in ("done", "closed"):
-        cast.perform(change_job_status, jobId=late["jobId"], status=status)
+    close(cast, late["jobId"])
     with pytest.raises(Blocked, match=r"is closed. Reopen it first"):
         cast.perform(set_visit_status, visitId=late["id"], status="started")
 
@@ -63,8 +63,7 @@ def test_what_was_cancelled_or_is_of_a_closed_job_is_not_started(cast: Cast) -> 
 def test_what_is_of_a_closed_job_is_not_set_back_to_planned(cast: Cast, before: str) -> None:
     visit = plan(cast)
     cast.perform(set_visit_status, visitId=visit["id"], status=before)
-    for status in ("done", "closed"):
-        cast.perform(change_job_status, jobId=visit["jobId"], status=status)
+    close(cast, visit["jobId"])
     with pytest.raises(Blocked, match=r"^J-0001 is closed\. Reopen it first\.$"):
         cast.perform(set_visit_status, visitId=visit["id"], status="planned")
     assert cast.perform(get_job, jobId=visit["jobId"])["nextVisitAt"] is None

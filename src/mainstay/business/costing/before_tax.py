@@ -3,28 +3,18 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from mainstay.business.costing.store import Materials, Sum
+from mainstay.business.costing.store import Taken
 from mainstay.business.lines.pricing import PriceBook
 from mainstay.values.money import spread
 from mainstay.values.totals import rounded
 
 
-def before_tax(
-    prices: PriceBook, unit: int, worked: Sequence[Sum], bought: Sequence[Materials]
-) -> tuple[list[Sum], list[Materials]]:
+def before_tax(prices: PriceBook, unit: int, parts: Sequence[Taken]) -> list[Taken]:
     """Hours and materials with what they come to before tax: together what one invoice of them all would say."""
-    rates = [*(prices.usual_rate for _ in worked), *(one.tax_rate_id or prices.usual_rate for one in bought)]
-    parts: list[Sum | Materials] = [*worked, *bought]
+    rates = [one.tax_rate_id or prices.usual_rate for one in parts]
     values = _shared_out(prices, unit, rates, [one.value for one in parts])
     unbilled = _shared_out(prices, unit, rates, [one.unbilled for one in parts])
-    net = list(zip(values, unbilled, strict=True))
-    return (
-        [one._replace(value=value, unbilled=left) for one, (value, left) in zip(worked, net, strict=False)],
-        [
-            one._replace(value=value, unbilled=left)
-            for one, (value, left) in zip(bought, net[len(worked) :], strict=True)
-        ],
-    )
+    return [one._replace(value=value, unbilled=left) for one, value, left in zip(parts, values, unbilled, strict=True)]
 
 
 def _shared_out(prices: PriceBook, unit: int, rates: Sequence[str | None], amounts: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from mainstay.business.hours.store import minor_unit
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.pricing import PriceBook
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.rights import Right
@@ -33,9 +33,15 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
     # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
     job: Job = JOBS.fetch(ctx, given.job_id)
     house = house_of(ctx)
-    counted, rejected, bought = _taken(ctx, house, job)
-    parts: list[store.Sum | store.Materials] = [*counted, *bought]
-    cost, value = sum(one.cost for one in parts), sum(one.value for one in parts)
+    prices, unit = PriceBook(ctx, inclusive=False), minor_unit(house)
+    sums = store.hours_of(ctx, house, job.id)
+    worked = [one for one in sums if one.status != "rejected"]
+    counted = before_tax(prices, unit, [*worked, *store.materials_of(ctx, job.id)])
+    # Hours that were rejected are told, and count for nothing.
+    rejected = before_tax(prices, unit, [one for one in sums if one.status == "rejected"])
+    hours = [one for one in (*counted, *rejected) if isinstance(one, store.Sum)]
+    bought = [one for one in counted if isinstance(one, store.Materials)]
+    cost, value = sum(one.cost for one in counted), sum(one.value for one in counted)
     budget = job.budget
     left = margin(job.billing, budget, value, cost)
     return JobCostingOut(
@@ -47,8 +53,8 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
         currency=house.currency,
         budget=None if budget is None else _price(budget),
         planned_minutes=store.planned_minutes(ctx, job.id),
-        worked_minutes=sum(one.minutes for one in counted),
-        hours=[_shown(one) for one in sorted([*counted, *rejected])],
+        worked_minutes=sum(one.minutes for one in worked),
+        hours=[_shown(one) for one in sorted(hours)],
         materials=CostedMaterials(
             lines=sum(one.lines for one in bought),
             cost=_price(sum(one.cost for one in bought)),
@@ -56,22 +62,12 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
         ),
         cost=_price(cost),
         value=_price(value),
-        unbilled=_price(sum(one.unbilled for one in parts)),
+        unbilled=_price(sum(one.unbilled for one in counted)),
         margin=None if left is None else _price(left),
     )
 
 
 OPERATIONS = (get_job_costing,)
-
-
-def _taken(ctx: Context, house: House, job: Job) -> tuple[list[store.Sum], list[store.Sum], list[store.Materials]]:
-    """The hours of a job that count, those that were rejected, and what was bought for it: all before tax."""
-    prices, unit = PriceBook(ctx, inclusive=False), minor_unit(house)
-    sums = store.hours_of(ctx, house, job.id)
-    counted = [one for one in sums if one.status != "rejected"]
-    rejected, _ = before_tax(prices, unit, [one for one in sums if one.status == "rejected"], [])
-    counted, bought = before_tax(prices, unit, counted, store.materials_of(ctx, job.id))
-    return counted, rejected, bought
 
 
 def _shown(one: store.Sum) -> CostedHours:

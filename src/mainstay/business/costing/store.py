@@ -22,6 +22,10 @@ class Sum(NamedTuple):
     unbilled: int
     without_rate: int
 
+    @property
+    def tax_rate_id(self) -> None:
+        """Hours are taxed at the usual rate."""
+
 
 def hours_of(ctx: Context, house: House, job: str) -> list[Sum]:
     """The hours of a job by state, without timers that run."""
@@ -51,6 +55,10 @@ class Materials(NamedTuple):
     cost: int
     value: int
     unbilled: int
+
+
+# What of a job costs something, and may be billed.
+Taken = Sum | Materials
 
 
 def materials_of(ctx: Context, job: str) -> list[Materials]:

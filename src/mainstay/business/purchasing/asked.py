@@ -43,7 +43,10 @@ class OrderLineEdit(EditFields):
 
 
 class CostBook(PriceBook):
-    """Makes lines of what is bought, filled in from the price list with what things cost."""
+    """Makes lines of what is bought, filled in from the price list with what things cost: before tax, always."""
+
+    def __init__(self, ctx: Context) -> None:
+        super().__init__(ctx, inclusive=False)
 
     def check(self, sent: dict[str, Any], at: str) -> None:
         """Refuse what a line of a purchase cannot have."""

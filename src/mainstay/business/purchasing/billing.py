@@ -37,7 +37,7 @@ class BillBook(CostBook):
     """Makes lines of bills: of what was ordered, of the price list, or of what was sent."""
 
     def __init__(self, ctx: Context, order: Order | None, billed: Mapping[str, int]) -> None:
-        super().__init__(ctx, inclusive=False)
+        super().__init__(ctx)
         goods = [one for one in order.order_lines if one.counts] if order else []
         # What of each line of the order other bills bill.
         self.goods = {one.line.id: replace(one, billed=billed.get(one.line.id, 0)) for one in goods}

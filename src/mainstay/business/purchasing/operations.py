@@ -135,7 +135,7 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     if job:
         refuse(job.not_workable())
     currency = house_of(ctx).currency
-    lines = drawn(ctx, made(given.lines, CostBook(ctx, inclusive=False)), currency)
+    lines = drawn(ctx, made(given.lines, CostBook(ctx)), currency)
     return ORDERS.insert(
         ctx,
         {
@@ -184,7 +184,7 @@ def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order
         changes |= _delivery(ctx, job, given.deliver_to or stays, site)
     lines = [one.line for one in order.order_lines]
     if given.edits:
-        changes |= order_columns(drawn(ctx, edited(lines, given.edits, CostBook(ctx, inclusive=False)), order.currency))
+        changes |= order_columns(drawn(ctx, edited(lines, given.edits, CostBook(ctx)), order.currency))
     return ORDERS.save(ctx, order, changes)
 
 

@@ -101,7 +101,8 @@ class _Form:
 
     def take(self, piece: bytes) -> None:
         """The next piece of the body; an empty one says nothing."""
-        for event in self._events(piece) if (piece := self._opened(piece)) else ():
+        whole = self._opened(piece)
+        for event in self._events(whole) if whole else ():
             if event is None:
                 self.close()
             elif isinstance(event, bytes):
