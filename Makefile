@@ -76,6 +76,8 @@ $(BIN)/python:
 $(RUN): requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@# Compiled once, also where Python is told not to keep what it compiles: each command would do it anew.
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(DEV): requirements-dev.lock tests/clients/mcp1.lock tests/clients/inspector/package-lock.json $(RUN)

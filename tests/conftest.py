@@ -1,5 +1,6 @@
 """Fixtures that every test may use. Whatever stands on a database names its engine in its id."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,17 @@ hypothesis.settings.load_profile("house")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the long run ask for more."""
     parser.addoption("--every-engine", action="store_true", help="run whatever stands on a database on every engine")
+
+
+def pytest_configure() -> None:
+    """Nothing that is collected now goes away again, and the garbage collector would look at it again and again."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """The tests stay where they are: the collector looks only at what they make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
