@@ -22,6 +22,8 @@ STEPS_SINCE = (
     "0040_billable_materials",
     "0041_words_of_quotes",
     "0042_without_a_look",
+    "0043_who_took_over",
+    "0044_who_took_over_at_scale",
 )
 
 

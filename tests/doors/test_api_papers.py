@@ -10,7 +10,9 @@ from threading import Event
 import orjson
 import pytest
 
+from billing import an_invoice, issued
 from cast import Cast, assemble
+from chances import open_firm
 from mainstay.backing.files import Files
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.quotes.sending import get_quote_pdf
@@ -42,6 +44,16 @@ def test_a_pdf_is_given_as_soon_as_it_is_made_and_stays_the_same(server: Running
     assert (first.headers["cache-control"], first.headers["x-content-type-options"]) == ("no-store", "nosniff")
     cast.perform(update_customer, customerId=quote["customerId"], name="Renamed")
     assert server.request("GET", path, key).content == first.content
+
+
+def test_an_e_invoice_is_saved_and_not_shown(server: RunningServer, cast: Cast) -> None:
+    firm = open_firm(cast)
+    lines = [{"description": "Boiler", "unitPrice": "100", "taxRateId": firm.told[0]}]
+    invoice = issued(cast, an_invoice(cast, customerId=firm.customer, lines=lines))
+    answer = server.request("GET", f"/api/v1/invoices/{invoice['id']}/ubl", cast.key(Access.READ))
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-disposition"].startswith('attachment; filename="')
+    assert b"urn:cen.eu:en16931:2017" in answer.content
 
 
 def test_a_draft_has_none_and_a_stranger_s_is_not_there(server: RunningServer, cast: Cast, stranger: Cast) -> None:

@@ -3,7 +3,7 @@
 from playwright.sync_api import Browser, expect
 
 from cast import Cast
-from chromium import check_page, open_page, sign_in
+from chromium import NARROW, check_page, open_page, sign_in
 from mainstay.business.purchasing.bills import list_bills
 from mainstay.business.purchasing.operations import list_purchase_orders
 from ordering import PIPE, VALVE, an_order, billed, bought_for, ordered, received
@@ -75,3 +75,13 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         ):
             page.goto(path)
             check_page(page)
+        page.goto(f"/purchasing/orders/{order['id']}")
+        page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+        came = page.locator("section:has(#receipts) tbody th").bounding_box()
+        assert came
+        assert came["width"] > NARROW[0] / 2, "when goods came is readable on a phone"
+        # On paper stands what one reads, and nothing to press.
+        page.emulate_media(media="print")
+        expect(page.get_by_role("heading", name="Goods that came")).to_be_visible()
+        for pressed in (".drop", "form.note", ".button", "main button"):
+            expect(page.locator(pressed).filter(visible=True)).to_have_count(0)

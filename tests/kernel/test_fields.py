@@ -12,10 +12,12 @@ from mainstay.terms.faults import accept
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import (
+    EACH_ONCE,
     Colour,
     Country,
     Currency,
     Email,
+    KeptDay,
     Line,
     Moment,
     Paragraph,
@@ -43,6 +45,8 @@ class Fields(Input):
     event: Annotated[str | None, id_of("evt", "an event")] = None
     address: WebAddress = "https://example.com"
     moment: Moment = "2026-11-15T10:30:50Z"
+    day: KeptDay = "2026-11-15"
+    words: Annotated[list[Line], EACH_ONCE] = omittable()
 
 
 def read(name: str, value: object) -> object:
@@ -224,6 +228,24 @@ def test_codes_are_known_ones(name: str, good: str) -> None:
 def test_text_is_text(name: str) -> None:
     for value in (None, 1, True, ["x"], {"x": 1}):
         assert problem(name, value) == "is not text"
+
+
+@pytest.mark.parametrize("text", ["\u200b", " \u2060\ufeff ", "\u202e"])
+def test_what_nobody_sees_is_empty(text: str) -> None:
+    assert (problem("line", text), problem("paragraph", text)) == ("is empty", "is empty")
+    assert read("line", f"{text}x".strip()) == f"{text}x".strip()
+
+
+def test_a_word_is_kept_once_as_it_was_first_written() -> None:
+    assert read("words", ["Gas", "boilers", "gas", "GAS", "Straße", "STRASSE"]) == ["Gas", "boilers", "Straße"]
+
+
+def test_a_day_that_is_kept_lies_in_this_century() -> None:
+    for good in ("2000-01-01", "2026-11-15", "2099-12-31"):
+        assert read("day", good) == good
+    for bad in ("0001-01-01", "1999-12-31", "2100-01-01", "9999-12-31"):
+        assert problem("day", bad) == "is not within the years 2000 to 2099"
+    assert problem("day", "2026-02-30") == "is not a date such as 2026-11-15"
 
 
 def test_what_may_be_left_out_is_then_not_among_what_was_sent() -> None:

@@ -55,7 +55,7 @@ class Addresses:
     def of_client(self, peer: str, headers: SentHeaders) -> str:
         """The address of the client at a connection from ADDRESS:PORT: the nearest that is not a trusted proxy's."""
         nearest = peer.rpartition(":")[0].strip("[]")
-        address = _address(nearest)
+        address = _address_of_peer(nearest)
         forwarded = headers.get("x-forwarded-for", "").split(",")
         while address and self._is_trusted(address):
             nearest = str(address)
@@ -68,7 +68,7 @@ class Addresses:
         A proxy beside us would look the same to us. So there must be no sign of one: this machine is no trusted proxy,
         nobody has noted down for whom the request is, and the server is known by no other name than the loopback's.
         """
-        address = _address(peer.rpartition(":")[0].strip("[]"))
+        address = _address_of_peer(peer.rpartition(":")[0].strip("[]"))
         return (
             address is not None
             and address.is_loopback
@@ -104,7 +104,10 @@ def _address(text: str) -> Address | None:
     return address.ipv4_mapped or address if isinstance(address, ipaddress.IPv6Address) else address
 
 
-# The same few are asked for all the time.
+# The same few are asked for all the time; what anyone writes into a header is not kept.
+_address_of_peer = lru_cache(256)(_address)
+
+
 @lru_cache(256)
 def _is_loopback(host: str) -> bool:
     name = host.lower()

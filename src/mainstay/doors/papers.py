@@ -9,7 +9,7 @@ import orjson
 
 from mainstay.backing.database import EVERY
 from mainstay.backing.files import Files
-from mainstay.business.issuing.printed import printing
+from mainstay.business.issuing.printed import PDF, printing
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import OUR_FAULT, Interrupted, Response
 from mainstay.doors.running import Runner
@@ -50,7 +50,8 @@ class Papers:
             await asyncio.sleep(_LOOK_EVERY)
 
     async def _file(self, sha256: str, called: str, kind: str) -> Response:
-        opened = partial(kept_file, self.files.path(sha256), called, kind, shown=True)
+        # What a browser would show of an e-invoice tells people nothing.
+        opened = partial(kept_file, self.files.path(sha256), called, kind, shown=kind == PDF)
         try:
             return await self.runner.change(opened)
         except FileNotFoundError:

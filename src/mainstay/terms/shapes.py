@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from mainstay.backing.database import Row
 from mainstay.terms.actor import Stamp
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.refusal import Fault, Invalid, Reason
 from mainstay.values.fields import LAST_SEEN, WholeNumber
 from mainstay.values.words import words_of
 
@@ -119,6 +119,10 @@ class Kept:
     def detail(self) -> str | None:
         """What else tells it apart from others that are called alike."""
         return None
+
+    def not_added_to(self) -> Sequence[Reason]:
+        """Why no note and no file is put beside it any more."""
+        return ()
 
 
 R = TypeVar("R", bound=Shown)

@@ -74,10 +74,32 @@ def _shown(pattern: str, **more: str) -> Any:
     return Field(json_schema_extra={"pattern": pattern, **more})
 
 
+def _visible(text: str) -> str:
+    # What is stripped are blanks; there is more that nobody sees, and could click on.
+    if not any(map(str.isprintable, text)):
+        raise ValueError("is empty")
+    return text
+
+
 _ONE_LINE = _matching(_NO_CONTROL, "has a tab, a line break or another control character")
 Line = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _ONE_LINE, _shown(_NO_CONTROL)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    _ONE_LINE,
+    AfterValidator(_visible),
+    _shown(_NO_CONTROL),
 ]
+
+
+def _each_once(words: list[str]) -> list[str]:
+    kept: dict[str, str] = {}
+    for word in words:
+        kept.setdefault(word.casefold(), word)
+    return list(kept.values())
+
+
+# Beside words to find something by: each is kept once, as it was first written.
+EACH_ONCE = AfterValidator(_each_once)
 PostalCode = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), _ONE_LINE, _shown(_NO_CONTROL)
 ]
@@ -86,6 +108,7 @@ Paragraph = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
     _matching(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
+    AfterValidator(_visible),
     _shown(_NO_CONTROL_BUT_LINES),
     As("area"),
 ]
@@ -209,6 +232,21 @@ def _day(text: str) -> str:
 
 # A date, as the calendar of the organisation has it.
 Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"}), As("date")]
+
+
+# Whatever is done lies in these years: a year beyond them is mistyped, and reckoning with days stays in the calendar.
+YEARS = range(2000, 2100)
+ANOTHER_YEAR = f"is not within the years {YEARS[0]} to {YEARS[-1]}"
+
+
+def _of_these_years(day: str) -> str:
+    if date.fromisoformat(day).year not in YEARS:
+        raise ValueError(ANOTHER_YEAR)
+    return day
+
+
+# One that is kept. What only narrows a list may lie anywhere.
+KeptDay = Annotated[Day, AfterValidator(_of_these_years)]
 
 
 def _whole(given: object) -> object:

@@ -1,7 +1,6 @@
 import pytest
 
 from cast import Cast
-from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, list_customers, restore_customer
 from mainstay.terms.refusal import Blocked, Forbidden, NotFound
 from mainstay.terms.rights import Role
@@ -19,13 +18,6 @@ def test_they_are_listed_again_and_there_can_be_work_for_them(cast: Cast) -> Non
 def test_one_that_is_not_archived_need_not_be(cast: Cast) -> None:
     with pytest.raises(Blocked, match=r"^Calder Property is not archived\.$"):
         cast.perform(restore_customer, customerId=a_customer(cast))
-
-
-def test_one_that_went_up_in_another_cannot_be(cast: Cast) -> None:
-    ended = a_customer(cast)
-    cast.perform(merge_customers, customerId=ended, intoCustomerId=a_customer(cast, "Ryburn"), confirmed=True)
-    with pytest.raises(Blocked, match="was merged into another customer, which has all that was theirs"):
-        cast.perform(restore_customer, customerId=ended)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])

@@ -9,7 +9,7 @@ from mainstay.business.purchasing.ending import cancel_purchase_order, close_pur
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
-from ordering import PIPE, an_order, as_it_is, bought_for, materials, ordered, received
+from ordering import PIPE, an_order, as_it_is, billed, bought_for, materials, ordered, received
 
 
 def come(order: dict[str, Any]) -> list[tuple[str, str]]:
@@ -37,6 +37,13 @@ def test_a_negative_quantity_corrects(cast: Cast) -> None:
     order = received(cast, order, "-3")
     assert (order["status"], come(order)) == ("partReceived", [("7.00", "3.00"), ("2.00", "0.00")])
     assert received(cast, order, "-7", "-2")["status"] == "sent"
+
+
+def test_less_than_was_billed_is_a_warning(cast: Cast) -> None:
+    order = received(cast, ordered(cast), "10", "2")
+    billed(cast, order, "8", total="48")
+    assert "warnings" not in received(cast, order, "-2")
+    assert received(cast, order, "-1")["warnings"] == ["Of Copper pipe, 8.00 are billed, and 7.00 have come."]
 
 
 def test_it_is_a_cost_of_the_job_at_once(cast: Cast) -> None:
@@ -104,6 +111,8 @@ def test_not_ahead_and_not_into_closed_books(cast: Cast) -> None:
     ahead = (cast.stage.clock() + timedelta(days=2)).date().isoformat()
     with pytest.raises(Invalid, match=r"^on: lies ahead"):
         received(cast, order, "1", on=ahead)
+    with pytest.raises(Invalid, match=r"^on: is not within the years 2000 to 2099"):
+        received(cast, order, "1", on="0001-01-01")
     cast.perform(update_settings, booksClosedUntil="2026-01-31")
     with pytest.raises(
         Blocked, match=r"^The books are closed until 2026-01-31, so nothing of 2026-01-31 changes any more"

@@ -39,8 +39,16 @@ def test_it_is_due_when_the_supplier_s_terms_say(cast: Cast) -> None:
     supplier = a_supplier(cast, paymentTermsDays=30)
     assert a_bill(cast, supplierId=supplier)["dueOn"] == "2026-03-04"
     assert a_bill(cast, supplierId=supplier, supplierNumber="2", dueOn="2026-02-10")["dueOn"] == "2026-02-10"
-    assert a_bill(cast, supplierId=supplier, supplierNumber="3", on="9999-12-30")["dueOn"] is None
     assert a_bill(cast)["dueOn"] is None
+    with pytest.raises(Invalid, match="dueOn: is before the date on it, 2026-02-02"):
+        a_bill(cast, supplierNumber="3", dueOn="2026-02-01")
+
+
+@pytest.mark.parametrize("year", ["0001", "1999", "2100", "9999"])
+@pytest.mark.parametrize("name", ["on", "dueOn"])
+def test_a_year_that_was_mistyped_is_told(cast: Cast, name: str, year: str) -> None:
+    with pytest.raises(Invalid, match=f"{name}: is not within the years 2000 to 2099"):
+        a_bill(cast, **{name: f"{year}-02-02"})
 
 
 @pytest.mark.parametrize("total", ["119.99", "100", "120.01", "-120"])

@@ -68,6 +68,9 @@ def test_it_is_approved_paid_and_taken_back(cast: Cast) -> None:
     assert (back["status"], back["paidOn"]) == ("approved", None)
     today = cast.stage.clock().date().isoformat()
     assert changed(cast, bill, status="paid")["paidOn"] == today
+    # A form sends along what stands there.
+    back = changed(cast, bill, status="approved", paidOn=today)
+    assert (back["status"], back["paidOn"]) == ("approved", None)
     assert changed(cast, bill, status="draft", notes="Wrong.")["notes"] == "Wrong."
 
 
@@ -92,6 +95,15 @@ def test_a_date_of_payment_that_makes_no_sense_is_told(cast: Cast) -> None:
     ahead = (cast.stage.clock() + timedelta(days=2)).date().isoformat()
     with pytest.raises(Invalid, match=r"^paidOn: lies ahead"):
         changed(cast, bill, status="paid", paidOn=ahead)
+
+
+def test_it_is_never_due_before_its_date(cast: Cast) -> None:
+    bill = a_bill(cast, on="2026-02-02", dueOn="2026-03-04")
+    for wrong in ({"on": "2026-03-05"}, {"dueOn": "2026-02-01"}):
+        with pytest.raises(Invalid, match="dueOn: is before the date on it"):
+            cast.perform(update_bill, billId=bill["id"], **wrong)
+    later = cast.perform(update_bill, billId=bill["id"], on="2026-03-05", dueOn="2026-03-05")
+    assert (later["on"], later["dueOn"]) == ("2026-03-05", "2026-03-05")
 
 
 def test_not_to_a_number_that_is_taken(cast: Cast) -> None:

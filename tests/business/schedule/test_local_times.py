@@ -111,7 +111,7 @@ def test_what_does_not_repeat_is_refused(cast: Cast, repeat: dict[str, object], 
 
 
 def test_a_repetition_in_the_gap_names_the_date(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^startsAt: on 2027-03-28 is skipped by the clocks in Europe/London"):
+    with pytest.raises(Invalid, match=r"^startsAt: on 2027-03-28 is skipped by the clocks in Europe/London") as refusal:
         cast.perform(
             plan_visit,
             title="Night",
@@ -119,6 +119,7 @@ def test_a_repetition_in_the_gap_names_the_date(cast: Cast) -> None:
             durationMinutes=60,
             repeat={"unit": "day", "count": 3},
         )
+    assert refusal.value.text.endswith("plan that one alone, and repeat again from the next")
 
 
 def test_a_clash_of_one_repetition_refuses_all(cast: Cast) -> None:

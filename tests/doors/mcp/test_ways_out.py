@@ -9,6 +9,7 @@ import pytest
 from agents import call_tool
 from cast import Cast
 from labour import logged
+from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.customers.places import save_contact
 from mainstay.business.hours.timers import start_timer
@@ -35,6 +36,12 @@ def archived_customer(cast: Cast) -> Asked:
     customer = cast.perform(create_customer, name="Calder")["id"]
     cast.perform(archive_customer, customerId=customer)
     return "create_job", {"customerId": customer, "title": "Mend the roof"}
+
+
+def merged_customer(cast: Cast) -> Asked:
+    ended, stays = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
+    cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
+    return "create_job", {"customerId": ended, "title": "Mend the roof"}
 
 
 def busy_customer(cast: Cast) -> Asked:
@@ -141,6 +148,8 @@ def no_job(_cast: Cast) -> Asked:
 
 REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
     (archived_customer, {"restore_customer"}),
+    # Nobody is told to restore them: that is refused as well.
+    (merged_customer, {"list_jobs"}),
     (busy_customer, {"list_jobs"}),
     (contact_of_another, {"list_contacts"}),
     (closed_job, {"change_job_status"}),

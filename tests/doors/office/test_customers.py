@@ -6,7 +6,8 @@ from html import unescape
 import pytest
 
 from cast import Cast
-from mainstay.business.customers.operations import archive_customer, list_customers
+from mainstay.business.customers.merging import merge_customers
+from mainstay.business.customers.operations import archive_customer, create_customer, list_customers
 from mainstay.business.customers.places import list_contacts, list_sites
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.terms.rights import Role
@@ -140,13 +141,33 @@ def test_merging_asks_for_the_other_by_name_and_shows_what_would_happen(server: 
     preview = visiting.answer(asked, path, intoCustomerId="ryburn")
     assert preview.status_code == 200
     shown = words(preview.text)
-    for text in ("Calder Property goes up in Ryburn Estates.", "Ryburn Estates takes over 1 job."):
+    for text in ("Calder Property is merged into Ryburn Estates.", "Ryburn Estates takes over 1 job."):
         assert text in shown
     assert cast.perform(list_jobs, customerId=stays)["data"] == []
     fields = {"intoCustomerId": stays, "confirmed": "yes"}
     done = visiting.answer(preview.text, path, **fields)
+    # One goes on with the customer that is left.
+    assert done.headers["Location"].startswith(f"/customers/{stays}?")
     assert "The customers are merged." in words(visiting.follow(done).text)
     assert len(cast.perform(list_jobs, customerId=stays)["data"]) == 1
+
+
+def test_the_page_of_one_that_was_merged_leads_on_and_offers_nothing(server: RunningServer, cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn Estates")
+    cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
+    visiting = visit(server, cast, Role.OWNER)
+    page = main(visiting.get(f"/customers/{ended}").text)
+    assert f'href="/customers/{stays}"' in page
+    assert not re.search(r"<form|<button|class=\"button", page)
+    assert f'action="/customers/{stays}/notes"' in visiting.get(f"/customers/{stays}").text
+
+
+def test_a_reference_that_the_import_made_up_is_shown_to_nobody(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.OFFICE)
+    for reference, shown in (("import d76c390254a816e2043a", False), ("XERO-17", True)):
+        customer = cast.perform(create_customer, name="Calder", externalRef=reference)
+        page = words(visiting.get(f"/customers/{customer['id']}").text)
+        assert (reference in page, "Reference elsewhere" in page) == (shown, shown)
 
 
 def test_a_site_is_made_for_a_customer_that_is_typed(server: RunningServer, cast: Cast) -> None:

@@ -8,6 +8,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from threading import Event
 from typing import cast as typed
+from zoneinfo import ZoneInfo
 
 import httpx2
 import pytest
@@ -17,16 +18,23 @@ from inside import Inside
 from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
+from mainstay.business.customers.operations import list_customers
+from mainstay.business.customers.places import list_sites
+from mainstay.business.importing.carrying import Carrying
+from mainstay.business.importing.model import KINDS
+from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.model import OrganisationOut
 from mainstay.business.people.model import PersonOut
 from mainstay.business.people.operations import ListPeople, invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.business.people.store import PEOPLE as KEPT
+from mainstay.business.pricelist.suppliers import list_suppliers
 from mainstay.doors.http import Answering
 from mainstay.doors.office.desk import Desk
-from mainstay.doors.office.export import Export, _cell, columns
+from mainstay.doors.office.export import Export
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.room import Room
+from mainstay.doors.office.table import columns_for, columns_of
 from mainstay.doors.pages.door import PagesDoor
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.running import Runner
@@ -34,11 +42,14 @@ from mainstay.identity.keys import KeyOut
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.staging import open_sealer
+from mainstay.terms.actor import Door
 from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Page
+from mainstay.values.moments import parse_moment
 from running import RunningServer
+from trade import a_customer, a_job, a_site
 from visiting import Visit, visit
-from wares import a_kit, an_item
+from wares import a_kit, a_supplier, an_item
 
 LISTS = ["/people", "/price-list", "/suppliers", "/settings/taxes"]
 LISTS += ["/settings/developer/keys", "/settings/developer/mcp", "/settings/developer/webhooks"]
@@ -179,16 +190,59 @@ def test_it_is_bounded_and_says_so(cast: Cast) -> None:
     assert cut == [*everyone[:3], ["Only the first 2 are here. Narrow the list to get the others."]]
 
 
-def test_an_address_is_told_in_lines_and_a_number_stays_one() -> None:
-    record = {"address": {"line1": "Hauptstr. 5", "line2": None, "city": "Bonn"}, "costRate": "-4.50", "name": "-4.50"}
-    assert _cell(OrganisationOut, "address", record, "UTC") == "Hauptstr. 5\nBonn"
-    assert _cell(PersonOut, "costRate", record, "UTC") == "-4.50"
-    assert _cell(PersonOut, "name", record, "UTC") == "'-4.50"
+def test_an_address_has_a_column_for_each_of_its_parts_and_a_number_stays_one() -> None:
+    record = {"address": {"line1": "=1+1", "line2": None, "city": "Bonn"}, "costRate": "-4.50", "name": "-4.50"}
+    address = {column.label: column.text(record) for column in columns_for(OrganisationOut, ["address"], "UTC")}
+    assert list(address)[:3] == ["Address, line 1", "Address, line 2", "Town or city"]
+    assert [*address.values()] == ["'=1+1", "", "Bonn", "", "", ""]
+    rate, name = columns_for(PersonOut, ["costRate", "name"], "UTC")
+    assert (rate.text(record), name.text(record)) == ("-4.50", "'-4.50")
 
 
 def test_who_made_it_comes_last_and_identifiers_not_at_all() -> None:
-    assert columns(PersonOut)[-4:] == ["createdAt", "createdBy", "updatedAt", "updatedBy"]
-    assert not {"id", "personId", "version", "object"} & {*columns(KeyOut), *columns(PersonOut)}
+    assert [column.label for column in columns_of(PersonOut, "UTC")][-4:] == [
+        "Created", "Created by", "Updated", "Updated by",
+    ]  # fmt: skip
+    labels = {column.label for model in (KeyOut, PersonOut) for column in columns_of(model, "UTC")}
+    assert not {"Id", "Person id", "Version", "Object"} & labels
+
+
+def test_dates_and_moments_are_written_as_programs_read_them(server: RunningServer, cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), dueOn="2026-12-08")
+    olivia = visit(server, cast)
+    [line] = lines(olivia.get("/jobs/export.csv"))
+    made = parse_moment(job["createdAt"]).astimezone(ZoneInfo("Europe/London"))
+    assert (line["Due"], line["Created"]) == ("2026-12-08", f"{made:%Y-%m-%d %H:%M}")
+    # On pages people read them as they write them.
+    assert "8 Dec 2026" in olivia.get("/jobs?view=list").text
+
+
+def test_our_import_reads_what_was_exported(server: RunningServer, cast: Cast, stranger: Cast) -> None:
+    address = {"line1": "Mill 3", "line2": "Floor 2", "city": "Łódź", "region": "LD", "postalCode": "90-001"}
+    address["country"] = "PL"
+    calder = a_customer(cast, billingAddress=address)
+    a_site(cast, calder, name="Mill", address=address)
+    a_job(cast, calder, dueOn="2026-12-08")
+    a_supplier(cast, address=address)
+    olivia = visit(server, cast)
+    for kind, path, listed in _BROUGHT_BACK:
+        rows = list(csv.reader(StringIO(olivia.get(f"{path}/export.csv").content.decode("utf-8-sig"), newline="")))
+        actor = stranger.actor(Role.OWNER, door=Door.OFFICE)
+        read = Carrying(stranger.stage, actor, KINDS[kind], KINDS[kind].guess(rows[0]), "req_1", lambda _: None)
+        outcome = read.bring(list(enumerate(rows[1:], 2)), lambda *_: None)
+        assert (outcome.made, outcome.faults) == (1, [])
+        [there], [here] = (one.perform(listed)["data"] for one in (stranger, cast))
+        for name in ("billingAddress", "address", "siteAddress", "dueOn", "siteName", "customerName"):
+            assert there.get(name) == here.get(name), name
+
+
+# In this order: a site is brought back to its customer.
+_BROUGHT_BACK = (
+    ("customers", "/customers", list_customers),
+    ("sites", "/sites", list_sites),
+    ("jobs", "/jobs", list_jobs),
+    ("suppliers", "/suppliers", list_suppliers),
+)
 
 
 def test_it_is_there_while_the_subscription_is_inactive(server: RunningServer, cast: Cast) -> None:

@@ -104,6 +104,15 @@ def test_behind_the_title_stands_how_many_there_are(server: RunningServer, cast:
     assert "count" not in cast.perform(list_people), "a list that is for no page is not counted"
 
 
+def test_an_amount_is_no_order_though_it_is_called_like_one(server: RunningServer, cast: Cast) -> None:
+    issued(cast)
+    page = visit(server, cast).get("/invoices?order=due").text
+    assert re.search(r'<th scope="col" aria-sort="ascending">Due', page)
+    assert page.count("aria-sort") == 1
+    newest = visit(server, cast).get("/invoices").text
+    assert re.search(r'<th scope="col"><a href="[^"]*order=due">Due</a>', newest)
+
+
 def test_the_order_is_chosen_by_a_column_or_from_a_list(server: RunningServer, cast: Cast) -> None:
     many_people(cast, range(3))
     visiting = visit(server, cast)

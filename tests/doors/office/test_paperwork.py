@@ -106,7 +106,9 @@ def test_the_ways_to_all_that_stands_on_a_document_are_there(server: RunningServ
     for missing in ("There is no address yet.", "Logo There is none yet.", "Taxes There are no rates yet"):
         assert missing in told
     assert "Mail texts The usual words, in the language of each customer." in told
-    a_rate(cast, "VAT 20 %")
+    for name in ("Exempt", "Reverse charge", "VAT 5 %"):
+        a_rate(cast, name, isDefault=False)
+    a_rate(cast, "VAT 20 %", isDefault=True)
     cast.perform(update_organisation, legalName="Beam Ltd", address={"line1": "Yard 4"})
     cast.perform(update_settings, mailTexts={"reminder": {"subject": "x", "text": "y"}})
     set_logo(visiting, drawn("PNG", (20, 20)))
@@ -114,7 +116,7 @@ def test_the_ways_to_all_that_stands_on_a_document_are_there(server: RunningServ
     for there in (
         "Beam Ltd, Yard 4",
         "Logo It is on every document.",
-        "Taxes VAT 20 %",
+        "Taxes VAT 20 %, VAT 5 %, Reverse charge, Exempt",
         "Your own words for: reminder.",
     ):
         assert there in told

@@ -96,7 +96,8 @@ WRONG = {
     "an invoice of any length": ({"invoices": "9" * 5000}, "There is no invoice 999"),
     "a date that is none": ({"on": "2026-02-31"}, "Paid on is not a date"),
     "no date": ({"on": ""}, "Say when it came in."),
-    "a date ahead": ({"on": "2999-01-01"}, "Paid on lies ahead"),
+    "a date ahead": ({"on": "2099-01-01"}, "Paid on lies ahead"),
+    "another century": ({"on": "2999-01-01"}, "Paid on is not within the years 2000 to 2099"),
     "a negative amount": ({"amount": "-5"}, "The amount is not more than nothing."),
     "nothing": ({"amount": "0"}, "The amount is not more than nothing."),
     "an infinite amount": ({"amount": "Infinity"}, "The amount cannot be read."),
@@ -165,12 +166,18 @@ def test_a_row_that_cannot_be_read_stands_beside_the_others_and_cannot_be_ticked
 ) -> None:
     issued(cast)
     bad = [f"{ON};Ann;{amount}" for amount in ("1.234", "0.005", "9" * 20, "1E999999999")]
-    answer = bring(visit(server, cast, Role.OFFICE), *bad, "someday;Ben;5", f"{ON};INV-0001;1000")
+    orla = visit(server, cast, Role.OFFICE)
+    answer = bring(orla, *bad, "someday;Ben;5", f"{ON};INV-0001;1000")
     told = words(answer.text)
     assert (answer.status_code, told.count("Unclear"), told.count("more than 2 decimals")) == (200, 5, 2)
     assert "The date cannot be read." in told
     assert answer.text.count('type="checkbox"') == 1
     assert on_form(answer.text)["invoices 6"] == "INV-0001"
+    # What cannot be recorded stands there until someone has looked after it.
+    recorded = orla.answer(answer.text, RECORD, **on_form(answer.text)).text
+    again = words(recorded)
+    assert (again.count("Recorded"), again.count("Unclear"), "The date cannot be read." in again) == (2, 5, True)
+    assert (len(payments(cast)), recorded.count('type="checkbox"')) == (1, 0)
 
 
 @pytest.mark.parametrize(("country", "written"), [("GB", "1,000"), ("DE", "1.000")])

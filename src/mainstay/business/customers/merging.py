@@ -30,7 +30,7 @@ _TOLD = 200
 
 
 class MergeCustomers(Irrevocable):
-    """Which customer goes up in which."""
+    """Which customer is merged into which."""
 
     customer_id: str = Field(description="The customer that ends.")
     into_customer_id: Annotated[str, id_of("customer")] = Field(
@@ -43,20 +43,20 @@ class MergeCustomers(Irrevocable):
     effect=Effect.IRREVERSIBLE,
     rest="POST /customers/{customer_id}/merge",
     on=CUSTOMERS,
-    unless=Customer.not_mergeable,
+    unless=Customer.not_changeable,
     done="The customers are merged.",
 )
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
     """Merge a customer into another.
 
-    Contacts, sites, jobs, quotes, invoices and payments go over to the other, which keeps its own details and is
-    answered; the customer that ends is archived.
+    Contacts, sites, jobs, quotes, invoices and payments go over to the other, which keeps its own details; the customer
+    that ends is archived.
     """
     stays = CUSTOMERS.fetch(ctx, given.into_customer_id)
     if stays.id == customer.id:
         raise Conflict("A customer cannot be merged into itself. Name another one.")
     refuse(stays.not_usable())
-    ctx.summary = f"{customer.name} goes up in {stays.name}."
+    ctx.summary = f"{customer.name} is merged into {stays.name}."
     for table, what in _FOLLOWING.items():
         moved = _move(ctx, table, customer.id, stays.id)
         if moved:
@@ -66,6 +66,8 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
             _have_told(ctx, moved, customer)
     ctx.effects.append(f"{customer.name} is archived for good.")
     ctx.rows.run(_WHO_SEES, before=customer.id, after=stays.id)
+    # Also those who were merged into this one: everyone who was names the one that has all now.
+    _move(ctx, "customer", customer.id, stays.id, "merged_into_id")
     CUSTOMERS.save(ctx, customer, {"status": "archived", "merged_into_id": stays.id})
     ctx.post(Letter(REWORD, {"customer": stays.id}))
     ctx.pen.touch(stays.id)
@@ -84,10 +86,11 @@ def _have_told(ctx: Context, jobs: Sequence[str], customer: Customer) -> None:
         ctx.post(Letter(JOBS_MOVED, {"jobs": some, "customer": customer.id, "name": customer.name}))
 
 
-def _move(ctx: Context, table: str, before: str, after: str) -> list[str]:
+def _move(ctx: Context, table: str, before: str, after: str, named: str = "customer_id") -> list[str]:
+    """Have records name another customer in this column; their ids."""
     moved = ctx.rows.all(
-        f"UPDATE {table} SET customer_id = :after, updated_at = :at, updated_by = :by, version = version + 1"
-        " WHERE organisation_id = :organisation AND customer_id = :before RETURNING id",
+        f"UPDATE {table} SET {named} = :after, updated_at = :at, updated_by = :by, version = version + 1"
+        f" WHERE organisation_id = :organisation AND {named} = :before RETURNING id",
         before=before,
         after=after,
         at=ctx.at,

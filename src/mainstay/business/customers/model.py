@@ -114,6 +114,8 @@ class Customer(Kept):
     merged_into_id: str | None
     # Whether there is work for them that is not over.
     busy: bool
+    # Name and id of the customer who has all that was theirs.
+    survivor: str | None
 
     @property
     def called(self) -> str:
@@ -128,7 +130,7 @@ class Customer(Kept):
     def not_archivable(self, _by: Actor) -> list[Reason]:
         """Why they cannot be put away."""
         if self.status == "archived":
-            return [Reason(f"{self.name} is archived already.")]
+            return self.if_merged() or [Reason(f"{self.name} is archived already.")]
         if self.busy:
             text = f"{self.name} has jobs that are not over. Finish, close or cancel them first."
             return [Reason(text, unblock="list_jobs")]
@@ -136,19 +138,26 @@ class Customer(Kept):
 
     def not_restorable(self, _by: Actor) -> list[Reason]:
         """Why they need not, or cannot, be brought back."""
-        if self.merged_into_id:
-            return [Reason(f"{self.name} was merged into another customer, which has all that was theirs.")]
-        return [] if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
+        return self.if_merged() if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
 
-    def not_mergeable(self, _by: Actor) -> list[Reason]:
-        """Why they cannot go up in another customer."""
-        return [Reason(f"{self.name} was merged already.")] if self.merged_into_id else []
+    def not_changeable(self, _by: Actor) -> list[Reason]:
+        """Why nothing of them changes, and they go up in no other customer."""
+        return self.if_merged()
+
+    def not_added_to(self) -> list[Reason]:
+        """Why nothing is put beside them any more: nobody would look for it there."""
+        return self.if_merged()
+
+    def if_merged(self) -> list[Reason]:
+        """Why one turns to another customer instead."""
+        if self.merged_into_id:
+            return [Reason(f"{self.name} was merged into {self.survivor}. Use that customer instead.")]
+        return []
 
     def not_usable(self) -> list[Reason]:
         """Why there is no new work for them."""
-        if self.status == "archived":
-            return [Reason(f"{self.name} is archived. Restore the customer first.", unblock="restore_customer")]
-        return []
+        archived = Reason(f"{self.name} is archived. Restore the customer first.", unblock="restore_customer")
+        return self.if_merged() or ([archived] if self.status == "archived" else [])
 
 
 @dataclass(frozen=True, slots=True)

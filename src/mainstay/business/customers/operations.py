@@ -141,6 +141,7 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     effect=Effect.CHANGE,
     rest="PATCH /customers/{customer_id}",
     on=CUSTOMERS,
+    unless=Customer.not_changeable,
     done="Your changes are saved.",
 )
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:

@@ -1,6 +1,6 @@
 """Sites, where the work is, and contacts, whom one speaks to."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -125,7 +125,7 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
         values["name"] = site_name(given.name, given.address)
         _check_contact(ctx, given.contact_id, given.customer_id)
         return SITES.insert(ctx, {"status": "active"} | values)
-    _check_same(site.customer_id, values, "site")
+    _check_same(ctx, site.customer_id, values, "site")
     nameless = not given.name if "name" in values else site.is_called_by_its_address
     if nameless:
         values["name"] = site_name(None, given.address or site.place)
@@ -181,16 +181,18 @@ def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> C
         given.needs("customer_id", "name")
         refuse(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
         return CONTACTS.insert(ctx, {"status": "active", "receives": Receives()} | values)
-    _check_same(contact.customer_id, values, "contact")
+    _check_same(ctx, contact.customer_id, values, "contact")
     return CONTACTS.save(ctx, contact, values)
 
 
 OPERATIONS = (list_sites, get_site, save_site, list_contacts, get_contact, save_contact)
 
 
-def _check_same(customer: str, values: dict[str, object], what: str) -> None:
+def _check_same(ctx: Context, customer: str, values: dict[str, Any], what: str) -> None:
     """A record stays with its customer: jobs and documents name both."""
-    if values.pop("customer_id", customer) != customer:
+    named = values.pop("customer_id", customer)
+    if named != customer:
+        refuse(CUSTOMERS.fetch(ctx, named).if_merged())
         raise Conflict(f"A {what} stays with its customer. Add one to the other customer, or merge the two customers.")
 
 

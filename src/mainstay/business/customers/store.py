@@ -81,7 +81,9 @@ CUSTOMERS = Listing(
     id_field="customer_id",
     facts={
         "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
-        " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END"
+        " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END",
+        "survivor": "(SELECT one.name || ' (' || one.id || ')' FROM customer AS one"
+        " WHERE one.organisation_id = :organisation AND one.id = customer.merged_into_id)",
     },
     own=Own(granted="own_customer", copies=("status", "name_folded"), unless=Right.ALL_CUSTOMERS_READ),
     filters={"status": "customer.status = :status"},
@@ -153,7 +155,8 @@ def check_reference(ctx: Context, listing: Listing[Any], reference: str | None, 
     called_so = f"{listing.table}.external_ref = :reference"
     known: Kept | None = listing.find(ctx, called_so, reference=reference) if reference else None
     if known and (but is None or known.id != but.id):
-        what = f"Change that {listing.what}, or use another."
+        merged = known.if_merged() if isinstance(known, Customer) else []
+        what = merged[0].text if merged else f"Change that {listing.what}, or use another."
         raise Conflict(f"{known.called} has the reference {reference} already. {what}")
 
 

@@ -118,7 +118,11 @@ def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], 
 
 
 def _free_from(ctx: Context, person: str) -> datetime:
-    """From when someone is free: now, or a moment later where the last entry was rounded up to a minute."""
-    clash = store.find_within(ctx, person, ctx.at, None)
-    until = parse_moment(clash.ended_at) if clash and clash.ended_at else ctx.now
-    return until if until - ctx.now <= _SHORTEST else ctx.now
+    """From when someone is free: now, or a moment later, behind the entries that were rounded up to a minute each."""
+    free = ctx.now
+    while (clash := store.find_within(ctx, person, moment_text(free), None)) and clash.ended_at:
+        until = parse_moment(clash.ended_at)
+        if until - free > _SHORTEST:
+            break
+        free = until
+    return free

@@ -15,10 +15,12 @@ from mainstay.business.importing.lines import reference_of, texts_of, values_of
 from mainstay.business.importing.model import (
     CODE,
     CUSTOMER,
+    NAMES_ANOTHER,
     REFERENCE,
     SITE,
     SUPPLIER,
     TAX_RATE,
+    Became,
     Kind,
     Outcome,
     RowFault,
@@ -35,6 +37,7 @@ Rows = Sequence[tuple[int, Sequence[str]]]
 _CHUNK = 100
 # For so long at least everyone else gets a turn in between.
 _TURN_SECONDS = 0.1
+_ANYTHING = "-"
 # How often it is told how far it is.
 _TOLD_EVERY = 25
 
@@ -84,35 +87,70 @@ class Carrying:
 
     def _carry_all(self, stage: Stage, rows: Rows, *, stop: bool = False) -> None:
         for number, cells in rows:
-            texts = texts_of(cells, self.mapping)
-            try:
-                self._carry(stage, number, texts)
-            except Invalid as invalid:
-                self.outcome.faults += [
-                    RowFault(number, self._label(fault.field), fault.problem) for fault in invalid.faults
-                ]
-            except Refusal as refusal:
-                self.outcome.faults.append(RowFault(number, "", refusal.text))
-            if stop and self.outcome.faults:
-                raise _TakenBack
+            for fault in self._faults(stage, number, texts_of(cells, self.mapping)):
+                if stop:
+                    raise _TakenBack
+                self.outcome.faults.append(RowFault(number, self._label(fault.field), fault.problem))
             self._done += 1
             if self._done % _TOLD_EVERY == 0:
                 self.tell(self._done)
 
-    def _carry(self, stage: Stage, number: int, texts: Mapping[str, str]) -> None:
-        """One row: a new record, or what is different of one that is known."""
+    def _faults(self, stage: Stage, number: int, texts: Mapping[str, str]) -> Iterator[Fault]:
+        """Carry one row, and tell all that is wrong with it.
+
+        It is tried once more without what is wrong, until that tells nothing new: whoever mends it is told everything
+        at once. Nothing of such a row is ever kept.
+        """
         reference = reference_of(self.kind, texts)
+        with stage.database.reading(self.actor.organisation) as rows:
+            known = _by_reference(rows, self.kind.table, reference)
+        told = self._if_twice(number, reference, known, given=REFERENCE in texts)
+        yield from told
+        while True:
+            try:
+                became = self._carry(stage, reference, known, texts)
+            except Invalid as invalid:
+                found = [fault for fault in invalid.faults if not _is_about(fault.field, told)]
+            except Refusal as refusal:
+                yield Fault("", refusal.text)
+                return
+            else:
+                if not told:
+                    self.outcome.count(became)
+                return
+            yield from found
+            told += found
+            right = self._mended(texts, told)
+            if right == texts:
+                return
+            texts = right
+
+    def _mended(self, texts: Mapping[str, str], told: Sequence[Fault]) -> dict[str, str]:
+        """A row without what is wrong with it; what must be called something is called anything."""
+        needed = [one.field for one in self.kind.columns if one.required and one.field not in NAMES_ANOTHER]
+        right = {name: text for name, text in texts.items() if not _is_about(name, told)}
+        return right | {name: _ANYTHING for name in needed if _is_about(name, told)}
+
+    def _if_twice(self, number: int, reference: str, known: Sequence[str], *, given: bool) -> list[Fault]:
+        """What is wrong with a row that is about the same as another one before it."""
         before = self._seen.setdefault(reference, number)
         if before != number:
-            raise Invalid([Fault(REFERENCE, _the_same(before, given=REFERENCE in texts))])
+            return [Fault(REFERENCE, _the_same(before, given=given))]
+        same = [self._seen.setdefault(identity, number) for identity in known]
+        return [Fault(REFERENCE, _merged(self.kind.what, before)) for before in same if before != number]
+
+    def _carry(self, stage: Stage, reference: str, referred: Sequence[str], texts: Mapping[str, str]) -> Became:
+        """A new record, or what is different of one that is known: by its reference, or else by its name."""
         values = values_of(texts, self.country)
         with stage.database.reading(self.actor.organisation) as rows:
             values |= self._named(rows, texts)
-            known = self._known(rows, texts, values.get(CUSTOMER), reference)
+            known = referred[0] if referred else self._known(rows, texts, values.get(CUSTOMER))
         if known is None:
             self._perform(stage, self.kind.makes.name, values | {REFERENCE: reference})
-            self.outcome.made += 1
-            return
+            return "made"
+        if referred:
+            # It may be that of a customer who was merged into this one, which has its own.
+            values.pop(REFERENCE, None)
         current = self._perform(stage, self.kind.gets.name, {self.kind.id_field: known})
         if CUSTOMER in values and self.kind.name != "customers" and current[CUSTOMER] != values[CUSTOMER]:
             raise Invalid([Fault(CUSTOMER, f"is another one than that of the {self.kind.what} here")])
@@ -121,8 +159,7 @@ class Carrying:
         if changes:
             after = self._perform(stage, self.kind.changes.name, {self.kind.id_field: known, **changes})
             changed = after["version"] != current["version"]
-        self.outcome.changed += changed
-        self.outcome.unchanged += not changed
+        return "changed" if changed else "unchanged"
 
     def _perform(self, stage: Stage, operation: str, given: Mapping[str, object]) -> dict[str, Any]:
         declared = {one.name: one for one in (self.kind.gets, self.kind.makes, self.kind.changes)}[operation]
@@ -151,17 +188,17 @@ class Carrying:
             known = self._others[name, called] = _only(name, called, find(rows, called))
         return known
 
-    def _known(self, rows: Handle, texts: Mapping[str, str], customer: str | None, reference: str) -> str | None:
-        """The record that a row is about, if there is one: by its reference, or else by its name."""
-        found = _by_reference(rows, self.kind.table, reference)
+    def _known(self, rows: Handle, texts: Mapping[str, str], customer: str | None) -> str | None:
+        """The record that a row is about, if one is known by what it is called."""
+        found: Sequence[str] = ()
         name, code = texts.get("name"), texts.get(CODE)
         # What was added by hand has no reference yet: what the file calls it from now on becomes it.
         without_reference = REFERENCE in texts
-        if not found and code:
+        if code:
             found = store.find_coded(rows, code, without_reference=without_reference)
-        elif not found and name and self.kind.by_name:
+        elif name and self.kind.by_name:
             found = store.find_called(rows, self.kind.table, name, without_reference=without_reference)
-        elif not found and name and customer and not without_reference:
+        elif name and customer and not without_reference:
             found = store.find_of_customer(rows, self.kind.table, customer, name)
         return _only("name", name or "", found) if found else None
 
@@ -205,6 +242,21 @@ def _the_same(before: int, *, given: bool) -> str:
     if given:
         return f"is the same as in row {before}"
     return f"is missing, and the row is about the same as row {before}. Add a column of references if both are meant"
+
+
+def _merged(what: str, before: int) -> str:
+    return f"leads to the same {what} as that of row {before}: the two were merged here. Leave one of the rows out"
+
+
+def _is_about(name: str, faults: Sequence[Fault]) -> bool:
+    """Whether it was told that a field, a part of it, or the whole that it is a part of is wrong.
+
+    A site is one of its customer's: without that, nobody knows which is meant.
+    """
+    wrong = {f"{fault.field}." for fault in faults}
+    if f"{CUSTOMER}." in wrong:
+        wrong.add(f"{SITE}.")
+    return any(field.startswith(f"{name}.") or f"{name}.".startswith(field) for field in wrong)
 
 
 def _different(current: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,8 @@ class Column(NamedTuple):
     required: bool = False
 
 
-def _address(within: str) -> tuple[Column, ...]:
+def address_columns(within: str) -> tuple[Column, ...]:
+    """Those of the parts of an address, which is in this field."""
     return (
         Column(f"{within}.line1", "Address, line 1", ("address", "street", "address 1", "address line 1", "line 1")),
         Column(f"{within}.line2", "Address, line 2", ("address 2", "address line 2", "line 2", "street 2")),
@@ -116,7 +117,7 @@ KINDS: Mapping[str, Kind] = {
                 Column("kind", "Company or individual", ("kind", "type", "customer type")),
                 _EMAIL,
                 _PHONE,
-                *_address("billingAddress"),
+                *address_columns("billingAddress"),
                 Column("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
                 Column("registrationNumber", "Registration number", ("company number", "registration")),
                 Column("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
@@ -140,7 +141,7 @@ KINDS: Mapping[str, Kind] = {
             (
                 _CUSTOMER,
                 Column("name", "Name", ("site", "site name", "property")),
-                *_address("address"),
+                *address_columns("address"),
                 Column("accessNotes", "Access", ("access notes", "access information", "notes")),
                 _reference("site id", "site no", "site reference"),
             ),
@@ -206,7 +207,7 @@ KINDS: Mapping[str, Kind] = {
                 ),
                 _EMAIL,
                 _PHONE,
-                *_address("address"),
+                *address_columns("address"),
                 Column("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
                 Column("accountNumber", "Our number there", ("account number", "account", "our account")),
                 Column("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
@@ -249,6 +250,10 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
+# What becomes of a record that a row is about.
+Became = Literal["made", "changed", "unchanged"]
+
+
 class RowFault(NamedTuple):
     """What is wrong with a row: where in the file, with which column, and how."""
 
@@ -265,6 +270,10 @@ class Outcome:
     changed: int = 0
     unchanged: int = 0
     faults: list[RowFault] = field(default_factory=list)
+
+    def count(self, became: Became) -> None:
+        """One row more with which nothing is wrong."""
+        setattr(self, became, getattr(self, became) + 1)
 
     def told(self) -> dict[str, object]:
         """The same as it is kept."""

@@ -164,10 +164,13 @@ def forget_old(rows: Handle, now: datetime) -> None:
 
 
 def find_by_reference(rows: Handle, table: str, reference: str) -> str | None:
-    """The record that another system calls this."""
-    sql = f"SELECT id FROM {table} WHERE organisation_id = :organisation AND external_ref = :reference"
-    row = rows.one(sql, reference=reference)
+    """The record that another system calls this; of a customer that was merged, the one who took over."""
+    who = "coalesce(merged_into_id, id)" if table == "customer" else "id"
+    row = rows.one(_KNOWN_AS.format(who, table), reference=reference)
     return str(row[0]) if row else None
+
+
+_KNOWN_AS = "SELECT {} FROM {} WHERE organisation_id = :organisation AND external_ref = :reference"
 
 
 def find_called(rows: Handle, table: str, name: str, *, without_reference: bool = False) -> list[str]:

@@ -25,7 +25,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Paragraph, Reference, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Paragraph, Reference, id_of, omittable
 from mainstay.values.fields import Line as Text
 from mainstay.values.search import SearchText
 
@@ -34,7 +34,9 @@ _Site = Annotated[
     Annotated[str, id_of("site")] | None, Field(title="Site", description="Where: a site of the customer.")
 ]
 _Title = Annotated[Text | None, Field(description="What it is for, in a few words.")]
-_DueOn = Annotated[Day | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")]
+_DueOn = Annotated[
+    KeptDay | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")
+]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _SOURCES = "Hours and materials of the job to bill, by their ids."
 _TOO_MANY = "bill a part of it, with sources or up to a date"
@@ -322,6 +324,9 @@ def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Jo
     named = given.customer_id or (quote.customer_id if quote else job.customer_id if job else None)
     if named is None:
         raise Invalid([Fault("customerId", "is required without jobId or quoteId")])
+    customer: Customer = CUSTOMERS.fetch(ctx, named)
+    # Before what was theirs is told to be another customer's.
+    refuse(customer.if_merged())
     faults = []
     if quote and quote.customer_id != named:
         faults.append(Fault("quoteId", "is a quote for another customer; list_quotes tells this one's"))
@@ -329,7 +334,6 @@ def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Jo
         faults.append(Fault("jobId", "is a job for another customer; list_jobs tells this one's"))
     if faults:
         raise Invalid(faults)
-    customer: Customer = CUSTOMERS.fetch(ctx, named)
     return customer
 
 

@@ -17,14 +17,12 @@ from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, Reference, id_of
+from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Line, Paragraph, Price, Reference, id_of
 from mainstay.values.models import GIVEN
 from mainstay.values.money import LARGEST, amount_text, in_minor
 from mainstay.values.search import SearchText
 
 _MOST_INVOICES = 100
-# No books go back further.
-_FIRST = "2000-01-01"
 _PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
 
 
@@ -73,7 +71,7 @@ class RecordPayment(Input):
         None, title="Customer", description="Who paid; known by the invoice where one is named."
     )
     amount: Price = Field(description='Such as "250.00".')
-    on: Day | None = Field(None, title="Paid on", description="Today where nothing is said.")
+    on: KeptDay | None = Field(None, title="Paid on", description="Today where nothing is said.")
     method: MethodField = "bank"
     reference: Line | None = Field(None, description="What the customer wrote, such as the number of the invoice.")
     note: Paragraph | None = Field(None, description="For the office alone.")
@@ -226,11 +224,13 @@ def _customer_of(ctx: Context, given: RecordPayment, invoice: Invoice | None) ->
     named = given.customer_id or (invoice.customer_id if invoice else None)
     if named is None:
         raise Invalid([Fault("customerId", "is required without invoiceId: who paid")])
+    customer: Customer = CUSTOMERS.fetch(ctx, named)
+    # Whoever is archived may still pay.
+    refuse(customer.if_merged())
     if invoice and invoice.customer_id != named:
         raise Invalid([Fault("invoiceId", "is an invoice for another customer; list_invoices tells this one's")])
     if invoice and given.allocations is not None:
         raise Invalid([Fault("allocations", "is not sent with invoiceId: either one invoice, or several")])
-    customer: Customer = CUSTOMERS.fetch(ctx, named)
     return customer
 
 
@@ -249,8 +249,6 @@ def _paid_on(ctx: Context, given: RecordPayment, house: House) -> str:
     on = given.on or today
     if on > today:
         raise Invalid([Fault("on", "lies ahead; a payment is recorded when it has come")])
-    if on < _FIRST:
-        raise Invalid([Fault("on", f"is before {_FIRST}; look at its year")])
     refuse(house.if_closed(on))
     return on
 

@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
+from mainstay.backing.database import Row
 from mainstay.ledger.outbox import Letter
 from mainstay.paper.messages import say
 from mainstay.paper.sheet import title_of
@@ -22,7 +23,8 @@ Form = Literal["pdf", "void", "ubl"]
 TABLES = {"quote": "quote", "invoice": "invoice", "credit": "credit_note", "po": "purchase_order"}
 # The columns there with the names of the files.
 COLUMNS: dict[str, str] = {"pdf": "pdf_sha256", "void": "void_pdf_sha256", "ubl": "ubl_sha256"}
-_ENDINGS: dict[Form, str] = {"pdf": ".pdf", "void": " void.pdf", "ubl": ".xml"}
+# How the names of the files end.
+ENDINGS: dict[Form, str] = {"pdf": ".pdf", "void": " void.pdf", "ubl": ".xml"}
 
 
 class Document(Protocol):
@@ -56,6 +58,24 @@ class PaperOut(Shown):
     sha256: str | None = Field(description="The SHA-256 of its content; null until it is made.")
 
 
+class MadeOut(Shown):
+    """The files of a document that were made, each by the SHA-256 of its content; for an archive of many."""
+
+    noun = "made"
+
+    id: str = Field(description="Whose they are.")
+    named: str | None = Field(description="What people call it beside its title; null where it was never issued.")
+    pdf: str | None
+    void: str | None
+    ubl: str | None
+
+    @classmethod
+    def row(cls, document: Document) -> Row:
+        """Those of a document."""
+        named = None if document.snapshot is None else document.named
+        return (document.id, named, *(document.files.get(form) for form in ENDINGS))
+
+
 class ProofOut(Shown):
     """What a draft would say if it were sent today; to be printed, looked at and kept nowhere."""
 
@@ -80,7 +100,7 @@ def printing(record: str, called: str, form: Form = "pdf") -> Letter:
 
 def paper_of(document: Document, form: Form = "pdf") -> PaperOut:
     """A file of what was issued."""
-    name = f"{title_of(snapshot_of(document))} {document.named}{_ENDINGS[form]}"
+    name = f"{title_of(snapshot_of(document))} {document.named}{ENDINGS[form]}"
     return PaperOut(object=PaperOut.noun, record_id=document.id, form=form, name=name, sha256=document.files[form])
 
 

@@ -19,7 +19,7 @@ from mainstay.ledger.outbox import Letter
 from mainstay.terms.refusal import Forbidden, refuse
 from mainstay.terms.rights import Needs, Right, withheld
 from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Price, id_of, omittable
+from mainstay.values.fields import EACH_ONCE, LAST_SEEN, Day, KeptDay, Line, Paragraph, Price, id_of, omittable
 from mainstay.values.search import SearchText
 
 _MOST_PEOPLE = 50
@@ -38,11 +38,11 @@ _OrderNumber = Annotated[
     Line | None, Field(title="Customer's order number", description="What the customer wants to read on the invoice.")
 ]
 _Budget = Annotated[Price | None, Field(description="What was agreed or estimated, before tax, such as 1200.00.")]
-_DueOn = Annotated[Day | None, Field(title="Due", description="The date by which it is to be done.")]
+_DueOn = Annotated[KeptDay | None, Field(title="Due", description="The date by which it is to be done.")]
 _Lead = Annotated[
     Annotated[str, id_of("person")] | None, Field(title="Led by", description="Who answers for it: a person's id.")
 ]
-_Tags = Annotated[list[Line], Field(max_length=20, description="Words to find it by, such as boiler.")]
+_Tags = Annotated[list[Line], Field(max_length=20, description="Words to find it by, such as boiler."), EACH_ONCE]
 _Assigned = Annotated[
     list[Annotated[str, id_of("person")]],
     Field(max_length=_MOST_PEOPLE, description="The ids of the people who work on it: they see it."),

@@ -18,7 +18,7 @@ from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Grant, Right
 from mainstay.terms.shapes import Input, Kept, Record
-from mainstay.values.fields import Day, Paragraph, WholeNumber, omittable
+from mainstay.values.fields import KeptDay, Paragraph, WholeNumber, omittable
 from mainstay.values.models import GIVEN
 
 
@@ -139,7 +139,7 @@ class UpdateSettings(Input):
     hours_rounding_minutes: Literal[0, 6, 15] = omittable(
         description="To how many minutes hours are rounded up when they are billed; 0 for not at all."
     )
-    books_closed_until: Day | None = Field(None, description="Nothing up to this date changes any more.")
+    books_closed_until: KeptDay | None = Field(None, description="Nothing up to this date changes any more.")
     job_numbers: Numbering = omittable(description="How the numbers of new jobs look, and which comes next.")
     prices_include_tax: bool = omittable(
         description="Prices are told with tax, as to households; otherwise before it, and it is added."

@@ -14,11 +14,13 @@ from mainstay.terms.actor import Named
 from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.terms.rights import AssignableRole, Needs, Right, Role
 from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Colour, Email, HourlyRate, Line, Phone, id_of, omittable
+from mainstay.values.fields import EACH_ONCE, LAST_SEEN, Colour, Email, HourlyRate, Line, Phone, id_of, omittable
 from mainstay.values.search import SearchText
 
 # What an invitation tells of a person and a change changes.
-_Skills = Annotated[list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing.")]
+_Skills = Annotated[
+    list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing."), EACH_ONCE
+]
 _Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
 _Shade = Annotated[
     Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")

@@ -33,15 +33,15 @@ from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Line, Paragraph, Reference, SignedPrice, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Line, Paragraph, Reference, SignedPrice, id_of, omittable
 from mainstay.values.money import in_parts
 from mainstay.values.search import SearchText
 
 _BillId = Annotated[str, id_of("bill"), Field(title="Bill", description="The bill's id.")]
 _Number = Annotated[Line, Field(title="Their number", description="The number on it; each supplier's only once.")]
-_On = Annotated[Day, Field(title="Dated", description="The date on it.")]
+_On = Annotated[KeptDay, Field(title="Dated", description="The date on it.")]
 _DueOn = Annotated[
-    Day | None, Field(title="Due", description="Where nothing is said on a new one, by the supplier's days to pay.")
+    KeptDay | None, Field(title="Due", description="Where nothing is said on a new one, by the supplier's days to pay.")
 ]
 _Total = Annotated[SignedPrice, Field(description="What it says is to be paid, with tax: what its lines come to.")]
 _AllowOver = Annotated[
@@ -106,7 +106,7 @@ class UpdateBill(Input):
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
     status: BillMove = omittable(description="`approved` to be paid, `paid`, or a `draft` again.")
-    paid_on: Day | None = Field(None, title="Paid on", description="With status paid; today where nothing is said.")
+    paid_on: KeptDay | None = Field(None, title="Paid on", description="With status paid; today where nothing is said.")
 
 
 class VoidBill(Irrevocable):
@@ -163,6 +163,7 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     order: Order | None = ORDERS.fetch(ctx, given.purchase_order_id) if given.purchase_order_id else None
     supplier = _supplier(ctx, given, order)
     refuse([*(order.not_billable() if order else []), *_closed(ctx, given.on)])
+    _check_due(given.on, given.due_on)
     check_number(ctx, supplier.id, given.supplier_number)
     book = BillBook(ctx, order, store.billed_of(ctx, order.id) if order else {})
     lines = made(book.whole() if given.lines is None else given.lines, book)
@@ -207,6 +208,8 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
         refuse(bill.not_editable())
     if "supplier_number" in said:
         check_number(ctx, bill.supplier_id, said["supplier_number"], but=bill.id)
+    if said.keys() & {"on", "due_on"}:
+        _check_due(said.get("on", bill.on), said.get("due_on", bill.due_on))
     # What of it is a cost of a job.
     bought = bool(given.edits or said.keys() & {"on", "job_id"})
     if bought:
@@ -268,10 +271,12 @@ def _job(ctx: Context, named: str | None, order: Order | None) -> str | None:
 
 def _usual_due(on: str, supplier: Supplier) -> str | None:
     days = supplier.payment_terms_days
-    try:
-        return None if days is None else (date.fromisoformat(on) + timedelta(days=days)).isoformat()
-    except OverflowError:
-        return None
+    return None if days is None else (date.fromisoformat(on) + timedelta(days=days)).isoformat()
+
+
+def _check_due(on: str, due_on: str | None) -> None:
+    if due_on and due_on < on:
+        raise Invalid([Fault("dueOn", f"is before the date on it, {on}")])
 
 
 def _closed(ctx: Context, on: str) -> list[Reason]:
@@ -293,7 +298,8 @@ _SAID = ("supplier_number", "on", "due_on", "job_id", "notes")
 def _moved(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
     """What changes when a bill is approved, paid, or a draft again."""
     becomes = given.status or bill.status
-    if given.paid_on and becomes != "paid":
+    # A form sends the date along that stands there.
+    if given.paid_on and becomes != "paid" and given.paid_on != bill.paid_on:
         raise Invalid([Fault("paidOn", "is sent with status paid")])
     today = house_of(ctx).today(ctx).isoformat()
     if given.paid_on and given.paid_on > today:

@@ -349,6 +349,7 @@ class Bill(ListedBill):
     purchase_order_id: str | None
     job_id: str | None
     due_on: str | None
+    paid_on: str | None
     notes: str | None
     currency: str
     lines: list[dict[str, Any]]

@@ -33,13 +33,13 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Paragraph, Reference, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, KeptDay, Paragraph, Reference, id_of, omittable
 from mainstay.values.search import SearchText
 
 _Site = Annotated[
     Annotated[str, Reference(to="site")] | None, Field(title="Site", description="Where it is delivered to.")
 ]
-_NeededOn = Annotated[Day | None, Field(title="Needed", description="The date by which it is needed.")]
+_NeededOn = Annotated[KeptDay | None, Field(title="Needed", description="The date by which it is needed.")]
 _DeliverTo = Annotated[
     DeliverTo, Field(title="Delivery", description="To the `site`, to the `office`, or for `pickup`.")
 ]

@@ -18,7 +18,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
-from mainstay.values.fields import Day, Line, SignedQuantity
+from mainstay.values.fields import KeptDay, Line, SignedQuantity
 from mainstay.values.ids import new_id
 from mainstay.values.models import GIVEN
 from mainstay.values.money import price_text
@@ -46,7 +46,7 @@ class ReceiveGoods(Input):
         description="What has come.",
         examples=[[{"lineId": LINE["id"], "quantity": "20"}]],
     )
-    on: Day | None = Field(None, title="Came on", description="The date; today where nothing is said.")
+    on: KeptDay | None = Field(None, title="Came on", description="The date; today where nothing is said.")
     slip: Line | None = Field(None, title="Delivery note", description="The number on what came with it.")
 
 
@@ -82,6 +82,12 @@ def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
     }
     after = store.settle(ctx, order, {"receipts": [*order.receipts, receipt]})
     materials.settle_order(ctx, after)
+    if any(one.quantity < 0 for one in given.lines):
+        ctx.warnings += [
+            f"Of {one.line.description}, {price_text(one.billed)} are billed, and {price_text(one.received)} have come."
+            for one in after.order_lines
+            if one.counts and one.received < one.billed
+        ]
     return after
 
 

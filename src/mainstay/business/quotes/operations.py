@@ -22,7 +22,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Paragraph, Reference, id_of, omittable
+from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Paragraph, Reference, id_of, omittable
 from mainstay.values.fields import Line as Text
 from mainstay.values.search import SearchText
 
@@ -35,7 +35,7 @@ _Site = Annotated[
     Annotated[str, id_of("site")] | None, Field(title="Site", description="Where: a site of the customer.")
 ]
 _Title = Annotated[Text, Field(description="What it is for, in a few words. Needed without jobId.")]
-_ValidUntil = Annotated[Day | None, Field(description="The last date to accept it; null for the usual time.")]
+_ValidUntil = Annotated[KeptDay | None, Field(description="The last date to accept it; null for the usual time.")]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _Deposit = Annotated[Share | None, Field(description="What is asked for before the work begins; of the total.")]
 _Terms = Annotated[Paragraph | None, Field(description="Printed below.")]

@@ -12,7 +12,7 @@ from mainstay.business.records.store import DOCUMENTS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.refusal import Conflict, Fault, Invalid, refuse
 from mainstay.terms.rights import Right, office_holds
 from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, KeptName, Line, WholeNumber, id_of
@@ -99,6 +99,7 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     if isinstance(record, Document) or not office_holds(right):
         # The office sees every file, so nothing stands beside what it may not see; and no file beside a file.
         raise Conflict("Files cannot be added to this kind of record. Add them to a job, a customer or a site.")
+    refuse(record.not_added_to())
     ctx.pen.touch(record.id)
     # Whoever does not see what only the office sees adds nothing there either.
     visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"

@@ -8,7 +8,7 @@ from mainstay.business.records.model import Note, NoteOut, Visibility
 from mainstay.business.records.store import NOTES, write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Paragraph, id_of
@@ -61,6 +61,7 @@ def add_note(ctx: Context, given: AddNote) -> Note:
     For what others should know: it stands on the record's page with who wrote it. It cannot be changed afterwards.
     """
     record = ctx.fetch_any(given.record_id)
+    refuse(record.not_added_to())
     # Whoever does not read what only the office reads writes nothing there either.
     visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"
     return write_note(ctx, record.id, given.text, visibility)

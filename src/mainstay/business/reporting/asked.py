@@ -5,9 +5,8 @@ from typing import Literal, NamedTuple
 
 from mainstay.business.organisation.house import House
 from mainstay.terms.refusal import Fault, Invalid
+from mainstay.values.fields import ANOTHER_YEAR, YEARS
 
-# Whatever is reported on lies in these years, so that reckoning with days around it stays within the calendar.
-_YEARS = range(2000, 2100)
 # So far a report reaches at most: ten years.
 _MOST_DAYS = 3660
 
@@ -71,6 +70,6 @@ def days_of(first: str | None, last: str | None, today: date) -> tuple[date, dat
 
 def _reachable(name: str, text: str) -> date:
     day = date.fromisoformat(text)
-    if day.year not in _YEARS:
-        raise Invalid([Fault(name, f"is not within the years {_YEARS[0]} to {_YEARS[-1]}")])
+    if day.year not in YEARS:
+        raise Invalid([Fault(name, ANOTHER_YEAR)])
     return day

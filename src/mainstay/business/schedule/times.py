@@ -10,14 +10,11 @@ from pydantic import BaseModel, Field
 
 from mainstay.business.schedule.model import LONGEST_VISIT_HOURS
 from mainstay.terms.refusal import Fault, Invalid
-from mainstay.values.fields import Day, WholeNumber
+from mainstay.values.fields import ANOTHER_YEAR, YEARS, Day, WholeNumber
 from mainstay.values.models import GIVEN
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import read_wall_time
 
-# Whatever is planned lies in these years: reckoning with days around it stays within the calendar.
-_YEARS = range(2000, 2100)
-_TOO_FAR = f"is not within the years {_YEARS[0]} to {_YEARS[-1]}"
 # So far ahead something can be repeated.
 _A_YEAR = timedelta(days=366)
 
@@ -120,17 +117,16 @@ def repeated(when: When, repeat: Repeat) -> list[When]:
 
 def on_day(when: When, day: date) -> When:
     """The same on another date: at the same time by the clocks there, for as long."""
-    if day.year not in _YEARS:
-        raise Invalid([Fault("startsAt", f"leads to {day.isoformat()}, which {_TOO_FAR}")])
+    if day.year not in YEARS:
+        raise Invalid([Fault("startsAt", f"leads to {day.isoformat()}, which {ANOTHER_YEAR}")])
     if when.on_date or when.starts_at is None:
         return any_time(day, when.time_zone)
     shown = local(when.starts_at, when.time_zone).time().replace(fold=0)
     try:
         begin = read_wall_time(datetime.combine(day, shown).isoformat(timespec="seconds"), when.time_zone)
     except ValueError as fault:
-        raise Invalid(
-            [Fault("startsAt", f"on {day.isoformat()} {fault}; leave that date out and plan it alone")]
-        ) from None
+        apart = "repeat until the date before, plan that one alone, and repeat again from the next"
+        raise Invalid([Fault("startsAt", f"on {day.isoformat()} {fault}; {apart}")]) from None
     return between(begin, begin + timedelta(minutes=when.minutes), when.time_zone)
 
 
@@ -163,8 +159,8 @@ def moment_of(name: str, text: str, zone: str) -> datetime:
         moment = read_wall_time(text, zone)
     except ValueError as fault:
         raise Invalid([Fault(name, str(fault))]) from None
-    if moment.year not in _YEARS:
-        raise Invalid([Fault(name, _TOO_FAR)])
+    if moment.year not in YEARS:
+        raise Invalid([Fault(name, ANOTHER_YEAR)])
     return moment
 
 
@@ -187,6 +183,6 @@ def _months_later(day: date, months: int) -> date:
 
 def _reachable(name: str, text: str) -> date:
     day = date.fromisoformat(text)
-    if day.year not in _YEARS:
-        raise Invalid([Fault(name, _TOO_FAR)])
+    if day.year not in YEARS:
+        raise Invalid([Fault(name, ANOTHER_YEAR)])
     return day

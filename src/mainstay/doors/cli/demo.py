@@ -44,7 +44,7 @@ LARGE = Firm(
 )
 _TOLD_EVERY = 1_000
 # What is done in so long is kept at once: to wait for the disk after each day would take as long as the days.
-_TURN_SECONDS = 0.5
+_TURN_SECONDS = 1.0
 # Known to everyone: the demo is refused for an address that others could reach.
 PASSWORD = "mainstay-demo"
 KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}

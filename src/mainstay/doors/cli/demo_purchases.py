@@ -23,7 +23,7 @@ from mainstay.terms.actor import Actor
 # How far each went, the oldest first: what is long past was nearly always paid, and of late there is one of each.
 _PAST = ("pay", "pay", "pay", "pay", "cancel", "pay", "pay", "close", "pay", "void")
 _OF_LATE = ("receive part", "approve", "bill part", "receive", "bill", "send", "receive", "approve", "send", "draft")
-_ORDERS, _LATELY = 40, 20
+_ORDERS, _LATELY = 30, 20
 _YEAR = 360
 # What is done by each word, in its order; each goes on from the one before it.
 _STEPS: dict[str, tuple[str, ...]] = {
@@ -114,7 +114,7 @@ def _choice(chance: Random, items: Sequence[Outcome]) -> dict[str, Any]:
     usual = [item for item in items if item["supplierId"] and not item["taxRateId"]]
     supplier = chance.choice(usual)["supplierId"]
     theirs = [item for item in usual if item["supplierId"] == supplier]
-    chosen = chance.sample(theirs, min(len(theirs), chance.randrange(1, 4)))
+    chosen = chance.sample(theirs, min(len(theirs), chance.randrange(2, 5)))
     lines = [{"itemId": item["id"], "quantity": str(2 * chance.randrange(1, 11))} for item in chosen]
     return {"supplierId": supplier, "lines": lines}
 

@@ -56,6 +56,7 @@ _JOBS = (
     ("Unvented cylinder service", ["service"], "140.00"),
     ("Outside tap", ["water"], "120.00"),
 )
+TITLES = tuple(title for title, *_ in _JOBS)
 _DETAILS = (
     "The customer has been told that parts may take a week.",
     "Same as last year; the old part numbers are on the certificate.",

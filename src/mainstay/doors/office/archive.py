@@ -1,48 +1,49 @@
 """Settings → Export: everything of an organisation in one archive, as the person who asks sees it.
 
-What is in it is read off the catalogue: each list of the office, as CSV for spreadsheets and as JSON for programs, and
-every file. A list that is added to the catalogue is in it without another line.
+Each list of the office is in it, as CSV for spreadsheets and as JSON for programs, with all that is in each record; and
+every file, of records and of the documents that were issued.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import orjson
 
 from mainstay.backing.files import Files, PassingFiles
+from mainstay.business.issuing.printed import ENDINGS
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.settings import get_settings
 from mainstay.business.records.documents import list_documents
 from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
+from mainstay.doors.office.archived import (
+    LEFT_OUT,
+    askings,
+    columns_of_lines,
+    exported,
+    name_of,
+    papers,
+    whole,
+)
 from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.office.export import Export, write_lines
+from mainstay.doors.office.export import Export
 from mainstay.doors.office.frame import EXPORTS
+from mainstay.doors.office.table import Column, columns_of, rows_of, write_rows
 from mainstay.doors.pages.door import Route
-from mainstay.kernel.catalogue import Catalogue, is_admitted
+from mainstay.kernel.catalogue import is_admitted
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.terms.actor import Actor, Door
+from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Forbidden, TooMany
 from mainstay.values.moments import local_date, moment_text
+from mainstay.values.words import words_of
 
 EXPORTS_AN_HOUR = 12
 
-# Lists of the office that are not in it, each with the reason.
-LEFT_OUT = {
-    "list_messages": "mails stand beside the record that they are about, one by one",
-    "get_history": "it lists what one did oneself; what happened to a record stands beside it, page by page",
-    "list_deliveries": "what was sent to webhooks is kept for some days only, and tells of records that are here",
-}
-# What a list is asked for so that it holds everything, where it would begin with today.
-_FROM_THE_BEGINNING: Mapping[str, dict[str, object]] = {
-    "list_visits": {"order": "latest"},
-    "list_time_off": {"order": "latest"},
-}
 # What there is only one of.
 _SINGLE = (get_organisation, get_settings)
 
@@ -83,35 +84,6 @@ def _check(actor: Actor) -> None:
         raise Forbidden(f"The role {actor.role} may not export everything. Ask an owner or admin.")
 
 
-def exported(catalogue: Catalogue, actor: Actor) -> list[Operation]:
-    """The lists that are in the archive for someone."""
-    return [
-        operation
-        for operation in catalogue.operations
-        if operation.lists
-        and Door.OFFICE in operation.offered
-        and operation.name not in LEFT_OUT
-        and is_admitted(operation, actor)
-    ]
-
-
-def name_of(lists: Operation) -> str:
-    """What the files of a list are called."""
-    return lists.name.removeprefix("list_").replace("_", "-")
-
-
-def askings(catalogue: Catalogue, lists: Operation) -> list[dict[str, object]]:
-    """What a list is asked for, so that the answers together hold every record and none of them twice."""
-    usual = _FROM_THE_BEGINNING.get(lists.name, {})
-    listing = next((operation.on for operation in catalogue.on(lists.output) if operation.on), None)
-    for name in listing.otherwise if listing else ():
-        # Without this filter some would be left out: so it is asked for each of its values.
-        told = lists.input.model_fields[name]
-        [values] = [get_args(part) or tuple(part) for part in get_args(told.annotation) if part is not type(None)]
-        return [{**usual, told.alias or name: value} for value in values]
-    return [usual]
-
-
 @dataclass
 class Archive:
     """Writes it, page by page and piece by piece, however much there is."""
@@ -123,8 +95,10 @@ class Archive:
     request: str
     files: Files
     passing: PassingFiles
-    # How many records there are of each list, and the files that were not found where they are kept.
+    # How many records there are of each list, the PDFs that nobody has made yet, and the files that were not found
+    # where they are kept.
     counts: dict[str, int] = field(default_factory=dict)
+    unmade: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def answer(self) -> Response:
@@ -148,28 +122,44 @@ class Archive:
                 archive.writestr(f"json/{operation.output.noun}.json", answer.body)
             for lists in exported(self.stage.catalogue, self.actor):
                 self._write_list(archive, lists)
+                if made := papers(self.stage.catalogue, self.actor, lists):
+                    self._write_papers(archive, name_of(lists), made)
             if is_admitted(list_documents, self.actor):
                 self._write_files(archive)
             archive.writestr("README.txt", self._readme(began))
 
     def _write_list(self, archive: ZipFile, lists: Operation) -> None:
-        """A list in both forms; the second waits in a file of its own, since an archive is written one by one."""
-        name = name_of(lists)
+        """A list in both forms, and what goes with it: read once, into a file from which each part is written."""
+        name, read = name_of(lists), whole(self.stage.catalogue, lists)
         path, beside = self.passing.new()
         try:
-            with beside, archive.open(f"csv/{name}.csv", "w", force_zip64=True) as file:
-                write_lines(file, lists.output, self._told(beside, lists, name), self.zone)
+            with beside:
+                self.counts[name] = _keep(self._records(read), beside)
             archive.write(path, f"json/{name}.jsonl")
+            self._write_table(archive, name, columns_of(lists.output, self.zone), _kept(path))
+            if columns := columns_of_lines(read.output, self.zone):
+                self._write_table(archive, f"{name.removesuffix('s')}-lines", columns, _lines(path))
         finally:
             path.unlink()
 
-    def _told(self, beside: BinaryIO, lists: Operation, name: str) -> Iterator[dict[str, Any]]:
-        """Its records, each of which is written as a line of JSON on its way."""
-        self.counts[name] = 0
-        for record in self._records(lists):
-            beside.write(orjson.dumps(record) + b"\n")
-            self.counts[name] += 1
-            yield record
+    def _write_table(
+        self, archive: ZipFile, name: str, columns: Sequence[Column], records: Iterable[Mapping[str, Any]]
+    ) -> None:
+        with archive.open(f"csv/{name}.csv", "w", force_zip64=True) as file:
+            write_rows(file, rows_of(columns, records))
+
+    def _write_papers(self, archive: ZipFile, folder: str, made: Operation) -> None:
+        """The files of documents that were made; none is made for this."""
+        for document in self._records(made):
+            if document["named"] is None:
+                continue
+            # Numbers may have slashes in them, and none has a low line.
+            name = f"papers/{folder}/{document['named'].replace('/', '_')}"
+            for form, ending in ENDINGS.items():
+                if document[form]:
+                    self._write_file(archive, self.files.path(document[form]), f"{name}{ending}")
+            if not document["pdf"]:
+                self.unmade.append(f"{name}{ENDINGS['pdf']}")
 
     def _records(self, lists: Operation) -> Iterator[dict[str, Any]]:
         for asked in askings(self.stage.catalogue, lists):
@@ -189,24 +179,60 @@ class Archive:
             self.missing.append(name)
 
     def _readme(self, began: str) -> str:
-        person = self.actor.person.name if self.actor.person else "the operator"
-        counts = "\n".join(f"  {name}: {count}" for name, count in self.counts.items())
-        missing = (
-            "\nThese files were not found where they are kept:\n" + "\n".join(self.missing) if self.missing else ""
-        )
         return _README.format(
-            began=began, ended=moment_text(self.stage.clock()), person=person, counts=counts, missing=missing
+            began=began,
+            ended=moment_text(self.stage.clock()),
+            person=self.actor.person.name if self.actor.person else "the operator",
+            counts="\n".join(f"  {name}: {count}" for name, count in self.counts.items()),
+            left_out="\n".join(f"  {words_of(name.partition('_')[2])}: {why}." for name, why in LEFT_OUT.items()),
+            unmade=_told(_UNMADE, self.unmade),
+            missing=_told(_MISSING, self.missing),
         )
 
 
+def _keep(records: Iterable[Mapping[str, Any]], file: BinaryIO) -> int:
+    """Write records to a file, one on each line; how many."""
+    count = 0
+    for record in records:
+        file.write(orjson.dumps(record) + b"\n")
+        count += 1
+    return count
+
+
+def _kept(path: Path) -> Iterator[dict[str, Any]]:
+    """The same, one by one."""
+    with path.open("rb") as file:
+        yield from map(orjson.loads, file)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of documents, each with what is known of the document."""
+    for document in _kept(path):
+        for line in document["lines"] or ():
+            yield document | line
+
+
+def _told(what: str, names: Sequence[str]) -> str:
+    return "\n".join(("", what, *names, "")) if names else ""
+
+
+_UNMADE = "These PDFs were not made yet. Each is made when it is opened in the office, and is here the next time:"
+_MISSING = "These files were not found where they are kept:"
 _README = """Everything of your organisation, as {person} sees it,
 read from {began} to {ended}.
 
-csv/    One table for each list, for spreadsheets (UTF-8). A text that a spreadsheet would take for a formula
-        begins with an apostrophe.
-json/   The same for programs, with every field and id: one record on each line.
-files/  Photos and files, in a folder for each record they belong to; json/documents.jsonl tells of each.
+csv/     One table for each list, for spreadsheets (UTF-8), and one for the lines of each kind of document. Dates are
+         written as 2026-12-08. A text that a spreadsheet would take for a formula begins with an apostrophe.
+json/    The same for programs, with every field and id and with all that is in each record, such as lines, taxes and
+         receipts of goods: one record on each line.
+papers/  What was issued, as customers and suppliers were sent it: the PDF of each document, the stamped copy of an
+         invoice that is void, and the e-invoice by itself (XML) where someone has asked for it; each PDF that is an
+         e-invoice has it inside. Numbers are the names, with _ for /.
+files/   Photos and files, in a folder for each record they belong to; json/documents.jsonl tells of each.
 
 Records:
 {counts}
-{missing}"""
+
+Not in it:
+{left_out}
+{unmade}{missing}"""

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from mainstay.business.importing.model import OWN_REFERENCE, REFERENCE
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk
 from mainstay.doors.pages.asking import Choices
@@ -88,6 +89,8 @@ class Arrangement:
     # What belongs to a record and stands on its page; and whether notes and what happened to it stand there as well.
     related: tuple[Related, ...] = ()
     notes: bool = False
+    # Whether something may still be added to a record there, of whatever kind.
+    grows: Callable[[Record], bool] = lambda _record: True
     # Fields that are told in words of their own, with the zone of whoever looks.
     words: Mapping[str, Callable[[Record, str], str]] = field(default_factory=dict)
     # By what is done to a record: a template with what one should see before one answers.
@@ -118,7 +121,9 @@ class Arrangement:
 
     def cells(self, model: type[Shown], names: Sequence[str], record: Record, here: Here) -> list[Cell]:
         """These fields of a record, in words."""
-        told = cells(model, names, record, here, self.choices)
+        # By what the import knows a row again that has no reference, nobody else knows it.
+        own = str(record.get(REFERENCE) or "").startswith(OWN_REFERENCE)
+        told = cells(model, names, {**record, REFERENCE: None} if own else record, here, self.choices)
         return [
             cell._replace(text=self.words[cell.name](record, here.zone)) if cell.name in self.words else cell
             for cell in told

@@ -65,16 +65,17 @@ class Beside:
 
     desk: Desk
 
-    async def shown(self, guest: Guest, record: Record, related: Sequence[Related]) -> dict[str, Any]:
-        """All of it, as far as whoever looks may see it."""
+    async def shown(self, guest: Guest, record: Record, related: Sequence[Related], *, grows: bool) -> dict[str, Any]:
+        """All of it, as far as whoever looks may see it; what may grow has the ways to add to it."""
         left = note_left(guest, record["id"])
+        found = [await self._related(guest, record, one) for one in related if guest.may(one.lists)]
         return {
-            "related": [await self._related(guest, record, one) for one in related if guest.may(one.lists)],
+            "related": found if grows else [{**one, "new": None} for one in found],
             **await self._first(guest, record),
             # What someone wrote is there to be copied, though they may add it no more.
-            "may_note": guest.may(add_note) or bool(left),
+            "may_note": (grows and guest.may(add_note)) or bool(left),
             "note": {"body": left.get("text", ""), "hidden": "office" in left},
-            "may_add": guest.may(add_document),
+            "may_add": grows and guest.may(add_document),
             "accepts": ",".join(TAKEN),
             "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
         }

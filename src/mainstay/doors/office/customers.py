@@ -43,6 +43,7 @@ CUSTOMERS = Arrangement(
     tabs={"": "Active", "archived": "Archived"},
     order="name",
     empty="No customers yet. Add the first one, or bring them over from a file under Settings, Import.",
+    ways="customer_ways.html",
     related=(
         _JOBS_OF_CUSTOMER,
         Related(
@@ -76,6 +77,7 @@ CUSTOMERS = Arrangement(
         Related("Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"),
     ),
     notes=True,
+    grows=lambda customer: not customer["mergedIntoId"],
 )
 
 SITES = Arrangement(

@@ -1,12 +1,9 @@
 """A list as a file for spreadsheets: all of its pages, as the person who asks would see them."""
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from io import TextIOWrapper
 from time import monotonic
 from typing import IO, Any
-from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -14,22 +11,15 @@ from mainstay.backing.deadline import WAIT_SECONDS, under
 from mainstay.backing.files import PassingFiles
 from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
+from mainstay.doors.office.table import columns_of, rows_of, write_rows
 from mainstay.doors.packing import packing_into
-from mainstay.doors.pages.showing import MOMENTS, Here, cells, told
-from mainstay.doors.pages.words import who
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.terms.actor import Actor, Stamp
-from mainstay.terms.shapes import Record, Shown
-from mainstay.terms.wire import MoneyText, PriceText
-from mainstay.values.moments import parse_moment
+from mainstay.terms.actor import Actor
 
 MOST_ROWS = 100_000
 _PAGE = 100
-# What a spreadsheet takes for the beginning of a formula, also where it is as wide as a Chinese letter.
-_WIDE = "\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
-_FORMULA = (*"=+-@\t\r\n", *_WIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +41,7 @@ class Export:
 
     def write(self, file: IO[bytes]) -> None:
         """Write it: a line of labels, and one for each record."""
-        write_lines(file, self.lists.output, self.records(), self.zone, self.most)
+        write_rows(file, rows_of(columns_of(self.lists.output, self.zone), self.records(), self.most))
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Page by page, so that nobody waits for a transaction as long as the list."""
@@ -77,50 +67,3 @@ def as_file(passing: PassingFiles, called: str, write: Callable[[IO[bytes]], Non
     except BaseException:
         path.unlink()
         raise
-
-
-def write_lines(
-    file: IO[bytes], model: type[Shown], records: Iterable[dict[str, Any]], zone: str, most: int | None = None
-) -> None:
-    """Write records as a spreadsheet reads them; of more than so many, the first."""
-    names = columns(model)
-    # Spreadsheets know UTF-8 by a mark at its beginning.
-    with TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        lines = csv.writer(text)
-        lines.writerow(told(model)[name][0] for name in names)
-        for number, record in enumerate(records):
-            if number == most:
-                lines.writerow([f"Only the first {most:,} are here. Narrow the list to get the others."])
-                return
-            lines.writerow(_cell(model, name, record, zone) for name in names)
-
-
-def columns(model: type[Shown]) -> list[str]:
-    """What people want to read of such records, by its names in JSON: what it is, then who made it and when."""
-    everyone_s = {field.alias or name for name, field in Record.model_fields.items()}
-    names = [name for name in told(model) if name not in _OURS and not name.endswith("Id")]
-    return sorted(names, key=everyone_s.__contains__)
-
-
-# Identifiers and counters of ours tell people nothing.
-_OURS = {"object", "id", "version"}
-
-
-def _cell(model: type[Shown], name: str, record: dict[str, Any], zone: str) -> str:
-    value, kind = record[name], told(model)[name][1]
-    if value is None or value in ([], ""):
-        return ""
-    if kind is Stamp:
-        text = who(value)
-    elif name.endswith(MOMENTS):
-        text = f"{parse_moment(value).astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
-    else:
-        [cell] = cells(model, [name], record, Here(zone))
-        text = cell.text
-    # A number of ours is one, also below zero.
-    return text if kind in {PriceText, MoneyText, int} else harmless(text)
-
-
-def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text

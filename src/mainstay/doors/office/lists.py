@@ -91,15 +91,14 @@ class RecordList:
         """What stands above the columns; where the list can be ordered by one, with the address of that."""
         orders = dict(choices["order"].choices) if "order" in choices else {}
         columns = {"name": "Name"} | labels(self.lists.output, self._columns(guest))
-        return [
-            {
-                "label": label,
-                "to": at.with_(order=name) if name in orders else None,
-                "leads": name == order,
-                "amount": is_amount(self.lists.output, name),
-            }
-            for name, label in columns.items()
-        ]
+        heads = []
+        for name, label in columns.items():
+            amount = is_amount(self.lists.output, name)
+            # An order by a date is called without what tells dates: `due` is by `dueOn`, and never by an amount.
+            by = None if amount else name.removesuffix("On")
+            to = at.with_(order=by) if by in orders else None
+            heads.append({"label": label, "to": to, "leads": by is not None and by == order, "amount": amount})
+        return heads
 
     async def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress, dict[str, str]]:
         """What the list can be narrowed to, what it is narrowed to, and how people call that."""

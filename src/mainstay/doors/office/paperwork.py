@@ -112,10 +112,11 @@ class Paperwork:
     async def _shown(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         """What stands on documents beside the bank, and in how far the rest is there."""
         told = record or {}
-        rates = await self.desk.perform(guest, list_tax_rates, {"limit": 2})
+        rates = (await self.desk.perform(guest, list_tax_rates, {"limit": 100}))["data"]
         return {
             "printed": known(PAPERWORK.cells(SettingsOut, _PRINTED, told, guest.here)),
-            "rates": rates["data"],
+            # The usual one first.
+            "rates": sorted(rates, key=lambda rate: not rate["isDefault"]),
             "address": place(told["address"]),
             "own_words": _own_words(told["mailTexts"]),
             "may_change": guest.may(update_organisation),

@@ -1,14 +1,12 @@
 """Reports: the choice of them, each with its bars and its table, as files, and the journal for the accountant."""
 
-import csv
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
-from io import TextIOWrapper
 from itertools import chain
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from mainstay.business.reporting.journal import list_postings
@@ -16,8 +14,9 @@ from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.http import Response
 from mainstay.doors.office.charts import chart_of, percent
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.export import Export, as_file, harmless
+from mainstay.doors.office.export import Export, as_file
 from mainstay.doors.office.references import References, unchanged
+from mainstay.doors.office.table import harmless, write_rows
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -127,7 +126,7 @@ class ReportPages:
         more = [[left_out]] if report["hasMore"] else []
         lines = [heads, *rows, *more]
         passing, packs = self.desk.visitors.passing, guest.request.takes_gzip
-        return as_file(passing, report["title"], partial(_write, rows=lines), packs=packs)
+        return as_file(passing, report["title"], partial(write_rows, rows=lines), packs=packs)
 
     async def journal(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Every posting between two dates, for the accountant."""
@@ -141,7 +140,7 @@ class ReportPages:
         lines = ([_plain("text", posting[name]) for name in JOURNAL_COLUMNS.values()] for posting in listed.records())
         rows = chain([list(JOURNAL_COLUMNS)], lines)
         written = partial(as_file, packs=guest.request.takes_gzip)
-        return await visitors.runner.take_long(written, visitors.passing, "Journal", partial(_write, rows=rows))
+        return await visitors.runner.take_long(written, visitors.passing, "Journal", partial(write_rows, rows=rows))
 
     async def _report(
         self, guest: Guest, at: Mapping[str, str], asked: Sequence[Asked], words: Mapping[str, str]
@@ -239,9 +238,3 @@ def _plain(kind: str, value: Any) -> str:
     """What stands in a cell, as spreadsheets read it."""
     text = "" if value is None else str(value)
     return harmless(text) if kind == "text" else text
-
-
-def _write(file: IO[bytes], rows: Iterable[Sequence[str]]) -> None:
-    # Spreadsheets know UTF-8 by a mark at its beginning.
-    with TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        csv.writer(text).writerows(rows)

@@ -152,8 +152,12 @@ class Room:
         except Refusal as refusal:
             again = once_more(fields, refusal, found.get("version"))
             return await self._form(guest, operation, again, refusal, found)
-        gone_to = self.of.ends_at(found) if self.of.ends_at else self.of.path
-        return self._done(guest, operation, done, gone_to if operation.ends else self.of.path_of(found["id"]))
+        if operation.ends:
+            gone_to = self.of.ends_at(found) if self.of.ends_at else self.of.path
+        else:
+            # Where another one of the kind is answered, it is the one to go on with.
+            gone_to = self.of.path_of((done if done.get("object") == found["object"] else found)["id"])
+        return self._done(guest, operation, done, gone_to)
 
     async def _filled_in(self, guest: Guest, operation: Operation) -> dict[str, str]:
         """The fields of its form; a file is received only from those who may hand one in."""
@@ -230,7 +234,7 @@ class Room:
         if self._has_beside:
             # Of a colleague's visit, one is told when it is, and nothing that stands beside it.
             with suppress(NotFound):
-                shown["beside"] = await Beside(self.desk).shown(guest, record, of.related)
+                shown["beside"] = await Beside(self.desk).shown(guest, record, of.related, grows=of.grows(record))
         shown |= await mails_about(self.desk, guest, record["id"], of.unsent)
         shown |= await self._own(guest, record)
         return self.desk.page("record.html", guest, status, of=of, record=record, **shown)

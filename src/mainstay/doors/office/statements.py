@@ -26,7 +26,7 @@ PATH = "/payments/statement"
 Row = dict[str, Any]
 # What is sent of a row that can be recorded, by what it is called in one that is shown.
 _SENT = {"on": "on", "amount": "amount", "text": "text", "externalRef": "ref", "numbers": "invoices"}
-_TICKED = "record"
+_TICKED, _PROBLEM = "record", "problem"
 # So much of what the customer wrote is kept with a payment.
 _LONGEST_REFERENCE = 200
 
@@ -164,13 +164,17 @@ def _not_listed(rows: int) -> str:
 def _sent(fields: Mapping[str, str]) -> list[Row]:
     """The rows of a form, in their order; those that were recorded before have no invoices to fill in."""
     named = (name.partition(" ") for name in fields)
-    places = dict.fromkeys(place for what, _, place in named if place and what in {_TICKED, _SENT["numbers"]})
+    known_by = {_TICKED, _PROBLEM, _SENT["numbers"]}
+    places = dict.fromkeys(place for what, _, place in named if place and what in known_by)
     return [_sent_row(fields, place) for place in places]
 
 
 def _sent_row(fields: Mapping[str, str], place: str) -> Row:
     row: Row = {name: fields.get(f"{sent} {place}", "") for name, sent in _SENT.items()}
-    told = {"paymentId": None, "why": None, "fault": None, "readable": _is_price(row["amount"])}
+    told: Row = {"paymentId": None, "why": None, "fault": None, "readable": _is_price(row["amount"])}
+    if problem := fields.get(f"{_PROBLEM} {place}"):
+        # It is not recorded, and stands there until someone has looked after it.
+        return row | told | {"problem": problem, "ticked": False}
     return row | told | {"ticked": f"{_TICKED} {place}" in fields}
 
 

@@ -5,6 +5,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
+from pydantic import BaseModel
+
 from mainstay.doors.pages.words import date_words, moment
 from mainstay.paper.locales import written
 from mainstay.terms.rights import Needs, Rights
@@ -52,7 +54,7 @@ class Cell(NamedTuple):
 
 
 def cells(
-    model: type[Shown],
+    model: type[BaseModel],
     names: Sequence[str],
     record: Mapping[str, Any],
     here: Here,
@@ -93,19 +95,19 @@ def labels(model: type[Shown], names: Sequence[str]) -> dict[str, str]:
     return {name: told(model)[name][0] for name in names}
 
 
-def _chosen(model: type[Shown], name: str, value: Sequence[str] | None, words: Mapping[str, str]) -> Cell:
+def _chosen(model: type[BaseModel], name: str, value: Sequence[str] | None, words: Mapping[str, str]) -> Cell:
     """Which of some choices a record has, where none means all."""
     text = "All" if value is None else "\n".join(words.get(one, one) for one in value)
     return Cell(name, told(model)[name][0], text)
 
 
-def _cell(model: type[Shown], name: str, value: Any, here: Here) -> Cell:
+def _cell(model: type[BaseModel], name: str, value: Any, here: Here) -> Cell:
     label, kind = told(model)[name]
     if kind in _AMOUNTS:
         return Cell(name, label, here.amount(value) if value else NOTHING, "amount")
     if value is None or value in ([], ""):
         return Cell(name, label, NOTHING)
-    if name == "status" and model.states:
+    if name == "status" and issubclass(model, Shown) and model.states:
         state = state_of(model, value)
         return Cell(name, label, state.word, "state", state.tone)
     if number := _number(name, value, here.zone):
@@ -119,7 +121,12 @@ def _number(name: str, value: Any, zone: str) -> str | None:
         return moment(value, zone)
     if name in _WORKED:
         return hours_text(value)
-    return date_words(value) if name.endswith(_DATES) or name == _DATE else None
+    return date_words(value) if is_date(name) else None
+
+
+def is_date(name: str) -> bool:
+    """Whether a field holds a date, as its name says."""
+    return name.endswith(_DATES) or name == _DATE
 
 
 def _words(kind: Any, name: str, value: Any) -> str:
@@ -182,7 +189,7 @@ def _row(row: Mapping[str, Any]) -> str:
 
 
 @cache
-def told(model: type[Shown]) -> dict[str, tuple[str, Any]]:
+def told(model: type[BaseModel]) -> dict[str, tuple[str, Any]]:
     """The label and the type of each field."""
     return {
         field.alias or name: (field.title or words_of(name.removesuffix("_at")), _plain(field.annotation))

@@ -1,0 +1,110 @@
+"""All that is wrong with a row is told at once, of whatever kind it is: nobody mends a file fault by fault."""
+
+import pytest
+
+from business.importing.test_carrying import bring, carrying, check, listed, noted, numbered
+from cast import Cast
+from mainstay.business.customers.operations import archive_customer, create_customer
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.terms.rights import Role
+from wares import a_rate
+
+# By the kind of a file: its headings, a row, and what is wrong with it, in the order of its columns.
+WRONG: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "jobs": (
+        ["Customer", "Title", "Budget", "Due", "Site", "Priority"],
+        ["Nobody", "n", "NaN", "31/31/31", "Mill", "soon"],
+        ["Customer", "Budget", "Due", "Priority"],
+    ),
+    "sites": (
+        ["Customer", "Site name", "Town", "Country"],
+        ["Nobody", "x" * 300, "Leeds", "Narnia"],
+        ["Customer", "Name", "Country"],
+    ),
+    "contacts": (
+        ["Customer", "Name", "E-mail", "Phone"],
+        ["Nobody", "x" * 300, "not an address", "1" * 300],
+        ["Customer", "Name", "E-mail address", "Phone"],
+    ),
+    "customers": (
+        ["Name", "Type", "E-mail", "Country", "Days to pay"],
+        ["", "thing", "not an address", "Narnia", "soon"],
+        ["Name", "Company or individual", "E-mail address", "Country", "Days to pay"],
+    ),
+    "suppliers": (
+        ["Name", "E-mail", "Country", "Days to pay"],
+        ["x" * 300, "not an address", "Narnia", "400"],
+        ["Name", "E-mail address", "Country", "Days to pay"],
+    ),
+    "price items": (
+        ["Name", "Kind", "Price", "Cost", "Tax rate", "Supplier"],
+        ["x" * 300, "thing", "NaN", "-1", "VAT 99 %", "Nobody"],
+        ["Name", "Kind", "Price", "Cost", "Tax rate", "Supplier"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_whom_a_row_names_and_what_it_says_are_both_told(cast: Cast, kind: str) -> None:
+    a_rate(cast)
+    headings, line, wrong = WRONG[kind]
+    told = [fault.label for fault in check(cast, kind, headings, line).faults]
+    assert sorted(told) == sorted(wrong)
+
+
+def test_what_a_new_one_needs_is_told_with_whom_it_names(cast: Cast) -> None:
+    faults = check(cast, "sites", ["Customer", "Site name"], ["Nobody", "Mill"]).faults
+    assert [fault.label for fault in faults] == ["Customer", "Address"]
+
+    faults = check(cast, "price items", ["Name", "Kind"], ["", "material"]).faults
+    assert [fault.label for fault in faults] == ["Name", "Price"]
+
+
+def test_what_stands_against_it_is_told_with_what_is_wrong(cast: Cast) -> None:
+    gone = cast.perform(create_customer, name="Gone")["id"]
+    cast.perform(archive_customer, customerId=gone)
+    faults = check(cast, "jobs", ["Customer", "Title", "Due"], ["Gone", "", "31/31/31"]).faults
+    assert sorted(fault.label for fault in faults) == ["", "Due", "Title"]
+    assert faults[-1].problem == "Gone is archived. Restore the customer first."
+
+
+def test_a_row_that_is_there_twice_is_looked_at_as_well(cast: Cast) -> None:
+    lines = [["Calder", "", "C-1"], ["Calder", "nobody", "C-1"]]
+    faults = check(cast, "customers", ["Name", "E-mail", "Ref"], *lines).faults
+    assert [(fault.row, fault.label) for fault in faults] == [(3, "Reference elsewhere"), (3, "E-mail address")]
+
+
+def test_a_site_that_its_customer_does_not_have_is_told_with_the_rest(cast: Cast) -> None:
+    cast.perform(create_customer, name="Calder")
+    faults = check(cast, "jobs", ["Customer", "Title", "Site", "Due"], ["Calder", "Boiler", "Mill", "soon"]).faults
+    assert [fault.label for fault in faults] == ["Site", "Due"]
+
+
+def test_what_is_wrong_with_a_known_record_is_told_at_once(cast: Cast) -> None:
+    bring(cast, "customers", ["Name"], ["Calder"], ["Ryburn"])
+    headings = ["Customer", "Title", "Due", "Budget", "Ref"]
+    bring(cast, "jobs", headings, ["Calder", "Boiler", "", "", "J-1"])
+    faults = check(cast, "jobs", headings, ["Ryburn", "Roof", "soon", "NaN", "J-1"]).faults
+    assert sorted(fault.label for fault in faults) == ["Budget", "Customer", "Due"]
+
+
+def test_two_faults_of_prices_that_could_be_two_are_both_told(cast: Cast) -> None:
+    rows = numbered([["Pipe", "1.250", "1.100"]])
+    german = carrying(cast, "price items", ["Name", "Price", "Cost"])
+    german.country = "DE"
+    assert [fault.label for fault in german.check(rows).faults] == ["Price", "Cost"]
+
+
+def test_a_row_with_faults_counts_as_nothing_and_leaves_nothing(cast: Cast) -> None:
+    cast.perform(create_customer, name="Calder")
+    headings = ["Customer", "Title", "Due"]
+    lines = [["Calder", "Boiler", "soon"], ["Calder", "Roof", ""]]
+    outcome = carrying(cast, "jobs", headings).bring(numbered(lines), noted)
+    assert (outcome.made, len(outcome.faults)) == (1, 1)
+    assert listed(cast, list_jobs) == []
+
+
+def test_who_may_not_is_told_once(cast: Cast) -> None:
+    lines = numbered([["Pipe", "NaN"]])
+    [fault] = carrying(cast, "price items", ["Name", "Price"], Role.MEMBER).check(lines).faults
+    assert "may not do this" in fault.problem
