@@ -1,5 +1,6 @@
 """Customers, sites, contacts and jobs for tests, made as the office makes them; and a worker for what is left to do."""
 
+from dataclasses import replace
 from typing import Any
 
 from cast import Cast
@@ -10,6 +11,7 @@ from mainstay.business.jobs.operations import change_job_status, create_job
 from mainstay.identity.mails import MAIL
 from mainstay.ledger.outbox import Work
 from mainstay.terms.rights import Role
+from mainstay.values.moments import system_clock
 from mainstay.worker import Worker
 
 ADDRESS: dict[str, Any] = {
@@ -52,8 +54,12 @@ def close(cast: Cast, job: str) -> None:
 
 
 def work_off(cast: Cast) -> None:
-    """Have a worker do all that is left to be done; what is mailed or printed is let go."""
-    worker = Worker(cast.stage, {MAIL: _let_go, PRINT: _let_go}, ())
+    """Have a worker do all that is left to be done; what is mailed or printed is let go.
+
+    Their organisation was made just now, whatever moment a test plays at, and left work of its own.
+    """
+    moment = max(cast.stage.clock(), system_clock())
+    worker = Worker(replace(cast.stage, clock=lambda: moment), {MAIL: _let_go, PRINT: _let_go}, ())
     while worker.step():
         pass
     with cast.stage.database.reading(cast.organisation) as rows:
