@@ -33,8 +33,9 @@ def test_they_are_mailed_what_is_still_to_be_paid(cast: Cast, role: Role) -> Non
 
 
 def test_a_preview_mails_nothing_and_says_what_would_happen(cast: Cast) -> None:
-    sent = issued(at_noon(cast))
-    preview = reminded(cast, sent)
+    noon = at_noon(cast)
+    sent = issued(noon)
+    preview = reminded(noon, sent)
     assert preview["summary"] == "Calder Property is reminded of INV-0001 New heating: 1000.00 GBP is to be paid."
     assert "INV-0001 is not overdue: there is time until 2026-11-30." in preview["warnings"]
     assert mails(cast) == []

@@ -27,8 +27,8 @@ _OFFERED, _UNSENT = 4, 3
 _OTHERWISE = {4: "declined", 9: "", 14: "withdrawn", 19: "declined"}
 # How customers pay, and how many of a hundred do: by the days it takes them.
 _PAYS = (("whole", 4, 20, 74), ("late", 25, 60, 12), ("parts", 6, 16, 6), ("more", 5, 14, 2), ("never", 0, 0, 6))
-# Of so many invoices one is credited in part, as a whole, or void; of so many payments one bounces.
-_CREDITED, _CREDITED_WHOLE, _VOIDED, _BOUNCED = 25, 70, 60, 90
+# Of so many invoices one is credited in part, as a whole, or void; of so many payments of a whole one bounces.
+_CREDITED, _CREDITED_WHOLE, _VOIDED, _BOUNCED = 25, 70, 60, 70
 # Of so many quotes, one is sent once more with another price.
 _REVISED = 15
 _EXTRAS = ("FEE-CALL", "FEE-WASTE", "INHIB", "TRV-15", "PIPE-15", "FLT-22")
@@ -57,7 +57,8 @@ class Books:
     sent: int = 0
     billed: int = 0
     paid: int = 0
-    newest: Outcome | None = None
+    # The invoices for which nothing came yet, the newest last, by their ids.
+    open: dict[str, Outcome] = field(default_factory=dict)
     # The quotes that were accepted, by their jobs.
     sold: dict[str, str] = field(default_factory=dict)
 
@@ -99,12 +100,12 @@ class Books:
         how, first, last, _ = self.chance.choices(_PAYS, [one[-1] for one in _PAYS])[0]
         if how != "never":
             self._later(day, first, last, lambda on: self._pay(on, invoice, how))
-        self.newest = invoice
+        self.open[invoice["id"]] = invoice
 
     def begin(self, day: date, job: Done) -> None:
-        """This morning: a part of the newest invoice is paid, and another one is drafted."""
-        if self.newest:
-            self._pay(day, self.newest, "parts", time(0, 3))
+        """This morning: a part of the newest open invoice is paid, and another one is drafted."""
+        if self.open:
+            self._pay(day, [*self.open.values()][-1], "parts", time(0, 3))
         self.do(day, time(0, 4), draft_invoice, jobId=job.id, lines=[*self._extras(), self._fixed(job.title)])
 
     def _billed(self, job: Done) -> dict[str, object]:
@@ -150,8 +151,9 @@ class Books:
         paid = self._try(day, at, record_payment, amount=str(amount), method=method, **given)
         if paid is None:
             return
-        self.paid += 1
-        if self.paid % _BOUNCED == 0:
+        self.open.pop(invoice["id"], None)
+        self.paid += how == "whole"
+        if how == "whole" and self.paid % _BOUNCED == 0:
             why = {"reason": "The bank returned the cheque."}
             self.do(day, time(17, 45), reverse_payment, paymentId=paid["id"], **why, **_CONFIRMED)
             self._later(day, 3, 9, lambda on: self._pay(on, invoice, "whole"))
