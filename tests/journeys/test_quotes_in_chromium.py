@@ -65,6 +65,10 @@ def send(page: Page) -> None:
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 is sent.")
     check_page(page)
+    # What was sent is not sent once more, nor asked about in the browser's own words.
+    page.go_back()
+    expect(page.get_by_role("button", name="Show what would happen")).to_be_visible()
+    page.go_forward()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])

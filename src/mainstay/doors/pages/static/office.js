@@ -28,12 +28,10 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// What was done is said once, not again when the page is loaded again.
+// What was done is said once, and what was sent is sent once: not again when the page is loaded again, or come back to.
 const here = new URL(location.href);
-if (here.searchParams.has("done")) {
-  here.searchParams.delete("done");
-  history.replaceState(history.state, "", here);
-}
+here.searchParams.delete("done");
+history.replaceState(history.state, "", here);
 
 const menus = document.querySelectorAll("details.menu");
 document.addEventListener("click", (event) => {
