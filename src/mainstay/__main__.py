@@ -1,6 +1,7 @@
 """`python -m mainstay`, and the command `mainstay`."""
 
 import gc
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -17,6 +18,8 @@ def main() -> None:
     # Nothing of what is imported and made now goes away again, and looking for it takes a tenth of a command's time.
     # What goes on for longer begins to look once it stands.
     gc.disable()
+    # Nobody's plugin looks at what is checked here, and none is looked for in everything that is installed.
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     sys.exit(run(HOUSE, sys.argv[1:]))
 
 
