@@ -4,8 +4,10 @@ from typing import Any
 
 from cast import Cast
 from mainstay.business.pricelist.taxes import save_tax_rate
-from mainstay.business.reporting.operations import get_report
+from mainstay.business.reporting.model import Name
+from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.terms.rights import Role
+from trade import a_customer
 
 Row = dict[str, Any]
 
@@ -13,6 +15,11 @@ Row = dict[str, Any]
 def report(cast: Cast, name: str, **given: object) -> dict[str, Any]:
     """A report as the office gets it."""
     return cast.perform(get_report, Role.OFFICE, name=name, **given)
+
+
+def needed(cast: Cast, name: Name) -> dict[str, str]:
+    """What a report cannot do without: a new customer."""
+    return {field: a_customer(cast) for field in REPORTS[name].needs}
 
 
 def rows(told: dict[str, Any], *names: str) -> list[Row]:

@@ -5,35 +5,36 @@ import pytest
 from billing import an_invoice, issued
 from cast import Cast
 from labour import at
-from mainstay.business.reporting.model import MOST_ROWS, column, share, table, told
+from mainstay.business.reporting.model import MOST_ROWS, Name, column, share, table, told
 from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.terms.refusal import Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
-from reporting import report, totals
+from reporting import needed, report, totals
 from trade import a_customer
 
 REPORT = pytest.mark.parametrize("name", list(REPORTS))
 
 
 @REPORT
-def test_a_report_of_nothing_has_its_columns_and_no_more(cast: Cast, name: str) -> None:
-    made = report(at(cast), name)
+def test_a_report_of_nothing_has_its_columns_and_no_more(cast: Cast, name: Name) -> None:
+    made = report(at(cast), name, **needed(cast, name))
     assert (made["object"], made["name"], made["currency"], made["until"]) == ("report", name, "GBP", "2026-11-16")
     assert made["from"] == (None if name == "receivables" else "2026-01-01")
     assert made["hasMore"] is False
     assert len(made["totals"]) == len(made["columns"])
     assert all(len(row) == len(made["columns"]) for row in made["rows"])
     assert all(note.endswith(".") for note in made["notes"])
-    assert (made["rows"] == []) == (name not in {"revenue", "hours"})
+    assert (made["rows"] == []) == (name not in {"statement", "revenue", "hours"})
 
 
 @REPORT
-def test_reports_are_for_the_office(cast: Cast, name: str) -> None:
+def test_reports_are_for_the_office(cast: Cast, name: Name) -> None:
+    given = needed(cast, name)
     for role in (Role.OWNER, Role.ADMIN, Role.OFFICE):
-        assert cast.perform(get_report, role, name=name)["title"]
+        assert cast.perform(get_report, role, name=name, **given)["title"]
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         with pytest.raises(Forbidden):
-            cast.perform(get_report, role, name=name)
+            cast.perform(get_report, role, name=name, **given)
 
 
 def test_the_year_begins_where_the_last_date_is(cast: Cast) -> None:
@@ -83,7 +84,12 @@ def test_drafts_and_what_others_invoiced_are_in_no_report(cast: Cast, stranger: 
     an_invoice(cast)
     issued(stranger)
     for name in REPORTS:
-        assert {*{**totals(report(cast, name)), "capacity": 0}.values()} <= {"0.00", 0, None, "0.0"}
+        assert {*{**totals(report(cast, name, **needed(cast, name))), "capacity": 0}.values()} <= {
+            "0.00",
+            0,
+            None,
+            "0.0",
+        }
 
 
 def test_of_more_rows_than_are_told_all_are_in_the_totals() -> None:

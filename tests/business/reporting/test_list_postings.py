@@ -1,6 +1,5 @@
 from collections import Counter, defaultdict
 from decimal import Decimal
-from random import Random
 from typing import Any
 
 import pytest
@@ -8,14 +7,14 @@ import pytest
 from billing import an_invoice, credited, issued, paid, voided
 from cast import Cast
 from labour import at
-from mainstay.business.invoices.paying import allocate_payment, record_payment, reverse_payment
+from mainstay.business.invoices.paying import allocate_payment
 from mainstay.business.reporting.journal import list_postings
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
+from months import reverse, trade_for_months
 from quoting import usual_tax
 from reporting import a_rate, report, rows, totals
-from trade import a_customer
 
 ACCOUNT = ("account", "detail", "debit", "credit")
 
@@ -139,57 +138,8 @@ def test_an_invoice_over_nothing_moves_nothing(cast: Cast) -> None:
 
 @pytest.fixture
 def traded(cast: Cast) -> Cast:
-    """Months of documents of every kind, as chance wants it."""
-    chance = Random(12)
-    rates = [
-        a_rate(cast, "Full", VAT="19"),
-        a_rate(cast, "Low", VAT="7"),
-        a_rate(cast, "Both", GST="5", QST="9.975"),
-        a_rate(cast, "Turned", "reverseCharge", VAT="0"),
-    ]
-    customers = [a_customer(cast, f"Customer {number}") for number in range(3)]
-    open_: list[dict[str, Any]] = []
-    payments: list[dict[str, Any]] = []
-    for number in range(24):
-        day = at(cast, f"2026-{8 + number // 8:02d}-{1 + number % 8 * 3:02d}T12:00:00Z")
-        with cast.stage.database.changing(cast.organisation) as handle:
-            handle.run(
-                "UPDATE organisation SET prices_include_tax = :told WHERE id = :organisation", told=chance.randint(0, 1)
-            )
-        lines = [
-            {
-                "description": "Work",
-                "quantity": str(chance.randint(1, 9)),
-                "unitPrice": f"{chance.randint(1, 99999) / 100:.2f}",
-                "taxRateId": chance.choice([*rates, None]),
-            }
-            for _ in range(chance.randint(1, 5))
-        ]
-        discount = {"discount": {"percent": "3"}} if chance.random() < 0.3 else {}
-        open_.append(issued(day, an_invoice(day, customerId=chance.choice(customers), lines=lines, **discount)))
-        happened = chance.choice(["paid", "part", "over", "void", "credit", "partly", "account", "reversed", ""])
-        change(day, open_[-1], happened, payments)
+    trade_for_months(cast)
     return at(cast)
-
-
-def change(day: Cast, invoice: dict[str, Any], happened: str, payments: list[dict[str, Any]]) -> None:
-    third = f"{Decimal(invoice['total']) / 3:.2f}"
-    if happened == "void":
-        voided(day, invoice)
-    elif happened in {"credit", "partly"}:
-        paid(day, invoice, third)
-        credited(day, invoice, **({} if happened == "credit" else {"amount": third}))
-    elif happened == "account":
-        payments.append(day.perform(record_payment, customerId=invoice["customerId"], amount="77.7", allocations=[]))
-    elif happened:
-        amount = {"paid": invoice["due"], "part": third, "over": f"{Decimal(invoice['due']) + 9}", "reversed": third}
-        payments.append(paid(day, invoice, amount[happened]))
-        if happened == "reversed":
-            reverse(day, payments[-1])
-
-
-def reverse(cast: Cast, payment: dict[str, Any]) -> None:
-    cast.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="Bounced", confirmed=True)
 
 
 def balance(postings: list[dict[str, Any]]) -> Decimal:

@@ -123,6 +123,18 @@ def test_the_demo_has_quotes_invoices_and_payments_in_every_state(server: Runnin
     assert without == []
 
 
+def test_the_statement_of_everyone_in_the_demo_ends_with_what_they_owe(server: RunningServer) -> None:
+    key = command(server.settings, "demo", "--json").outcome["keys"]["readOnly"]
+
+    def told(asked: str) -> dict[str, Any]:
+        return dict(server.request("GET", f"/api/v1/reports/{asked}", key).json())
+
+    owed = told("receivables")["rows"]
+    assert len(owed) > 20
+    balances = {row[0]: told(f"statement?customerId={row[0]}&from=2020-01-01")["totals"][-1] for row in owed}
+    assert balances == {row[0]: row[-1] for row in owed}
+
+
 def test_the_demo_has_orders_and_bills_in_every_state(server: RunningServer) -> None:
     key = command(server.settings, "demo", "--json").outcome["keys"]["readOnly"]
 

@@ -9,17 +9,19 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from billing import an_invoice, credited, issued, paid
+from billing import an_invoice, credited, issued, paid, voided
 from cast import Cast
 from doors.office.test_pages import check_headers
 from labour import decide, logged, new_job
+from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.reporting.model import Name
 from mainstay.business.reporting.operations import REPORTS
 from mainstay.doors.office.reports import JOURNAL_COLUMNS
+from mainstay.doors.pages.words import date_words
 from mainstay.terms.rights import Role
 from quoting import usual_tax
 from running import RunningServer
-from trade import a_customer
+from trade import ADDRESS, a_customer
 from visiting import visit, words
 
 NAME = pytest.mark.parametrize("name", list(REPORTS))
@@ -104,16 +106,58 @@ def test_what_makes_no_sense_is_told_beside_its_field(server: RunningServer, tra
     assert visiting.get("/reports/journal.csv?from=nonsense").status_code == 422
 
 
+def test_a_statement_asks_calmly_whose_it_is(server: RunningServer, traded: Cast) -> None:
+    visiting = visit(server, traded, Role.OFFICE)
+    for asked in ("", "?from=2026-01-01&until=2026-11-16", "?customerId="):
+        page = visiting.get(f"/reports/statement{asked}")
+        assert page.status_code == 200
+        assert "Choose a customer, then press Show." in page.text
+        assert 'role="alert"' not in page.text
+        assert re.search(r'<input id="customerId"[^>]* required', page.text)
+        assert "export.csv" not in page.text
+    assert visiting.get("/reports/statement/export.csv").status_code == 422
+    unknown = visiting.get("/reports/statement?customerId=Nobody+there")
+    assert unknown.status_code == 422
+    assert "was not found" in unknown.text
+    assert "Choose a customer" not in unknown.text
+
+
+def test_a_statement_says_from_whom_and_for_whom_it_is_and_leads_to_each_record(
+    server: RunningServer, traded: Cast
+) -> None:
+    traded.perform(update_organisation, address=ADDRESS | {"line1": "Unit 4"}, phone="01422 555 0142")
+    customer = a_customer(traded, "Hill Farm", billingAddress=ADDRESS)
+    void = voided(traded, issued(traded, an_invoice(traded, customerId=customer)))
+    owed = issued(traded, an_invoice(traded, customerId=customer))
+    payment = paid(traded, owed, "1000", reference="=1+1")
+    visiting = visit(server, traded, Role.OFFICE)
+    page = visiting.get("/reports/statement?customerId=Hill+Farm").text
+    shown = words(page)
+    assert "Hill Farm 2 Weir Lane Sowerby Bridge HX6 2AG United Kingdom" in shown
+    assert re.search(r"Unit 4 Sowerby Bridge HX6 2AG United Kingdom .*01422 555 0142", shown)
+    assert "Balance on" in shown
+    assert "200.00 GBP" in shown
+    day = date_words(today(traded))
+    assert f"{day} Invoice made void {void['number']} \N{MINUS SIGN}1,200.00" in shown
+    assert "Together 1,200.00 1,000.00 200.00" in shown
+    for record in (void, owed, payment):
+        [place] = {*re.findall(rf'href="(/\w+/{record["id"]})"', page)}
+        assert visiting.get(place).status_code == 200
+    _, *rows = lines(visiting.get(f"/reports/statement/export.csv?customerId={customer}"))
+    assert rows[-1] == [today(traded), "Payment", "'=1+1", "", "1000.00", "200.00"]
+
+
 @NAME
 def test_a_report_is_saved_for_spreadsheets(server: RunningServer, traded: Cast, name: Name) -> None:
     decide(traded, country="DE")
-    answer = visit(server, traded, Role.OFFICE).get(f"/reports/{name}/export.csv")
+    asked = "&".join(f"{field}=Ashdown+School" for field in REPORTS[name].needs)
+    answer = visit(server, traded, Role.OFFICE).get(f"/reports/{name}/export.csv?{asked}")
     head, *rows = lines(answer)
     assert rows
     assert {len(row) for row in rows} == {len(head)}
     assert REPORTS[name].title in answer.headers["content-disposition"]
     # No id of ours, and decimals that any program reads.
-    assert not re.search(r"(customer|job|person)_[0-9A-Z]{26}", answer.text)
+    assert not re.search(r"(customer|job|person|invoice|payment|credit)_[0-9A-Z]{26}", answer.text)
     assert "2.180,00" not in answer.text
 
 
@@ -175,7 +219,7 @@ def test_home_tells_what_is_owed_and_what_the_month_brought(server: RunningServe
 def test_whoever_may_not_read_them_finds_no_way_and_is_refused(server: RunningServer, cast: Cast, role: Role) -> None:
     visiting = visit(server, cast, role)
     assert 'href="/reports"' not in visiting.get("/").text
-    paths = ["", "/revenue", "/revenue/export.csv", "/journal.csv"]
+    paths = ["", "/revenue", "/revenue/export.csv", "/statement", "/journal.csv"]
     assert {visiting.get(f"/reports{path}").status_code for path in paths} == {403}
 
 

@@ -32,8 +32,13 @@ REVERSALS = Entries("payment", "reversed_on", -1)
 def sums(ctx: Context, entries: Entries, asked: Asked, by: str, *summed: str) -> list[Row]:
     """What these columns come to between the dates that are asked for, by an expression."""
     sql = f"SELECT {by}, {', '.join(f'CAST(sum({one}) AS bigint)' for one in summed)}"
-    between = f"{_FROM} AND {{on}} >= :first".format(**entries._asdict())
-    return list(ctx.rows.all(f"{sql} {between}{_of(asked)} GROUP BY {by}", **asked.bound))
+    return list(ctx.rows.all(f"{sql} {_between(entries, asked)} GROUP BY {by}", **asked.bound))
+
+
+def first_of(ctx: Context, entries: Entries, asked: Asked, most: int, *columns: str) -> list[Row]:
+    """The date, the id and these columns of the earliest entries between the dates that are asked for."""
+    sql = f"SELECT {entries.on}, id, {', '.join(columns)} {_between(entries, asked)}"
+    return list(ctx.rows.all(f"{sql} ORDER BY {_on(entries, asked)}, id LIMIT :most", most=most, **asked.bound))
 
 
 def month_of(entries: Entries) -> str:
@@ -58,5 +63,12 @@ _FROM = "FROM {table} WHERE organisation_id = :organisation AND {on} <= :last"
 _BEGINNING = " AND ({on}, id) >= (:on, :id) ORDER BY {on}, id LIMIT :limit"
 
 
-def _of(asked: Asked) -> str:
-    return " AND customer_id = :customer" if asked.customer else ""
+def _between(entries: Entries, asked: Asked) -> str:
+    """Where the entries are that are asked for."""
+    of = " AND customer_id = :customer" if asked.customer else ""
+    return f"{_FROM} AND {{on}} >= :first{of}".format(table=entries.table, on=_on(entries, asked))
+
+
+def _on(entries: Entries, asked: Asked) -> str:
+    # One customer's are few: they are not looked for by date among those of everyone.
+    return f"({entries.on} || '')" if asked.customer else entries.on

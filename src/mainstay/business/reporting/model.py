@@ -12,8 +12,8 @@ from mainstay.values.models import TOLD
 from mainstay.values.money import amount_text
 from mainstay.values.totals import rounded
 
-Name = Literal["receivables", "revenue", "jobProfit", "hours", "taxSummary", "numberSeries"]
-Kind = Literal["id", "text", "month", "count", "minutes", "money", "percent"]
+Name = Literal["receivables", "statement", "revenue", "jobProfit", "hours", "taxSummary", "numberSeries"]
+Kind = Literal["id", "text", "date", "month", "count", "minutes", "money", "percent"]
 # What stands in a table: amounts as they are summed up, in minor units.
 Cell = str | int | None
 
@@ -30,8 +30,8 @@ class Column(BaseModel):
     name: str = Field(examples=["margin"])
     label: str = Field(description="What people call it.", examples=["Margin"])
     kind: Kind = Field(
-        description="`id` is that of the record the row is about; `money` and `percent` are decimals as text, `month`"
-        " is such as 2026-11, `minutes` and `count` are whole numbers.",
+        description="`id` is that of the record the row is about; `money` and `percent` are decimals as text, `date`"
+        " is such as 2026-11-16 and `month` such as 2026-11, `minutes` and `count` are whole numbers.",
         examples=["money"],
     )
 

@@ -14,6 +14,7 @@ from mainstay.business.reporting.model import MOST_ROWS, Name, ReportOut, Table,
 from mainstay.business.reporting.receivables import receivables
 from mainstay.business.reporting.revenue import revenue
 from mainstay.business.reporting.series import number_series
+from mainstay.business.reporting.statement import statement
 from mainstay.business.reporting.taxes import tax_summary
 from mainstay.business.reporting.working import hours
 from mainstay.kernel.context import Context
@@ -29,13 +30,13 @@ class GetReport(Input):
 
     name: Name = Field(
         title="Report",
-        description="`receivables` by age today, `revenue` by month, `jobProfit`, `hours` and utilisation by person,"
-        " `taxSummary` by rate, `numberSeries` of invoices and credit notes.",
+        description="`receivables` by age today, a customer's `statement`, `revenue` by month, `jobProfit`, `hours` by"
+        " person, `taxSummary` by rate, `numberSeries` of invoices and credit notes.",
     )
     from_: Day | None = Field(None, alias="from", title="From", description="The first date; else that of the year.")
     until: Day | None = Field(None, description="The last date; today where nothing is said.")
     customer_id: Annotated[str | None, id_of("customer")] = Field(
-        None, title="Customer", description="Only this customer, of receivables, revenue and jobProfit."
+        None, title="Customer", description="Only this customer; a statement needs one."
     )
     person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Person", description="Only this person's hours."
@@ -53,11 +54,20 @@ class Report(NamedTuple):
     make: Callable[[Context, Asked], Table]
     # What it can be asked by, beside its name.
     takes: tuple[str, ...]
+    # What of that it cannot do without.
+    needs: tuple[str, ...] = ()
 
 
 _RANGE = ("from", "until")
 REPORTS: dict[Name, Report] = {
     "receivables": Report("Receivables", "What customers owe, by how late it is.", receivables, ("customerId",)),
+    "statement": Report(
+        "Statement of account",
+        "What was charged to a customer and paid by them, with the balance after each entry.",
+        statement,
+        ("customerId", *_RANGE),
+        ("customerId",),
+    ),
     "revenue": Report(
         "Revenue", "What was invoiced, credited and paid in each month.", revenue, (*_RANGE, "customerId")
     ),
@@ -112,10 +122,12 @@ OPERATIONS = (get_report,)
 
 
 def _check(given: GetReport, report: Report) -> None:
-    """Refuse what a report cannot be asked by: it would be taken for one that heeds it."""
+    """Refuse what a report cannot be asked by, which would seem to heed it; and ask for what it needs."""
     known = {field.alias or name for name, field in GetReport.model_fields.items()} - {"name"}
     sent = given.model_dump(by_alias=True, exclude_none=True).keys()
+    takes = ", ".join(report.takes)
     wrong = sorted(sent & (known - {*report.takes}))
-    if wrong:
-        takes = ", ".join(report.takes)
-        raise Invalid([Fault(name, f"is nothing for this report, which takes {takes}") for name in wrong])
+    faults = [Fault(name, f"is nothing for this report, which takes {takes}") for name in wrong]
+    faults += [Fault(name, "is required for this report") for name in report.needs if name not in sent]
+    if faults:
+        raise Invalid(faults)

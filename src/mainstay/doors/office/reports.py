@@ -1,7 +1,7 @@
 """Reports: the choice of them, each with its bars and its table, as files, and the journal for the accountant."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -9,6 +9,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from mainstay.business.customers.operations import get_customer
+from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.reporting.journal import list_postings
 from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.http import Response
@@ -20,8 +22,8 @@ from mainstay.doors.office.table import harmless, write_rows
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.showing import NOTHING, Here
-from mainstay.doors.pages.words import days_words, month_words
+from mainstay.doors.pages.showing import NOTHING, Here, cells, known
+from mainstay.doors.pages.words import date_words, days_words, month_words
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Invalid, NotFound
 from mainstay.values.durations import hours_text
@@ -45,6 +47,10 @@ JOURNAL_COLUMNS = {
     "text": "text",
 }
 
+# What stands above a statement of those whom it is from, and of the customer.
+_OURS = ("name", "address", "email", "phone")
+_THEIRS = ("name", "billingAddress")
+
 Report = Mapping[str, Any]
 
 
@@ -55,6 +61,11 @@ class _Cell(NamedTuple):
     text: str
     is_number: bool
     to: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to tell, for which a phone has no room."""
+        return self.text == NOTHING
 
 
 @dataclass(frozen=True)
@@ -90,12 +101,15 @@ class ReportPages:
     async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """A report, of the time and narrowed to what its address says."""
         admit(get_report, guest.actor)
-        words, refusal, report = self._words(guest, at), None, None
-        references = References(self.desk)
-        asked, fields = await references.offered(guest, self._asked(guest, at), words, None)
+        words, shown, refusal = self._words(guest, at), self._table(guest, None), None
+        asked, fields = await References(self.desk).offered(guest, self._asked(guest, at), words, None)
         try:
-            report = await self._report(guest, at, asked, words)
-            fields |= {name: report[name] for name in ("from", "until") if report[name]}
+            # What a report cannot do without is asked for first.
+            if words.keys() >= {*REPORTS[_known(at)].needs}:
+                given = await self._given(guest, at, asked, words)
+                report = await self.desk.perform(guest, get_report, given)
+                fields |= {name: report[name] for name in ("from", "until") if report[name]}
+                shown = self._table(guest, report) | await self._parties(guest, given)
         except Invalid as invalid:
             refusal = invalid
         return self.desk.page(
@@ -110,7 +124,7 @@ class ReportPages:
             fields=defaultdict(str, fields),
             ranges=self._ranges(guest, at, words),
             export=f"{_PATH}/{at['name']}/export.csv?{urlencode(words)}",
-            **self._table(guest, report),
+            **shown,
             **wrong(refusal),
         )
 
@@ -118,7 +132,8 @@ class ReportPages:
         """The same as a file for spreadsheets."""
         admit(get_report, guest.actor)
         words = self._words(guest, at)
-        report = await self._report(guest, at, self._asked(guest, at), words)
+        given = await self._given(guest, at, self._asked(guest, at), words)
+        report = await self.desk.perform(guest, get_report, given)
         shown = [(place, column) for place, column in enumerate(report["columns"]) if column["kind"] != "id"]
         heads = [_head(one) for _, one in shown]
         rows = [[_plain(column["kind"], row[place]) for place, column in shown] for row in report["rows"]]
@@ -142,15 +157,28 @@ class ReportPages:
         written = partial(as_file, packs=guest.request.takes_gzip)
         return await visitors.runner.take_long(written, visitors.passing, "Journal", partial(write_rows, rows=rows))
 
-    async def _report(
+    async def _given(
         self, guest: Guest, at: Mapping[str, str], asked: Sequence[Asked], words: Mapping[str, str]
-    ) -> Report:
-        resolved = await References(self.desk).resolved(guest, asked, words)
-        return await self.desk.perform(guest, get_report, {"name": _known(at), **resolved})
+    ) -> dict[str, str]:
+        """What a report is asked for, as its operation takes it."""
+        return {"name": _known(at), **await References(self.desk).resolved(guest, asked, words)}
+
+    async def _parties(self, guest: Guest, given: Mapping[str, str]) -> dict[str, Any]:
+        """Of what is handed to a customer: from whom it is, and for whom."""
+        if "customerId" not in REPORTS[_known(given)].needs:
+            return {}
+        ours = await self.desk.perform(guest, get_organisation)
+        theirs = await self.desk.perform(guest, get_customer, {"customerId": given["customerId"]})
+        return {
+            "ours": known(cells(get_organisation.output, _OURS, ours, guest.here)),
+            "theirs": known(cells(get_customer.output, _THEIRS, theirs, guest.here)),
+            "customer": self.desk.place_of(theirs["id"]),
+        }
 
     def _asked(self, guest: Guest, at: Mapping[str, str]) -> list[Asked]:
-        takes = REPORTS[_known(at)].takes
-        return [replace(one, help=None) for one in asked_of(get_report, guest.actor.rights) if one.name in takes]
+        report = REPORTS[_known(at)]
+        asked = {one.name: one for one in asked_of(get_report, guest.actor.rights)}
+        return [replace(asked[name], help=None, required=name in report.needs) for name in report.takes]
 
     def _words(self, guest: Guest, at: Mapping[str, str]) -> dict[str, str]:
         """What its address says."""
@@ -180,22 +208,22 @@ class ReportPages:
             "when": days_words(report["from"] or report["until"], report["until"]),
             "rows": [self._row(guest, report, row) for row in report["rows"]],
             # Where nothing is summed up, nothing stands.
-            "totals": [cell._replace(text="") if cell.text == NOTHING else cell for cell in totals],
+            "totals": [cell._replace(text="") if cell.is_empty else cell for cell in totals],
             "chart": chart_of(report, guest.here),
         }
 
     def _row(self, guest: Guest, report: Report, row: Sequence[Any]) -> list[_Cell]:
-        """The cells of a row; the first leads to the record that the row is about."""
-        cells = []
+        """The cells of a row; the one behind the id of the record that the row is about leads there."""
+        shown = []
         to = ""
         for column, value in zip(report["columns"], row, strict=True):
             if column["kind"] == "id":
                 to = self.desk.place_of(value) if value else ""
                 continue
             kind = column["kind"]
-            cells.append(_Cell(column["label"], _words(kind, value, guest.here), kind not in {"text", "month"}, to))
+            shown.append(_Cell(column["label"], _words(kind, value, guest.here), kind not in _IN_WORDS, to))
             to = ""
-        return cells
+        return shown
 
 
 def _known(at: Mapping[str, str]) -> Any:
@@ -225,7 +253,11 @@ def _words(kind: str, value: Any, here: Here) -> str:
         return percent(here, value)
     if kind == "minutes":
         return hours_text(value)
-    return month_words(value) if kind == "month" else str(value)
+    return _IN_WORDS.get(kind, str)(value)
+
+
+# What does not stand one below the other by its decimals.
+_IN_WORDS: dict[str, Callable[[str], str]] = {"text": str, "date": date_words, "month": month_words}
 
 
 def _head(column: Mapping[str, Any]) -> str:
