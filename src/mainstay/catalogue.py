@@ -42,7 +42,7 @@ from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.records import documents, history, notes, search
 from mainstay.business.records.proofs import FILES, copies_agree, found_by_words, still_there
-from mainstay.business.reporting import journal
+from mainstay.business.reporting import balance, journal
 from mainstay.business.reporting import operations as reporting
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
@@ -103,6 +103,7 @@ CATALOGUE = Catalogue(
         *unbilled.OPERATIONS,
         *reporting.OPERATIONS,
         *journal.OPERATIONS,
+        *balance.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,

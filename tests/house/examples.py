@@ -281,6 +281,7 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "redeliver_failed": lambda exhibit, role: _webhook(exhibit, role) | {"since": moment_text(system_clock())},
     "send_test_event": _webhook,
     "list_postings": lambda exhibit, _: REPORT_EXAMPLES["list_postings"](exhibit.business.customer),
+    "get_customer_balance": lambda exhibit, _: REPORT_EXAMPLES["get_customer_balance"](exhibit.business.customer),
     "get_report": lambda exhibit, _: REPORT_EXAMPLES["get_report"](exhibit.business.customer),
     "list_documents": lambda exhibit, _: listed(exhibit.cast),
     "get_document": lambda exhibit, role: document(exhibit.cast, role),

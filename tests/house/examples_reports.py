@@ -7,4 +7,5 @@ Given = dict[str, object]
 REPORT_EXAMPLES: dict[str, Callable[[str], Given]] = {
     "get_report": lambda customer: {"name": "jobProfit", "customerId": customer},
     "list_postings": lambda _: {},
+    "get_customer_balance": lambda customer: {"customerId": customer},
 }

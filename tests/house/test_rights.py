@@ -96,6 +96,7 @@ OFFICE = MEMBER | {
     "cancel_job",
     "get_job_costing",
     "get_report",
+    "get_customer_balance",
     "list_postings",
     "plan_visit",
     "move_visit",

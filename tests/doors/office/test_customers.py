@@ -5,15 +5,18 @@ from html import unescape
 
 import pytest
 
+from billing import an_invoice, issued
 from cast import Cast
+from labour import at
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, create_customer, list_customers
 from mainstay.business.customers.places import list_contacts, list_sites
+from mainstay.business.invoices.paying import record_payment
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import ADDRESS, a_contact, a_customer, a_job, a_site
-from visiting import visit, words
+from visiting import visit, visit_as, words
 
 
 def main(page: str) -> str:
@@ -43,6 +46,42 @@ def test_the_list_has_tabs_that_say_how_many(server: RunningServer, cast: Cast) 
     # What else is chosen stays, and is counted.
     looked_for = visiting.get("/customers?text=calder").text
     assert [tab(looked_for, name)[1] for name in ("Active", "Archived")] == ["1", "0"]
+
+
+def test_a_customer_s_page_tells_what_they_owe_with_the_ways_to_it(server: RunningServer, cast: Cast) -> None:
+    then = at(cast, "2026-01-05T12:00:00Z")
+    customer = a_customer(cast)
+    visiting = visit(server, cast, Role.OFFICE)
+    draft = an_invoice(cast, customerId=customer)
+    assert "Balance" not in words(main(visiting.get(f"/customers/{customer}").text))
+    issued(cast, draft)
+    page = main(visiting.get(f"/customers/{customer}").text)
+    assert "Balance 1,000.00 GBP Overdue 0.00 GBP" in words(page)
+    assert "status=overdue" not in page
+    issued(then, an_invoice(then, customerId=customer, lines=[{"description": "Work", "unitPrice": "234.50"}]))
+    cast.perform(record_payment, Role.OFFICE, customerId=customer, amount="34.50", allocations=[])
+    page = main(visiting.get(f"/customers/{customer}").text)
+    assert "Balance 1,200.00 GBP Overdue 234.50 GBP" in words(page)
+    ways = {
+        name: unescape(way)
+        for way, name in re.findall(r'href="(/(?:reports|invoices)\?[^"]+|/reports/[^"]+)"[^>]*>([^<]+)<', page)
+    }
+    statement, open_, late = (visiting.get(ways[name]) for name in ("Statement", "Open invoices", "234.50 GBP"))
+    assert "Together 1,234.50 34.50 1,200.00" in words(statement.text)
+    assert [len(re.findall('<th scope="row"><a href="/invoices/', one.text)) for one in (open_, late)] == [2, 1]
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
+def test_nobody_in_the_field_is_told_what_a_customer_owes(server: RunningServer, cast: Cast, role: Role) -> None:
+    customer = a_customer(cast)
+    job = a_job(cast, customer, role)
+    issued(cast, an_invoice(cast, jobId=job["id"]))
+    visiting = visit_as(server, cast, role)
+    page = visiting.get(f"/customers/{customer}")
+    assert page.status_code == (200 if role is Role.MEMBER else 403)
+    for told in ("Balance", "Overdue", "1,000.00", "/reports", "/invoices"):
+        assert told not in page.text
+    assert visiting.get(f"/reports/statement?customerId={customer}").status_code == 403
 
 
 def test_a_customer_s_page_shows_what_belongs_to_them_and_adds_to_it(server: RunningServer, cast: Cast) -> None:

@@ -1,7 +1,7 @@
 """What customers owe, by how late it is."""
 
-from collections import defaultdict
-from datetime import timedelta
+from datetime import date, timedelta
+from typing import NamedTuple
 
 from mainstay.business.reporting.asked import Asked
 from mainstay.business.reporting.model import Cell, Table, column, table
@@ -23,22 +23,49 @@ _COLUMNS = (
 _LATEST = {"due_from": 0, "month": 30, "two_months": 60, "three_months": 90}
 
 
+class Owed(NamedTuple):
+    """What a customer owes: what is not due yet, then by how late it is; and what they have on account."""
+
+    name: str
+    late: list[int]
+    on_account: int
+
+    @property
+    def open(self) -> int:
+        """All that is to be paid of invoices."""
+        return sum(self.late)
+
+    @property
+    def overdue(self) -> int:
+        """What of that is late."""
+        return sum(self.late[1:])
+
+    @property
+    def balance(self) -> int:
+        """What is open less what is on account."""
+        return self.open - self.on_account
+
+
 def receivables(ctx: Context, asked: Asked) -> Table:
     """What is owed by each customer today, with what they have on account; whoever owes most first."""
-    names: dict[str, str] = {}
-    open_: dict[str, list[int]] = defaultdict(lambda: [0] * (len(_LATEST) + 1))
-    on_account: dict[str, int] = {}
-    of, given = (" AND customer_id = :customer", {"customer": asked.customer}) if asked.customer else ("", {})
-    limits = {name: (asked.today - timedelta(days=days)).isoformat() for name, days in _LATEST.items()}
-    for customer, name, *late in ctx.rows.all(_OWED.format(of=of), **limits, **given):
-        names[str(customer)] = str(name)
-        open_[str(customer)] = [int(sum_ or 0) for sum_ in late]
-    for customer, name, left in ctx.rows.all(_ON_ACCOUNT.format(of=of), **given):
-        names[str(customer)] = str(name)
-        on_account[str(customer)] = int(left or 0)
-    rows = [_row(one, name, open_[one], on_account.get(one, 0)) for one, name in names.items()]
-    rows.sort(key=lambda row: (-int(row[-3] or 0), str(row[1])))
-    return table(_COLUMNS, rows, _NOTES)
+    found = sorted(owed(ctx, asked.today, asked.customer).items(), key=lambda one: (-one[1].open, one[1].name))
+    return table(_COLUMNS, [_row(customer, one) for customer, one in found], _NOTES)
+
+
+def owed(ctx: Context, today: date, customer: str | None = None) -> dict[str, Owed]:
+    """What each customer owes, or this one; those who owe nothing and have nothing on account are not among them."""
+    of, given = (" AND customer_id = :customer", {"customer": customer}) if customer else ("", {})
+    # One customer's are not looked for among the payments of everyone.
+    status = "(status || '')" if customer else "status"
+    limits = {name: (today - timedelta(days=days)).isoformat() for name, days in _LATEST.items()}
+    found = {
+        str(identity): Owed(str(name), [int(sum_ or 0) for sum_ in late], 0)
+        for identity, name, *late in ctx.rows.all(_OWED.format(of=of), **limits, **given)
+    }
+    for identity, name, left in ctx.rows.all(_ON_ACCOUNT.format(status=status, of=of), **given):
+        known = found.get(str(identity), Owed(str(name), [0] * (len(_LATEST) + 1), 0))
+        found[str(identity)] = known._replace(on_account=int(left or 0))
+    return found
 
 
 _NOTES = (
@@ -58,10 +85,9 @@ _OWED = (
 )
 _ON_ACCOUNT = (
     f"SELECT customer_id, {_NAME}, CAST(sum(unallocated) AS bigint) FROM payment"
-    " WHERE organisation_id = :organisation AND unallocated > 0 AND status = 'recorded'{of} GROUP BY customer_id"
+    " WHERE organisation_id = :organisation AND unallocated > 0 AND {status} = 'recorded'{of} GROUP BY customer_id"
 )
 
 
-def _row(customer: str, name: str, late: list[int], on_account: int) -> list[Cell]:
-    owed = sum(late)
-    return [customer, name, *late, owed, on_account, owed - on_account]
+def _row(customer: str, one: Owed) -> list[Cell]:
+    return [customer, one.name, *one.late, one.open, one.on_account, one.balance]

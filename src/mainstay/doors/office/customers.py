@@ -1,4 +1,8 @@
-"""Customers, with their sites and contacts."""
+"""Customers, with what they owe, their sites and contacts."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites, save_contact, save_site
@@ -6,8 +10,13 @@ from mainstay.business.invoices.operations import draft_invoice, list_invoices
 from mainstay.business.invoices.paying import list_payments, record_payment
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.quotes.operations import draft_quote, list_quotes
-from mainstay.doors.office.arrangement import Arrangement
+from mainstay.business.reporting.balance import get_customer_balance
+from mainstay.business.reporting.operations import get_report
+from mainstay.doors.office.arrangement import Arrangement, Record
 from mainstay.doors.office.beside import Related
+from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.room import Room
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.words import place
 
 _JOBS_OF_CUSTOMER = Related(
@@ -115,3 +124,27 @@ CONTACTS = Arrangement(
     empty="No contacts yet. A contact belongs to a customer: add them on the customer's page.",
     notes=True,
 )
+
+
+@dataclass(frozen=True)
+class Customers:
+    """The pages."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return [
+            *Room(self.desk, CUSTOMERS, shows=self._shown).routes(),
+            *Room(self.desk, SITES).routes(),
+            *Room(self.desk, CONTACTS).routes(),
+        ]
+
+    async def _shown(self, guest: Guest, customer: Record | None) -> dict[str, Any]:
+        """What only a customer's page has: what they owe, for those who may know, once there was something to pay."""
+        if customer is None or not guest.may(get_customer_balance):
+            return {}
+        owed = await self.desk.perform(guest, get_customer_balance, {"customerId": customer["id"]})
+        if not owed["hasEntries"]:
+            return {}
+        return {"owed": owed, "is_late": Decimal(owed["overdue"]) > 0, "may_report": guest.may(get_report)}

@@ -8,7 +8,7 @@ from mainstay.doors.office.archive import ArchivePages
 from mainstay.doors.office.billed import BilledPages
 from mainstay.doors.office.bills import Bills
 from mainstay.doors.office.calendar import CalendarPages
-from mainstay.doors.office.customers import CONTACTS, CUSTOMERS, SITES
+from mainstay.doors.office.customers import Customers
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
 from mainstay.doors.office.documents import Documents
@@ -85,9 +85,7 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, mete
         *Invoices(desk, link_maker).routes(),
         *Orders(desk).routes(),
         *Bills(desk).routes(),
-        *Room(desk, CUSTOMERS).routes(),
-        *Room(desk, SITES).routes(),
-        *Room(desk, CONTACTS).routes(),
+        *Customers(desk).routes(),
         *Prices(desk).routes(),
         *ReportPages(desk).routes(),
         *Room(desk, PEOPLE).routes(),
