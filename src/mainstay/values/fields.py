@@ -268,8 +268,9 @@ class Reference(As):
     """Beside the id or number of another record: people pick the record."""
 
     kind: str = "reference"
-    # The prefix of such ids.
+    # The prefix of such ids, and the state by which their list is narrowed to those that can be meant.
     to: str
+    status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_what_the_organisation_says_below_stands_on_what_is_drafted_here(visitin
 def test_a_payment_is_recorded_on_the_page_of_its_invoice(visiting: Visit, cast: Cast) -> None:
     invoice = issued(cast)
     page = visiting.get(f"/invoices/{invoice['id']}").text
-    path = f"/payments/new?invoiceId={invoice['id']}&amount=1000.00"
+    path = f"/payments/new?invoiceId={invoice['id']}&customerId={invoice['customerId']}&amount=1000.00"
     # As the next step, and beside what was paid before.
     assert page.count(f'href="{path.replace("&", "&amp;")}"') == 2
     visiting.follow(send(visiting, path, amount="400"))
@@ -64,7 +64,7 @@ def test_all_that_is_due_is_filled_in_and_paid_by_sending_the_form(visiting: Vis
     invoice = issued(cast)
     paid(cast, invoice, "400")
     page = visiting.get(f"/invoices/{invoice['id']}").text
-    path = f"/payments/new?invoiceId={invoice['id']}&amount=600.00"
+    path = f"/payments/new?invoiceId={invoice['id']}&customerId={invoice['customerId']}&amount=600.00"
     assert path.replace("&", "&amp;") in page
     visiting.follow(send(visiting, path))
     assert (now(cast, invoice)["status"], now(cast, invoice)["due"]) == ("paid", "0.00")

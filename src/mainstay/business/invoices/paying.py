@@ -23,6 +23,8 @@ from mainstay.values.money import LARGEST, amount_text, in_minor
 from mainstay.values.search import SearchText
 
 _MOST_INVOICES = 100
+# Nothing can be put to an invoice of which nothing is to be paid.
+_TO_PAY = Reference(to="invoice", status="unpaid")
 _PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
 
 
@@ -31,7 +33,7 @@ class Allocated(BaseModel):
 
     model_config = GIVEN
 
-    invoice_id: Annotated[str, Reference(to="invoice")] = Field(title="Invoice", description="By id or number.")
+    invoice_id: Annotated[str, _TO_PAY] = Field(title="Invoice", description="By id or number.")
     amount: Price = Field(description='Such as "250.00"; "0" lets it go.')
 
 
@@ -64,7 +66,7 @@ class GetPayment(Input):
 class RecordPayment(Input):
     """Who paid, how much, when, how, and what for."""
 
-    invoice_id: Annotated[str | None, Reference(to="invoice")] = Field(
+    invoice_id: Annotated[str | None, _TO_PAY] = Field(
         None, title="Invoice", description="What was paid, by id or number; what is more stays on account."
     )
     customer_id: Annotated[str | None, id_of("customer")] = Field(

@@ -10,6 +10,7 @@ import orjson
 from mainstay.business.records.search import search
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import detail_of, title_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.terms.refusal import Invalid
@@ -52,11 +53,22 @@ class Finding:
     async def find(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The records of one kind, or of any, that someone may mean while they type."""
         words = query_words(guest.request)
+        kind, status = words.get("kind", ""), words.get("status", "")
+        asked = {"text": words.get("text", "")[:_LONGEST], "limit": _WHILE_TYPING}
         try:
-            asked = {"text": words.get("text", "")[:_LONGEST], "limit": _WHILE_TYPING}
-            hits = (await self.desk.perform(guest, search, asked))["hits"]
+            if status:
+                meant = await self._in_state(guest, kind, asked | {"status": status})
+            else:
+                hits = (await self.desk.perform(guest, search, asked))["hits"]
+                meant = [hit for hit in hits if not kind or is_id(hit["id"], kind)]
         except Invalid:
-            hits = []
-        kind = words.get("kind", "")
-        meant = [hit for hit in hits if not kind or is_id(hit["id"], kind)]
+            meant = []
         return Response(200, orjson.dumps({"hits": meant}), content_type="application/json")
+
+    async def _in_state(self, guest: Guest, kind: str, asked: Mapping[str, object]) -> list[dict[str, Any]]:
+        """The records of one kind in one state."""
+        lists = self.desk.catalogue.lists.get(kind)
+        if lists is None or not guest.may(lists):
+            return []
+        page = await self.desk.perform(guest, lists, asked)
+        return [{"title": title_of(one), "detail": detail_of(one, guest.here)} for one in page["data"]]

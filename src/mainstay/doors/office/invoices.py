@@ -38,6 +38,11 @@ def _credited(_invoice: Record, fields: Mapping[str, str], here: Here) -> dict[s
     return {"lines": lines or None}
 
 
+def _paying(invoice: Mapping[str, Any]) -> dict[str, str]:
+    """What is known of a payment of an invoice, unless another of the same customer's was paid."""
+    return {"customerId": invoice["customerId"], "amount": invoice["due"]}
+
+
 def _payments_of(invoice: Record) -> list[Action]:
     """Where payments are that may be reversed first."""
     seen = Action("See its payments", f"/payments?{urlencode({'invoiceId': invoice['id']})}")
@@ -90,7 +95,7 @@ INVOICES = Arrangement(
             ("on", "amount", "method", "status"),
             record_payment,
             "/payments/new",
-            lambda invoice: {"amount": invoice["due"]} if is_payable(invoice["status"]) else None,
+            lambda invoice: _paying(invoice) if is_payable(invoice["status"]) else None,
         ),
         Related("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
     ),
@@ -175,8 +180,9 @@ class Invoices:
             return {}
         payable = is_payable(invoice["status"]) and guest.may(record_payment)
         actions = INVOICES.actions(self.desk, invoice)
-        paid = {"invoiceId": invoice["id"], "amount": invoice["due"]}
-        pays = Action("Record a payment", f"/payments/new?{urlencode(paid)}")
+        pays = Action(
+            "Record a payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_paying(invoice)})}"
+        )
         return {
             "public": self.link_maker.address(Kind.INVOICE, invoice["id"]) if invoice["sentAt"] else None,
             "editable": update_invoice.name in invoice["availableActions"],

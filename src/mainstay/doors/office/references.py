@@ -7,11 +7,15 @@ from typing import Any, get_args
 
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.asking import Asked, Choices, given
+from mainstay.doors.pages.showing import Here
+from mainstay.doors.pages.words import date_words
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import is_id
 from mainstay.values.search import MOST_WORDS, SHORTEST
 
 Record = Mapping[str, Any]
+# The kind of record that a field names, and the state in which it is then.
+Meant = tuple[str, str | None]
 
 # So many are listed to pick one from; of more, one is typed. So many are also read at once.
 _LISTED = 100
@@ -51,7 +55,7 @@ class References:
             typed = found.get(one.name, "").strip()
             if one.refers and one.kind == "reference" and typed and not is_id(typed, one.refers):
                 try:
-                    found[one.name] = await self.find(guest, one.refers, typed)
+                    found[one.name] = await self.find(guest, one.refers, typed, one.status)
                 except ValueError as unclear:
                     faults.append(Fault(one.name, str(unclear)))
         if faults:
@@ -83,16 +87,18 @@ class References:
         lists = await self._lists(guest, asked, customer)
         return _with_choices(asked, lists, await self._beside(guest, asked, lists, fields))
 
-    async def _lists(self, guest: Guest, asked: Sequence[Asked], customer: str) -> dict[str, Choices]:
-        """What can be picked, by kind of record."""
-        most: dict[str, int] = {}
+    async def _lists(self, guest: Guest, asked: Sequence[Asked], customer: str) -> dict[Meant, Choices]:
+        """What can be picked, by what is meant."""
+        most: dict[Meant, int] = {}
         for one in _each(asked):
             if one.refers:
-                most[one.refers] = max(most.get(one.refers, 0), _TICKED if one.kind == _SEVERAL else _LISTED)
-        return {kind: await self._choices(guest, kind, customer, most[kind]) for kind in most}
+                meant = one.refers, one.status
+                most[meant] = max(most.get(meant, 0), _TICKED if one.kind == _SEVERAL else _LISTED)
+        return {meant: await self._choices(guest, meant, customer, most[meant]) for meant in most}
 
-    async def _choices(self, guest: Guest, kind: str, customer: str, most: int) -> Choices:
+    async def _choices(self, guest: Guest, meant: Meant, customer: str, most: int) -> Choices:
         """All there are to pick from, where they are few: people, what one customer has, and what cannot be typed."""
+        kind, status = meant
         lists = self.desk.catalogue.lists.get(kind)
         if lists is None or not guest.may(lists):
             return ()
@@ -100,30 +106,35 @@ class References:
         of_customer = {_CUSTOMER: customer} if "customer_id" in fields and is_id(customer, "customer") else {}
         if kind != "person" and not of_customer and "text" in fields:
             return ()
-        by_name = "order" in fields and "name" in get_args(fields["order"].annotation)
-        given = {"limit": _LISTED, **({"order": "name"} if by_name else {}), **of_customer}
+        orders = get_args(fields["order"].annotation) if "order" in fields else ()
+        # What is to be paid has a date, all else need not.
+        order = "due" if status and "due" in orders else "name" if "name" in orders else None
+        given = {"limit": _LISTED, **_narrowed(status), **({"order": order} if order else {}), **of_customer}
         found: list[Record] = []
         while len(found) < most:
             page = await self.desk.perform(guest, lists, given)
             found += page["data"]
             if not page["hasMore"]:
-                return [(record["id"], title_of(record)) for record in found]
+                return [(record["id"], _offered(record, status, guest.here)) for record in found]
             given |= {"startingAfter": found[-1]["id"]}
         return ()
 
     async def _beside(
-        self, guest: Guest, asked: Sequence[Asked], lists: Mapping[str, Choices], fields: Mapping[str, str]
+        self, guest: Guest, asked: Sequence[Asked], lists: Mapping[Meant, Choices], fields: Mapping[str, str]
     ) -> dict[str, Choices]:
         """What each field names that nobody could pick any more: who has left, what is archived."""
         beside: dict[str, Choices] = {}
         for one in _each(asked):
-            if one.refers and (listed := {record for record, _ in lists[one.refers]}):
+            if one.refers and (listed := {record for record, _ in lists[one.refers, one.status]}):
                 named = [record for record in _named(one, one.refers, fields) if record not in listed]
                 beside[one.name] = [(record, await self._called(guest, one.refers, record)) for record in named]
         return beside
 
-    async def find(self, guest: Guest, kind: str, typed: str) -> str:
-        """The id of the one record that was typed; ValueError with words where that is not clear."""
+    async def find(self, guest: Guest, kind: str, typed: str, status: str | None = None) -> str:
+        """The id of the one record that was typed; ValueError with words where that is not clear.
+
+        Where none is meant that is in this state, another may be: why that cannot be, whoever takes it knows best.
+        """
         lists = self.desk.catalogue.lists.get(kind)
         words = typed.split()[:MOST_WORDS]
         # What ends so shortly is still known by the rest of it: the second of two houses.
@@ -131,8 +142,11 @@ class References:
             words.pop()
         if lists is None or not guest.may(lists) or not words:
             raise ValueError("is not known here; type more of it")
+        asked = {"limit": _LISTED, "text": " ".join(words)}
         try:
-            page = await self.desk.perform(guest, lists, {"limit": _LISTED, "text": " ".join(words)})
+            page = await self.desk.perform(guest, lists, asked | _narrowed(status))
+            if status and not page["data"]:
+                page = await self.desk.perform(guest, lists, asked)
         except Invalid:
             raise ValueError("is not known here; type more of it") from None
         hits = page["data"]
@@ -182,11 +196,11 @@ def _customer(fields: Mapping[str, str], record: Record | None) -> str:
     return str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or "")
 
 
-def _with_choices(asked: Sequence[Asked], lists: Mapping[str, Choices], beside: Mapping[str, Choices]) -> list[Asked]:
+def _with_choices(asked: Sequence[Asked], lists: Mapping[Meant, Choices], beside: Mapping[str, Choices]) -> list[Asked]:
     """The fields with what can be picked; several that cannot be picked are not asked for and stay as they are."""
     shown = []
     for one in asked:
-        choices = lists.get(one.refers or "", ())
+        choices = lists.get((one.refers or "", one.status), ())
         if one.kind == _SEVERAL and not choices:
             continue
         if one.kind != _SEVERAL and len(choices) > _LISTED:
@@ -214,6 +228,27 @@ def title_of(record: Record) -> str:
         # What is bought is called after whom it is bought from.
         named = [record.get("supplierName"), record.get("supplierNumber") or named[0]]
     return " ".join(str(part) for part in named if part) or str(record.get("customerName") or record["id"])
+
+
+def detail_of(record: Record, here: Here) -> str:
+    """Whose a record is; and what is to be paid of it, and when, if that is known."""
+    return " · ".join(filter(None, (record.get("customerName"), _to_pay(record, here))))
+
+
+def _to_pay(record: Record, here: Here) -> str:
+    if not record.get("due") or not record["dueOn"]:
+        return ""
+    return f"{here.amount(record['due'])} {record['currency']}, due {date_words(record['dueOn'])}"
+
+
+def _offered(record: Record, status: str | None, here: Here) -> str:
+    """What a record is called where it is picked; of what is to be paid, how much comes before what it is for."""
+    told = _to_pay(record, here) if status else ""
+    return " · ".join(filter(None, (record["number"], told, record["title"]))) if told else title_of(record)
+
+
+def _narrowed(status: str | None) -> dict[str, str]:
+    return {"status": status} if status else {}
 
 
 def _each(asked: Sequence[Asked]) -> Iterator[Asked]:

@@ -52,9 +52,10 @@ class Asked:
     # The rows of a list as a form shows them, and how many there may be.
     lines: tuple[tuple["Asked", ...], ...] = ()
     most: int | None = None
-    # Which file is asked for, if one is; and a record of which kind, by the prefix of its ids.
+    # Which file is asked for, if one is; and a record of which kind, by the prefix of its ids, and in which state.
     upload: Upload | None = None
     refers: str | None = None
+    status: str | None = None
     # What stands there before anyone has filled it in; and whether it is a whole number.
     usual: str = ""
     whole: bool = False
@@ -162,6 +163,7 @@ def _last(name: str) -> str:
 
 def _asked(name: str, field: FieldInfo, within: str) -> Asked:
     kind, choices, parts = _kind(field)
+    refers = _refers(field)
     alias = within + (field.alias or name)
     return Asked(
         name=alias,
@@ -174,7 +176,8 @@ def _asked(name: str, field: FieldInfo, within: str) -> Asked:
         parts=tuple(_asked(part, of, "" if kind == ROWS else f"{alias}.") for part, of in parts.items()),
         most=next((most for mark in field.metadata if (most := getattr(mark, "max_length", None))), None),
         upload=next((mark for mark in field.metadata if isinstance(mark, Upload)), None),
-        refers=_refers(field),
+        refers=refers.to if refers else None,
+        status=refers.status if refers else None,
         usual=next(
             (mark.value for mark in field.metadata if isinstance(mark, Usual)),
             str(field.default) if isinstance(field.default, (str, int)) else "",
@@ -193,13 +196,13 @@ def _is_whole(field: FieldInfo) -> bool:
     return plain is int or (get_origin(plain) is Literal and all(type(value) is int for value in get_args(plain)))
 
 
-def _refers(field: FieldInfo) -> str | None:
-    """The kind of record that a field names one of, or several."""
+def _refers(field: FieldInfo) -> Reference | None:
+    """What tells of which records a field names one, or several."""
     plain, beside = _plain(field.annotation)
     inner = get_args(plain)[0] if get_origin(plain) is list else None
     for mark in (*field.metadata, *beside, *(_plain(inner)[1] if inner else ())):
         if isinstance(mark, (IdOf, Reference)):
-            return mark.prefix if isinstance(mark, IdOf) else mark.to
+            return Reference(to=mark.prefix) if isinstance(mark, IdOf) else mark
     return None
 
 

@@ -48,7 +48,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 // What one types is looked for while one types; what was found last is shown, whatever comes later.
-function whileTyping(input, kind, show) {
+function whileTyping(input, asked, show) {
   let waiting = null;
   input.addEventListener("input", () => {
     clearTimeout(waiting);
@@ -56,7 +56,7 @@ function whileTyping(input, kind, show) {
       const text = input.value.trim();
       if (text.length < 2) return show([]);
       try {
-        const answer = await fetch(`/find?${new URLSearchParams({ kind, text })}`, { redirect: "manual" });
+        const answer = await fetch(`/find?${new URLSearchParams({ ...asked, text })}`, { redirect: "manual" });
         if (!answer.ok) return;
         const { hits } = await answer.json();
         if (input.value.trim() === text) show(hits);
@@ -69,7 +69,8 @@ function whileTyping(input, kind, show) {
 
 // A record that a form names; without this, the form asks again where it was not clear.
 function offerRecords(input) {
-  whileTyping(input, input.dataset.find, (hits) => {
+  const { find: kind, status = "" } = input.dataset;
+  whileTyping(input, { kind, status }, (hits) => {
     if (!hits.length) return;
     const options = hits.map((hit) => {
       const option = document.createElement("option");
@@ -120,7 +121,7 @@ for (const form of document.querySelectorAll("form[role=search]")) {
   found.setAttribute("aria-label", "Found while you type");
   form.append(found);
 
-  whileTyping(input, "", (hits) => {
+  whileTyping(input, {}, (hits) => {
     const links = hits.filter((hit) => hit.url).map((hit) => {
       const link = document.createElement("a");
       link.href = hit.url;
