@@ -58,3 +58,37 @@ def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, 
         with page.expect_download() as journal:
             page.get_by_role("button", name="Download").click()
         assert journal.value.suggested_filename == "Journal.csv"
+
+
+def test_a_statement_is_asked_for_and_printed_and_what_is_owed_is_paid(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    trade(cast)
+    with open_page(browser, server.url) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        page.goto("/reports/statement")
+        expect(page.get_by_text("Choose a customer, then press Show.")).to_be_visible()
+        check_page(page)
+        page.get_by_label("Customer").fill(LONG_NAME)
+        page.get_by_label("From").fill("2026-05-01")
+        page.get_by_label("Until").fill("2026-11-16")
+        page.get_by_role("button", name="Show").click()
+        # Brought forward, two invoices and a payment.
+        expect(page.locator("tbody tr")).to_have_count(4)
+        check_page(page)
+        page.emulate_media(media="print")
+        expect(page.locator(".on-paper")).to_be_visible()
+        expect(page.get_by_role("button", name="Show")).to_be_hidden()
+        expect(page.get_by_role("navigation", name="Areas")).to_be_hidden()
+        page.emulate_media(media="screen")
+        expect(page.locator(".on-paper")).to_be_hidden()
+        page.locator(".parties").get_by_role("link", name=LONG_NAME).click()
+        expect(page.locator(".facts dt").first).to_have_text("Balance")
+        check_page(page)
+        page.get_by_role("link", name="Open invoices").click()
+        page.locator("tbody").get_by_role("link").first.click()
+        page.get_by_role("link", name="Record a payment").click()
+        picked = page.get_by_label("Invoice", exact=False).first
+        expect(picked.locator("option:checked")).to_contain_text(" GBP, due ")
+        expect(picked.locator("option")).to_have_count(4)
+        check_page(page)
