@@ -43,6 +43,13 @@ def test_an_unknown_argument_is_told_the_known_ones_once(server: RunningServer, 
     assert said(server, key, "get_person", personId="x", id="y") == "id: is not known here (known: personId)"
 
 
+def test_a_statement_asks_for_the_customer_at_every_door(server: RunningServer, cast: Cast) -> None:
+    key = cast.key()
+    told = "customerId: is required for this report"
+    assert said(server, key, "get_report", name="statement") == told
+    assert refused(server.request("GET", "/api/v1/reports/statement", key), 422) == told
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "told"),
     [
