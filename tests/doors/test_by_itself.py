@@ -30,7 +30,7 @@ from recording import RecordingDatabase, RecordingHandle
 from telling import deliveries, make_webhook
 
 # A day before clocks go forward in London, and one on which they go forward at midnight in Santiago.
-NOON = datetime(2027, 3, 26, 12, tzinfo=UTC)
+NOON = datetime(2038, 3, 26, 12, tzinfo=UTC)
 
 
 @dataclass
@@ -191,7 +191,7 @@ def test_a_timer_runs_once_in_each_organisation_when_its_own_day_begins(desk: De
     worker, found = visits(desk)
     worker.begin_days()
     # On the day on which it began, too.
-    assert sorted(found) == sorted([(london, "2027-03-26"), (auckland, "2027-03-27")])
+    assert sorted(found) == sorted([(london, "2038-03-26"), (auckland, "2038-03-27")])
     found.clear()
     began: dict[tuple[str, str], datetime] = {}
     for now in run_until(desk, worker, NOON + timedelta(days=3)):
@@ -200,22 +200,22 @@ def test_a_timer_runs_once_in_each_organisation_when_its_own_day_begins(desk: De
     assert len(found) == len({*found}) == 6
     # In London summer begins on the 28th at one in the morning: that day and the ones after begin an hour earlier.
     assert {moment_text(now)[:16] for (who, _), now in began.items() if who == london} == {
-        "2027-03-27T00:00",
-        "2027-03-28T00:00",
-        "2027-03-28T23:00",
+        "2038-03-27T00:00",
+        "2038-03-28T00:00",
+        "2038-03-28T23:00",
     }
     assert {moment_text(now)[11:16] for (who, _), now in began.items() if who == auckland} == {"11:00"}
 
 
 def test_a_day_that_has_no_midnight_begins_when_it_begins(desk: Desk) -> None:
-    desk.clock.now = datetime(2027, 9, 4, 12, tzinfo=UTC)
+    desk.clock.now = datetime(2038, 9, 4, 12, tzinfo=UTC)
     santiago = place(desk.cast, "America/Santiago")
     worker, found = visits(desk)
     worker.begin_days()
     began = [now for now in run_until(desk, worker, desk.clock.now + timedelta(hours=20)) if len(found) == 2]
-    assert found == [(santiago, "2027-09-04"), (santiago, "2027-09-05")]
+    assert found == [(santiago, "2038-09-04"), (santiago, "2038-09-05")]
     # Midnight is skipped: the clock goes from 23:59 to 01:00, which is four in the morning in London.
-    assert moment_text(began[0])[:16] == "2027-09-05T04:00"
+    assert moment_text(began[0])[:16] == "2038-09-05T04:00"
 
 
 def test_two_workers_and_one_that_died_run_it_once(desk: Desk) -> None:
@@ -231,7 +231,7 @@ def test_two_workers_and_one_that_died_run_it_once(desk: Desk) -> None:
     desk.clock.now += timedelta(days=1)
     second.begin_days()
     assert phones(desk.cast) == "2"
-    assert trail(desk.cast)[-1]["given"] == {"on": "2027-03-27"}
+    assert trail(desk.cast)[-1]["given"] == {"on": "2038-03-27"}
 
 
 def test_a_timer_that_fails_keeps_no_other_from_running(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
@@ -263,12 +263,12 @@ def test_a_timer_that_fails_is_tried_again_with_growing_pauses_and_then_parked(d
 
     failing.clear()
     [work] = desk.cast.perform(list_failed_work)["data"]
-    assert work["about"] == "What is due each day, for 2027-03-26"
+    assert work["about"] == "What is due each day, for 2038-03-26"
     desk.cast.perform(retry_work, workId=work["id"])
     work_off(worker)
     assert desk.waiting() == []
     assert phones(desk.cast) == "1"
-    assert trail(desk.cast)[-1]["given"] == {"on": "2027-03-26"}
+    assert trail(desk.cast)[-1]["given"] == {"on": "2038-03-26"}
 
 
 def test_a_timer_that_failed_and_that_nobody_knows_any_more_is_parked(desk: Desk) -> None:

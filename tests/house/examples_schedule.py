@@ -17,7 +17,7 @@ from mainstay.values.ids import new_id
 
 Given = dict[str, object]
 
-_DAY = "2027-01-11"
+_DAY = "2038-01-11"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def furnish_schedule(cast: Cast, job: str) -> Schedule:
     times = {"startsAt": f"{_DAY}T10:00", "durationMinutes": 60, "notes": "Bring a ladder."}
     for role, person in cast.people.items():
         visits[role] = str(cast.perform(plan_visit, jobId=job, personIds=[person], **times)["id"])
-        leave[role] = str(cast.perform(request_time_off, **{"personId": person, "from": "2027-02-01"})["id"])
+        leave[role] = str(cast.perform(request_time_off, **{"personId": person, "from": "2038-02-01"})["id"])
         given = orjson.dumps({"secret": new_secret(CALENDAR)})
         cast.stage.perform(rotate_calendar_link, cast.actor(role, door=Door.OFFICE), given, Envelope(new_id("req")))
     return Schedule(job, cast.people, visits, leave)
@@ -62,7 +62,7 @@ SCHEDULE_EXAMPLES: dict[str, Callable[[Schedule, Role], Given]] = {
     "remove_calendar_link": lambda *_: {},
     "list_time_off": lambda *_: {},
     "get_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
-    "request_time_off": lambda *_: {"from": "2027-03-01"},
+    "request_time_off": lambda *_: {"from": "2038-03-01"},
     "cancel_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role]},
     "decide_time_off": lambda schedule, role: {"timeOffId": schedule.leave[role], "decision": "approve"},
 }

@@ -49,7 +49,7 @@ IBAN, BIC = "GB82WEST12345698765432", "WESTGB2L"
 INVOICE_S_PRICES = ("616.41", "107.39", "103.27")
 # What it costs that is bought for their own job.
 BOUGHT_AT = "616.17"
-DAY = "2027-01-11"
+DAY = "2038-01-11"
 
 
 def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:
@@ -181,7 +181,7 @@ def _work(cast: Cast, hidden: Hidden, customer: str, colleague: str) -> None:
     hidden.keep(talk, TEAM)
     # Nobody goes yet, so it is in nobody's day; the team is told that it is there.
     hidden.keep(cast.perform(plan_visit, jobId=identity, on=DAY, notes=hidden.word("unassigned")), TEAM)
-    off = {"personId": colleague, "from": "2027-02-02", "note": hidden.word("leave")}
+    off = {"personId": colleague, "from": "2038-02-02", "note": hidden.word("leave")}
     hidden.keep(cast.perform(request_time_off, **off))
     logged = {"jobId": identity, "on": "2026-11-02", "minutes": 77, "personId": colleague}
     hidden.keep(cast.perform(log_hours, **logged, note=hidden.word("hours")))

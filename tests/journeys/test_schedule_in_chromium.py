@@ -87,10 +87,10 @@ def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
     sign_in(page, somebody(cast, Role.OFFICE))
     page.goto(f"/schedule?view=week&on={DAY}")
     page.locator(".booked").drag_to(
-        page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2027-01-13']")
+        page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2038-01-13']")
     )
-    expect(page.locator("td[data-day='2027-01-13'] .booked")).to_be_visible()
-    assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == "2027-01-13T10:00:00.000Z"
+    expect(page.locator("td[data-day='2038-01-13'] .booked")).to_be_visible()
+    assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == "2038-01-13T10:00:00.000Z"
 
 
 def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page) -> None:
@@ -236,9 +236,9 @@ def test_by_keyboard_alone_a_visit_goes_to_another_day(cast: Cast, page: Page) -
             page.keyboard.press(key)
         expect(page.locator("#dragged")).to_contain_text("Mia Member, Tuesday 12 January, ")
         save(page)
-        expect(page.locator("td[data-day='2027-01-12']").locator(booked(page, visit))).to_be_focused()
+        expect(page.locator("td[data-day='2038-01-12']").locator(booked(page, visit))).to_be_focused()
     after, any_day = (cast.perform(get_visit, visitId=one["id"]) for one in (made, anytime))
-    assert (after["startsAt"], any_day["on"]) == ("2027-01-12T10:00:00.000Z", "2027-01-12")
+    assert (after["startsAt"], any_day["on"]) == ("2038-01-12T10:00:00.000Z", "2038-01-12")
 
 
 def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, page: Page) -> None:
@@ -337,13 +337,13 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
         page.locator(".stuck").get_by_role("button", name="Look at it").click()
         # One of them clashes: that one goes to the day after.
         expect(page.get_by_role("alert")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
-        page.get_by_label(f"Day, {first['jobNumber']}").fill("2027-01-12")
+        page.get_by_label(f"Day, {first['jobNumber']}").fill("2038-01-12")
         page.locator(".stuck").get_by_role("button", name="Look at it").click()
-        expect(page.locator(".panel")).to_contain_text("Sam Subcontractor on 12 Jan 2027: 1 visit, 1 h.")
+        expect(page.locator(".panel")).to_contain_text("Sam Subcontractor on 12 Jan 2038: 1 visit, 1 h.")
         page.get_by_role("button", name="Change the schedule").click()
         expect(page.get_by_role("status")).to_contain_text("The schedule is changed.")
         expect(page.get_by_role("link", name="Move these visits")).to_have_count(0)
-    for visit, day in ((first, "2027-01-12T10"), (second, f"{DAY}T13")):
+    for visit, day in ((first, "2038-01-12T10"), (second, f"{DAY}T13")):
         after = cast.perform(get_visit, visitId=visit["id"])
         assert (after["personName"], after["startsAt"][:13]) == ("Sam Subcontractor", day)
 

@@ -39,7 +39,7 @@ def test_without_dates_those_from_today_on(cast: Cast) -> None:
 def test_they_are_narrowed_by_dates_person_state_and_whether_anybody_goes(cast: Cast) -> None:
     mine = plan(cast, times=("09:00", "10:00"))
     theirs = plan(cast, Role.SUBCONTRACTOR)
-    nobody = plan(cast, None, on="2027-01-12")
+    nobody = plan(cast, None, on="2038-01-12")
     dates = {"from": DAY, "until": DAY}
     assert [one["id"] for one in listed(cast, **dates)] == [mine["id"], theirs["id"]]
     assert [one["id"] for one in listed(cast, until=DAY)] == [mine["id"], theirs["id"]]
@@ -49,10 +49,10 @@ def test_they_are_narrowed_by_dates_person_state_and_whether_anybody_goes(cast: 
 
 
 def test_dates_are_those_of_the_organisation(cast: Cast) -> None:
-    plan(cast, startsAt="2027-07-10T23:30:00Z", endsAt="2027-07-10T23:45:00Z")
-    assert len(listed(cast, **{"from": "2027-07-11", "until": "2027-07-11"})) == 1
+    plan(cast, startsAt="2038-07-10T23:30:00Z", endsAt="2038-07-10T23:45:00Z")
+    assert len(listed(cast, **{"from": "2038-07-11", "until": "2038-07-11"})) == 1
     with pytest.raises(Invalid, match=r"^until: is before the first date$"):
-        listed(cast, **{"from": "2027-07-11", "until": "2027-07-10"})
+        listed(cast, **{"from": "2038-07-11", "until": "2038-07-10"})
 
 
 def test_a_list_goes_on_behind_a_visit(cast: Cast) -> None:
@@ -127,12 +127,12 @@ def test_a_stranger_s_visit_is_not_there(cast: Cast, stranger: Cast) -> None:
 
 
 def test_those_of_people_on_leave_are_the_ones_that_reach_into_it(cast: Cast) -> None:
-    before = plan(cast, startsAt="2027-01-11T20:00:00Z", endsAt="2027-01-12T00:00:00Z")
-    reaching = plan(cast, startsAt="2027-01-12T00:00:00Z", endsAt="2027-01-12T23:30:00Z")
-    within = plan(cast, startsAt="2027-01-13T10:00:00Z", endsAt="2027-01-13T11:00:00Z")
-    after = plan(cast, startsAt="2027-01-13T18:00:00Z", endsAt="2027-01-13T19:00:00Z")
-    other = plan(cast, Role.SUBCONTRACTOR, startsAt="2027-01-13T10:00:00Z", endsAt="2027-01-13T11:00:00Z")
-    times = {"startsAt": "2027-01-12T23:00:00Z", "endsAt": "2027-01-13T18:00:00Z"}
+    before = plan(cast, startsAt="2038-01-11T20:00:00Z", endsAt="2038-01-12T00:00:00Z")
+    reaching = plan(cast, startsAt="2038-01-12T00:00:00Z", endsAt="2038-01-12T23:30:00Z")
+    within = plan(cast, startsAt="2038-01-13T10:00:00Z", endsAt="2038-01-13T11:00:00Z")
+    after = plan(cast, startsAt="2038-01-13T18:00:00Z", endsAt="2038-01-13T19:00:00Z")
+    other = plan(cast, Role.SUBCONTRACTOR, startsAt="2038-01-13T10:00:00Z", endsAt="2038-01-13T11:00:00Z")
+    times = {"startsAt": "2038-01-12T23:00:00Z", "endsAt": "2038-01-13T18:00:00Z"}
     leave = cast.perform(request_time_off, Role.MEMBER, **times)
     assert listed(cast, onLeave=True) == []
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")

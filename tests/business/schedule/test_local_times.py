@@ -8,7 +8,7 @@ from mainstay.terms.refusal import Blocked, Invalid
 from mainstay.terms.rights import Role
 from scheduling import make_job
 
-SPRING, AUTUMN = "2027-03-28", "2027-10-31"
+SPRING, AUTUMN = "2038-03-28", "2038-10-31"
 
 
 def planned(cast: Cast, starts: str, ends: str, zone: str | None = None, **given: object) -> tuple[str, str]:
@@ -24,8 +24,8 @@ def test_a_time_in_the_gap_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         planned(cast, f"{SPRING}T01:30", f"{SPRING}T03:00")
     assert refusal.value.text == (
-        "startsAt: is skipped by the clocks in Europe/London; send 2027-03-28T00:30:00+00:00 or"
-        " 2027-03-28T02:30:00+01:00, whichever is meant"
+        "startsAt: is skipped by the clocks in Europe/London; send 2038-03-28T00:30:00+00:00 or"
+        " 2038-03-28T02:30:00+01:00, whichever is meant"
     )
     assert planned(cast, f"{SPRING}T02:30:00+01:00", f"{SPRING}T03:00")[0] == f"{SPRING}T01:30:00.000Z"
 
@@ -34,8 +34,8 @@ def test_a_time_in_the_fold_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         planned(cast, f"{AUTUMN}T00:30", f"{AUTUMN}T01:30")
     assert refusal.value.text == (
-        "endsAt: is shown twice by the clocks in Europe/London; send 2027-10-31T01:30:00+01:00 or"
-        " 2027-10-31T01:30:00+00:00, whichever is meant"
+        "endsAt: is shown twice by the clocks in Europe/London; send 2038-10-31T01:30:00+01:00 or"
+        " 2038-10-31T01:30:00+00:00, whichever is meant"
     )
     assert planned(cast, f"{AUTUMN}T01:30:00+01:00", f"{AUTUMN}T01:30:00+00:00") == (
         f"{AUTUMN}T00:30:00.000Z",
@@ -45,58 +45,58 @@ def test_a_time_in_the_fold_is_refused_with_what_to_send(cast: Cast) -> None:
 
 def test_a_long_day_has_25_hours_and_a_short_one_23(cast: Cast) -> None:
     with pytest.raises(Invalid, match="more than 24 hours"):
-        planned(cast, f"{AUTUMN}T00:00", "2027-11-01T00:00")
-    assert planned(cast, f"{SPRING}T00:00", "2027-03-29T00:00") == (
-        "2027-03-28T00:00:00.000Z",
-        "2027-03-28T23:00:00.000Z",
+        planned(cast, f"{AUTUMN}T00:00", "2038-11-01T00:00")
+    assert planned(cast, f"{SPRING}T00:00", "2038-03-29T00:00") == (
+        "2038-03-28T00:00:00.000Z",
+        "2038-03-28T23:00:00.000Z",
     )
 
 
 def test_a_shift_over_midnight_clashes_with_the_next_morning(cast: Cast) -> None:
-    planned(cast, "2027-01-11T22:00", "2027-01-12T06:00")
-    with pytest.raises(Blocked, match="on 2027-01-11 from 22:00 to 06:00 on 2027-01-12"):
-        planned(cast, "2027-01-12T05:00", "2027-01-12T07:00")
-    planned(cast, "2027-01-12T06:00", "2027-01-12T07:00")
+    planned(cast, "2038-01-11T22:00", "2038-01-12T06:00")
+    with pytest.raises(Blocked, match="on 2038-01-11 from 22:00 to 06:00 on 2038-01-12"):
+        planned(cast, "2038-01-12T05:00", "2038-01-12T07:00")
+    planned(cast, "2038-01-12T06:00", "2038-01-12T07:00")
 
 
 def test_local_times_are_read_at_the_site_else_at_home_else_where_one_says(cast: Cast) -> None:
     far = make_job(cast, zone="America/New_York")["id"]
-    assert planned(cast, "2027-01-11T10:00", "2027-01-11T11:00", title=None, jobId=far)[0] == "2027-01-11T15:00:00.000Z"
-    assert planned(cast, "2027-01-11T10:00", "2027-01-11T11:00", "Europe/Berlin")[0] == "2027-01-11T09:00:00.000Z"
+    assert planned(cast, "2038-01-11T10:00", "2038-01-11T11:00", title=None, jobId=far)[0] == "2038-01-11T15:00:00.000Z"
+    assert planned(cast, "2038-01-11T10:00", "2038-01-11T11:00", "Europe/Berlin")[0] == "2038-01-11T09:00:00.000Z"
     with pytest.raises(Blocked, match=r"from 10:00 to 11:00 .America/New_York"):
-        planned(cast, "2027-01-11T15:30", "2027-01-11T16:00")
+        planned(cast, "2038-01-11T15:30", "2038-01-11T16:00")
 
 
 def test_repetitions_keep_the_time_of_the_clocks(cast: Cast) -> None:
     visit = cast.perform(
         plan_visit,
         title="Round",
-        startsAt="2027-03-22T09:00",
+        startsAt="2038-03-22T09:00",
         durationMinutes=60,
         repeat={"unit": "week", "count": 3},
     )
     rows = cast.perform(list_visits, seriesId=visit["seriesId"])["data"]
     assert [one["startsAt"] for one in rows] == [
-        "2027-03-22T09:00:00.000Z",
-        "2027-03-29T08:00:00.000Z",
-        "2027-04-05T08:00:00.000Z",
+        "2038-03-22T09:00:00.000Z",
+        "2038-03-29T08:00:00.000Z",
+        "2038-04-05T08:00:00.000Z",
     ]
     assert {one["seriesId"] for one in rows} == {visit["seriesId"]}
 
 
 def test_a_month_that_is_shorter_gives_its_last_day(cast: Cast) -> None:
     visit = cast.perform(
-        plan_visit, title="Round", on="2027-01-31", repeat={"unit": "month", "until": "2027-04-30", "every": 1}
+        plan_visit, title="Round", on="2038-01-31", repeat={"unit": "month", "until": "2038-04-30", "every": 1}
     )
     rows = cast.perform(list_visits, seriesId=visit["seriesId"])["data"]
-    assert [one["on"] for one in rows] == ["2027-01-31", "2027-02-28", "2027-03-31", "2027-04-30"]
+    assert [one["on"] for one in rows] == ["2038-01-31", "2038-02-28", "2038-03-31", "2038-04-30"]
 
 
 @pytest.mark.parametrize(
     ("repeat", "fault"),
     [
         ({"unit": "week"}, "repeat: needs either count or until"),
-        ({"unit": "week", "count": 3, "until": "2027-03-01"}, "repeat: needs either count or until"),
+        ({"unit": "week", "count": 3, "until": "2038-03-01"}, "repeat: needs either count or until"),
         ({"unit": "month", "count": 14}, "repeat.count: reaches further than a year ahead; at most 13 fit"),
         ({"unit": "week", "until": "2028-03-01"}, "repeat.until: is not within a year after the first visit"),
         ({"unit": "week", "until": "2026-03-01"}, "repeat.until: is not within a year after the first visit"),
@@ -106,16 +106,16 @@ def test_a_month_that_is_shorter_gives_its_last_day(cast: Cast) -> None:
 )
 def test_what_does_not_repeat_is_refused(cast: Cast, repeat: dict[str, object], fault: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        cast.perform(plan_visit, title="Round", on="2027-01-11", repeat=repeat)
+        cast.perform(plan_visit, title="Round", on="2038-01-11", repeat=repeat)
     assert refusal.value.text.startswith(fault)
 
 
 def test_a_repetition_in_the_gap_names_the_date(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^startsAt: on 2027-03-28 is skipped by the clocks in Europe/London") as refusal:
+    with pytest.raises(Invalid, match=r"^startsAt: on 2038-03-28 is skipped by the clocks in Europe/London") as refusal:
         cast.perform(
             plan_visit,
             title="Night",
-            startsAt="2027-03-27T01:30",
+            startsAt="2038-03-27T01:30",
             durationMinutes=60,
             repeat={"unit": "day", "count": 3},
         )
@@ -123,7 +123,7 @@ def test_a_repetition_in_the_gap_names_the_date(cast: Cast) -> None:
 
 
 def test_a_clash_of_one_repetition_refuses_all(cast: Cast) -> None:
-    planned(cast, "2027-01-18T09:30", "2027-01-18T10:00")
-    with pytest.raises(Blocked, match="on 2027-01-18 from 09:30"):
-        planned(cast, "2027-01-11T09:00", "2027-01-11T10:00", repeat={"unit": "week", "count": 2})
-    assert len(cast.perform(list_visits, **{"from": "2027-01-01"})["data"]) == 1
+    planned(cast, "2038-01-18T09:30", "2038-01-18T10:00")
+    with pytest.raises(Blocked, match="on 2038-01-18 from 09:30"):
+        planned(cast, "2038-01-11T09:00", "2038-01-11T10:00", repeat={"unit": "week", "count": 2})
+    assert len(cast.perform(list_visits, **{"from": "2038-01-01"})["data"]) == 1

@@ -81,7 +81,7 @@ def test_leave_to_overlap_is_for_one_place(cast: Cast) -> None:
 
 def test_a_time_becomes_a_date_and_back(cast: Cast) -> None:
     visit = plan(cast)
-    assert move(cast, visit, on="2027-01-12")["on"] == "2027-01-12"
+    assert move(cast, visit, on="2038-01-12")["on"] == "2038-01-12"
     with pytest.raises(Invalid, match=r"^endsAt: is required"):
         move(cast, visit, startsAt=f"{DAY}T10:00")
     assert move(cast, visit, startsAt=f"{DAY}T10:00", durationMinutes=30)["on"] is None
@@ -107,7 +107,7 @@ def series(cast: Cast) -> list[dict[str, object]]:
         plan_visit,
         title="Round",
         personIds=[cast.people[Role.MEMBER]],
-        startsAt="2027-03-25T09:00",
+        startsAt="2038-03-25T09:00",
         durationMinutes=600,
         repeat={"unit": "day", "count": 4},
     )
@@ -117,19 +117,19 @@ def series(cast: Cast) -> list[dict[str, object]]:
 
 def test_a_series_moves_by_a_day_over_its_own_places_and_over_the_change_of_clocks(cast: Cast) -> None:
     first = series(cast)[0]
-    move(cast, first, startsAt="2027-03-26T10:00", scope="all")
+    move(cast, first, startsAt="2038-03-26T10:00", scope="all")
     rows = cast.perform(list_visits, seriesId=first["seriesId"])["data"]
     assert [one["startsAt"][:13] for one in rows] == [
-        "2027-03-26T10",
-        "2027-03-27T10",
-        "2027-03-28T09",
-        "2027-03-29T09",
+        "2038-03-26T10",
+        "2038-03-27T10",
+        "2038-03-28T09",
+        "2038-03-29T09",
     ]
 
 
 def test_only_the_following_ones_move(cast: Cast) -> None:
     rows = series(cast)
-    move(cast, rows[2], startsAt="2027-03-27T12:00", scope="following")
+    move(cast, rows[2], startsAt="2038-03-27T12:00", scope="following")
     after = cast.perform(list_visits, seriesId=rows[0]["seriesId"])["data"]
     assert [one["startsAt"][11:13] for one in after] == ["09", "09", "12", "11"]
 

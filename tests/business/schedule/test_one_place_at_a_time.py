@@ -59,7 +59,7 @@ def test_leave_to_overlap_lets_through_and_its_end_does_not(cast: Cast) -> None:
 
 
 def test_a_shift_of_a_day_is_seen_from_its_last_minute(cast: Cast) -> None:
-    plan(cast, startsAt="2027-01-10T10:00", endsAt=f"{DAY}T10:00")
+    plan(cast, startsAt="2038-01-10T10:00", endsAt=f"{DAY}T10:00")
     other = plan(cast, times=("12:00", "13:00"))["id"]
     put(cast, other, **at("10:00", "11:00"))
     with pytest.raises(Taken):
@@ -68,7 +68,7 @@ def test_a_shift_of_a_day_is_seen_from_its_last_minute(cast: Cast) -> None:
 
 def test_no_visit_is_longer_than_a_day(cast: Cast) -> None:
     visit = plan(cast)["id"]
-    put(cast, visit, starts_at="2027-01-10T10:00:00.000Z", ends_at=f"{DAY}T10:00:00.000Z")
+    put(cast, visit, starts_at="2038-01-10T10:00:00.000Z", ends_at=f"{DAY}T10:00:00.000Z")
     with pytest.raises(Taken, match="longer than a day"):
         put(cast, visit, ends_at=f"{DAY}T10:00:00.001Z")
 

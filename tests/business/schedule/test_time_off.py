@@ -17,28 +17,28 @@ from scheduling import DAY, plan
 
 
 def ask(cast: Cast, role: Role = Role.MEMBER, /, **given: object) -> dict[str, Any]:
-    return cast.perform(request_time_off, role, **given or {"from": DAY, "until": "2027-01-12"})
+    return cast.perform(request_time_off, role, **given or {"from": DAY, "until": "2038-01-12"})
 
 
 def test_whole_days_are_the_midnights_around_them(cast: Cast) -> None:
-    leave = ask(cast, **{"from": "2027-03-28", "until": "2027-03-28", "kind": "sick", "note": "Flu"})
-    assert (leave["from"], leave["until"], leave["status"]) == ("2027-03-28", "2027-03-28", "requested")
-    assert (leave["startsAt"], leave["endsAt"]) == ("2027-03-28T00:00:00.000Z", "2027-03-28T23:00:00.000Z")
+    leave = ask(cast, **{"from": "2038-03-28", "until": "2038-03-28", "kind": "sick", "note": "Flu"})
+    assert (leave["from"], leave["until"], leave["status"]) == ("2038-03-28", "2038-03-28", "requested")
+    assert (leave["startsAt"], leave["endsAt"]) == ("2038-03-28T00:00:00.000Z", "2038-03-28T23:00:00.000Z")
     assert (leave["personName"], leave["kind"], leave["note"]) == ("Mia Member", "sick", "Flu")
     hours = ask(cast, startsAt=f"{DAY}T14:00", endsAt=f"{DAY}T17:00", kind="unavailable")
     assert (hours["from"], hours["startsAt"]) == (None, f"{DAY}T14:00:00.000Z")
 
 
 def test_the_answer_names_the_visits_within_it_and_the_decision_does_too(cast: Cast) -> None:
-    visit, any_time = plan(cast), plan(cast, on="2027-01-12")
+    visit, any_time = plan(cast), plan(cast, on="2038-01-12")
     plan(cast, Role.SUBCONTRACTOR)
-    plan(cast, startsAt="2027-01-13T00:00", endsAt="2027-01-13T01:00")
+    plan(cast, startsAt="2038-01-13T00:00", endsAt="2038-01-13T01:00")
     leave = ask(cast)
     expected = [visit["id"], any_time["id"]]
     assert [one["visitId"] for one in leave["collisions"]] == expected
     assert [(one["on"], one["startsAt"]) for one in leave["collisions"]] == [
         (None, visit["startsAt"]),
-        ("2027-01-12", None),
+        ("2038-01-12", None),
     ]
     assert leave["collisions"][0]["about"] == f"{visit['jobNumber']} Mend the roof"
     after = cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve", note="Enjoy")
@@ -78,14 +78,14 @@ def test_one_s_own_is_withdrawn_and_makes_room(cast: Cast) -> None:
 
 def test_nobody_is_off_twice(cast: Cast) -> None:
     ask(cast)
-    with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2027-01-11 from 00:00"):
-        ask(cast, **{"from": "2027-01-12"})
-    ask(cast, **{"from": "2027-01-13"})
+    with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2038-01-11 from 00:00"):
+        ask(cast, **{"from": "2038-01-12"})
+    ask(cast, **{"from": "2038-01-13"})
 
 
 @pytest.mark.parametrize(
     "instead",
-    [{"from": "2027-01-12", "until": "2027-01-13"}, {"startsAt": "2027-01-12T13:00", "endsAt": "2027-01-12T17:00"}],
+    [{"from": "2038-01-12", "until": "2038-01-13"}, {"startsAt": "2038-01-12T13:00", "endsAt": "2038-01-12T17:00"}],
 )
 def test_what_was_declined_is_not_approved_once_other_time_off_has_its_place(
     cast: Cast, instead: dict[str, object]
@@ -93,11 +93,11 @@ def test_what_was_declined_is_not_approved_once_other_time_off_has_its_place(
     declined = ask(cast)
     cast.perform(decide_time_off, timeOffId=declined["id"], decision="decline")
     other = ask(cast, **instead)
-    with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2027-01-12 from .+ Cancel that first"):
+    with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2038-01-12 from .+ Cancel that first"):
         cast.perform(decide_time_off, timeOffId=declined["id"], decision="approve")
     for _ in range(2):
         assert cast.perform(decide_time_off, timeOffId=other["id"], decision="approve")["status"] == "approved"
-    with pytest.raises(Conflict, match=r"^Mia Member has holiday approved on 2027-01-12 from "):
+    with pytest.raises(Conflict, match=r"^Mia Member has holiday approved on 2038-01-12 from "):
         cast.perform(decide_time_off, timeOffId=declined["id"], decision="approve")
     assert cast.perform(decide_time_off, timeOffId=declined["id"], decision="decline")["status"] == "declined"
     cast.perform(cancel_time_off, timeOffId=other["id"])
@@ -121,7 +121,7 @@ def test_members_ask_for_themselves_and_see_their_own(cast: Cast) -> None:
 
 def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
     first = ask(cast)
-    second = ask(cast, **{"from": "2027-02-01", "until": "2027-02-05"})
+    second = ask(cast, **{"from": "2038-02-01", "until": "2038-02-05"})
     old = ask(cast, **{"from": "2020-02-01"})
 
     def listed(**given: object) -> list[str]:
@@ -129,7 +129,7 @@ def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
 
     assert listed() == [first["id"], second["id"]]
     assert listed(order="latest") == [second["id"], first["id"], old["id"]]
-    assert listed(**{"from": "2027-02-03", "until": "2027-02-03"}) == [second["id"]]
+    assert listed(**{"from": "2038-02-03", "until": "2038-02-03"}) == [second["id"]]
     assert listed(status="approved") == []
     assert listed(personId=cast.people[Role.OFFICE]) == []
 
@@ -141,10 +141,10 @@ def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
         ({"until": DAY}, "from: is required"),
         ({"from": DAY, "startsAt": f"{DAY}T10:00"}, "from: is required"),
         ({"startsAt": f"{DAY}T10:00"}, "endsAt: is required with startsAt"),
-        ({"from": DAY, "until": "2027-01-10"}, "until: is before the first date"),
-        ({"from": DAY, "until": "2029-01-10"}, "until: is more than a year after from"),
+        ({"from": DAY, "until": "2038-01-10"}, "until: is before the first date"),
+        ({"from": DAY, "until": "2040-01-10"}, "until: is more than a year after from"),
         ({"startsAt": f"{DAY}T10:00", "endsAt": f"{DAY}T10:00"}, "endsAt: is not within a year after startsAt"),
-        ({"from": "2027-02-30"}, "from: is not a date"),
+        ({"from": "2038-02-30"}, "from: is not a date"),
     ],
 )
 def test_what_is_no_period_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:
@@ -159,7 +159,7 @@ def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
     (mail,) = mails(cast)
     assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is declined")
     assert mail["text"] == (
-        "Hello Mia Member,\n\nOrla Office declined your time off (holiday): 11\N{EN DASH}12 Jan 2027.\n\n"
+        "Hello Mia Member,\n\nOrla Office declined your time off (holiday): 11\N{EN DASH}12 Jan 2038.\n\n"
         "We are three short.\n\n"
         f"It is here: {cast.stage.base_url}/time-off/{leave['id']}\nFor other days, ask for time off again there.\n"
     )
@@ -174,14 +174,14 @@ def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
 
 def test_whose_it_is_is_told_what_the_office_enters_as_approved(cast: Cast) -> None:
     member = cast.people[Role.MEMBER]
-    ask(cast, Role.OFFICE, **{"personId": member, "from": "2027-02-01"})
+    ask(cast, Role.OFFICE, **{"personId": member, "from": "2038-02-01"})
     assert mails(cast) == []
     leave = ask(
         cast, Role.OFFICE, **{"personId": member, "from": DAY, "kind": "sick", "note": "Rang.", "approved": True}
     )
     (mail,) = mails(cast)
     assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is approved")
-    assert "Orla Office entered and approved your time off (sick): 11 January 2027.\n" in mail["text"]
+    assert "Orla Office entered and approved your time off (sick): 11 January 2038.\n" in mail["text"]
     assert f"/time-off/{leave['id']}" in mail["text"]
     ask(cast, Role.OFFICE, **{"from": DAY, "approved": True})
     assert len(mails(cast)) == 1
@@ -190,12 +190,12 @@ def test_whose_it_is_is_told_what_the_office_enters_as_approved(cast: Cast) -> N
 @pytest.mark.parametrize(
     ("given", "when"),
     [
-        ({"from": DAY}, "11 January 2027"),
-        ({"from": "2026-12-30", "until": "2027-01-03"}, "30 Dec 2026 \N{EN DASH} 3 Jan 2027"),
-        ({"startsAt": f"{DAY}T08:00", "endsAt": f"{DAY}T12:30"}, "11 January 2027, 08:00 to 12:30"),
+        ({"from": DAY}, "11 January 2038"),
+        ({"from": "2026-12-30", "until": "2038-01-03"}, "30 Dec 2026 \N{EN DASH} 3 Jan 2038"),
+        ({"startsAt": f"{DAY}T08:00", "endsAt": f"{DAY}T12:30"}, "11 January 2038, 08:00 to 12:30"),
         (
-            {"startsAt": f"{DAY}T20:00", "endsAt": "2027-01-12T06:00"},
-            "11 January 2027, 20:00 to 12 January 2027, 06:00",
+            {"startsAt": f"{DAY}T20:00", "endsAt": "2038-01-12T06:00"},
+            "11 January 2038, 20:00 to 12 January 2038, 06:00",
         ),
     ],
 )

@@ -19,7 +19,7 @@ from visiting import Visit, visit_as, words
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 PATH = f"/schedule/change?from={DAY}&until={DAY}"
-LATER = "2027-01-12"
+LATER = "2038-01-12"
 
 
 class Form:
@@ -83,7 +83,7 @@ def test_moves_and_a_cancellation_are_looked_at_and_then_done_together(cast: Cas
     assert looked.status_code == 200
     assert "Nothing has happened yet." in told
     assert "Visits are moved: 2, cancelled: 1." in told
-    assert "Sam Subcontractor on 11 Jan 2027: 1 visit, 1 h 30 min." in told
+    assert "Sam Subcontractor on 11 Jan 2038: 1 visit, 1 h 30 min." in told
     assert stands(cast, early)[0] == "Mia Member"
 
     done = form.then(looked).press("change")
@@ -170,12 +170,12 @@ def test_what_is_not_clear_is_asked(cast: Cast, office: Visit, sent: dict[str, s
         ({"length": ""}, "Say for how long"),
         ({"length": "90"}, "could be hours or minutes"),
         ({"length": "x"}, "is not a time such as"),
-        ({"day": "2027-02-30"}, "is not a time"),
+        ({"day": "2038-02-30"}, "is not a time"),
         ({"time": "25:00"}, "is not a time"),
         ({"length": "0:00"}, "It "),
         ({"who": "person_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "It names nobody of this organisation."),
         ({"who": "x"}, "It is none that is known here."),
-        ({"time": "", "length": "", "day": "2027-13-01"}, "It is not"),
+        ({"time": "", "length": "", "day": "2038-13-01"}, "It is not"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_its_row(cast: Cast, office: Visit, typed: dict[str, str], told: str) -> None:
@@ -299,7 +299,7 @@ def test_only_those_who_plan_are_let_in(server: RunningServer, cast: Cast, role:
 
 
 @pytest.mark.parametrize(
-    "asked", ["from=x&until=y", "from=9999-12-31", "from=2027-01-11&until=2026-01-01", "personId=x", "timeOffId=x", ""]
+    "asked", ["from=x&until=y", "from=9999-12-31", "from=2038-01-11&until=2026-01-01", "personId=x", "timeOffId=x", ""]
 )
 def test_whatever_stands_in_the_address_shows_a_page(office: Visit, asked: str) -> None:
     assert office.get(f"/schedule/change?{asked}").status_code == 200

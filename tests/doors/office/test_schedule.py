@@ -93,7 +93,7 @@ def test_a_visit_is_planned_by_its_form(server: RunningServer, cast: Cast) -> No
     assert (made["personId"], made["startsAt"]) == (person, f"{DAY}T10:00:00.000Z")
     refused = visiting.submit("/schedule/visits/plan", **fields, **times)
     assert refused.status_code == 409
-    assert "Mia Member is at J-0001 Mend the roof on 11 Jan 2027 from 10:00 to 11:30" in words(refused.text)
+    assert "Mia Member is at J-0001 Mend the roof on 11 Jan 2038 from 10:00 to 11:30" in words(refused.text)
 
 
 def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, cast: Cast) -> None:
