@@ -21,6 +21,7 @@ from mainstay.business.jobs import events as job_events
 from mainstay.business.jobs import moved
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import proofs as job_proofs
+from mainstay.business.jobs.store import RETITLED
 from mainstay.business.organisation import logo, messages, settings, work
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.organisation.store import bring_days_forward
@@ -31,6 +32,7 @@ from mainstay.business.people import operations as people
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
+from mainstay.business.pricelist.store import RENAMED
 from mainstay.business.purchasing import bills, ending, receiving, repricing
 from mainstay.business.purchasing import operations as orders
 from mainstay.business.purchasing import proofs as purchase_proofs
@@ -41,6 +43,7 @@ from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.records import documents, history, notes, search
+from mainstay.business.records import rewording as record_rewording
 from mainstay.business.records.proofs import FILES, copies_agree, found_by_words, still_there
 from mainstay.business.reporting import balance, journal
 from mainstay.business.reporting import operations as reporting
@@ -122,6 +125,7 @@ CATALOGUE = Catalogue(
     timers=(*retention.TIMERS, *expiring.TIMERS, *overdue.TIMERS),
     chores=(
         *rewording.CHORES,
+        *record_rewording.CHORES,
         *purchase_rewording.CHORES,
         *repricing.CHORES,
         *moved.CHORES,
@@ -153,7 +157,7 @@ PROOFS = (
     FILES,
     # What is done and gone, and what people can remove, is told of by the trail alone.
     still_there(CATALOGUE.listings, removable={"out", "entry", "document", "webhook", "delivery", "invoice"}),
-    found_by_words(CATALOGUE.listings, renewing=REWORD),
+    found_by_words(CATALOGUE.listings, renewing=(REWORD, RENAMED, RETITLED, record_rewording.REWORD_RECORD)),
     copies_agree(CATALOGUE.listings),
     *job_proofs.PROOFS,
     *schedule_proofs.PROOFS,

@@ -24,6 +24,7 @@ STEPS_SINCE = (
     "0042_without_a_look",
     "0043_who_took_over",
     "0044_who_took_over_at_scale",
+    "0045_letters_as_typed",
 )
 
 

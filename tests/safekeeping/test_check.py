@@ -12,6 +12,8 @@ from mainstay.backing.folder import DataFolder
 from mainstay.backing.proof import Books, Flaw, Proof
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.organisation.settings import update_settings
+from mainstay.business.pricelist.suppliers import save_supplier
+from mainstay.business.purchasing.bills import list_bills
 from mainstay.catalogue import PROOFS
 from mainstay.safekeeping.checking import check
 from mainstay.staging import connect, open_files
@@ -223,10 +225,14 @@ def test_words_that_the_worker_is_still_to_write_are_not_missed(keepsake: Keepsa
     keepsake.spoil("DELETE FROM outbox")
     keepsake.spoil("DELETE FROM message")
     with keepsake.opened() as exhibit:
-        exhibit.cast.perform(update_customer, customerId=exhibit.business.customer, name="Otherwise")
-        assert wrong(checked(keepsake)) == {}
-        work_off(exhibit.cast)
-        assert wrong(checked(keepsake)) == {}
+        for operation, given in (
+            (update_customer, {"customerId": exhibit.business.customer}),
+            (save_supplier, {"supplierId": exhibit.cast.perform(list_bills)["data"][0]["supplierId"]}),
+        ):
+            exhibit.cast.perform(operation, name="Otherwise", **given)
+            assert wrong(checked(keepsake)) == {}
+            work_off(exhibit.cast)
+            assert wrong(checked(keepsake)) == {}
 
 
 def test_all_proofs_look_at_the_same_moment(keepsake: Keepsake) -> None:

@@ -22,8 +22,22 @@ def words_of(name: str) -> str:
 
 
 def folded(text: str) -> str:
-    """A text as it is ordered and looked for: without case, accents and doubled blanks."""
+    """A text as it is ordered and looked for: no case, no accents, no letters of few languages, no doubled blanks."""
     if text.isascii():
         return " ".join(text.lower().split())
+    return unaccented(text).translate(_AS_TYPED)
+
+
+def unaccented(text: str) -> str:
+    """A text without case, accents and doubled blanks. What is kept is told apart by it: it stays as it is for good."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(letter for letter in parts if not unicodedata.combining(letter)).split())
+
+
+# Letters that are no other letter with an accent, and what people type who do not have them on their keys.
+_AS_TYPED = str.maketrans(
+    {
+        "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ŋ": "n", "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+        "ə": "e", "æ": "ae", "œ": "oe", "þ": "th",
+    }
+)  # fmt: skip

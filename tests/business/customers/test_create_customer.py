@@ -128,6 +128,12 @@ def test_who_may_be_the_same_is_named_and_nothing_is_refused(cast: Cast, given: 
     assert "warnings" not in cast.perform(get_customer, customerId=made["id"])
 
 
+def test_a_name_is_the_same_in_whatever_letters_it_is_typed(cast: Cast) -> None:
+    cast.perform(create_customer, name="Søren Łódź")
+    (told,) = cast.perform(create_customer, name="SOREN Lodz")["warnings"]
+    assert told.startswith("Søren Łódź has the same name.")
+
+
 def test_who_only_shares_a_domain_or_some_digits_is_another(cast: Cast) -> None:
     cast.perform(create_customer, name="Calder Property", email="office@calder.example", phone="01422 555010")
     other = cast.perform(create_customer, name="Calder", email="ann@calder.example", phone="01422 555011")

@@ -111,6 +111,12 @@ def test_without_references_a_file_is_known_again_by_names(cast: Cast) -> None:
     assert [customer["id"] for customer in listed(cast)] == [by_hand, hebden["id"]]
 
 
+def test_what_was_brought_over_by_an_earlier_version_is_known_again(cast: Cast) -> None:
+    # What this name was kept under ever since files are brought over.
+    cast.perform(create_customer, name="Otherwise now", externalRef="import feba65cfabde10613d0b")
+    assert bring(cast, "customers", ["Name"], ["Søren Łódź Straße"]) == (0, 1, 0)
+
+
 def test_who_was_added_by_hand_gets_the_reference_of_the_file(cast: Cast) -> None:
     by_hand = cast.perform(create_customer, name="Calder")["id"]
     assert bring(cast, "customers", ["Name", "Ref"], ["Calder", "C-1"]) == (0, 1, 0)

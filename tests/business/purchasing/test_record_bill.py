@@ -131,6 +131,14 @@ def test_the_same_number_of_the_same_supplier_is_refused_however_it_is_written(c
     assert a_bill(cast, supplierId=supplier, supplierNumber="RE-2026/0042")["status"] == "draft"
 
 
+def test_numbers_that_differ_by_a_letter_of_few_languages_are_two(cast: Cast) -> None:
+    supplier = a_supplier(cast)
+    for number in ("RØ-1", "RO-1"):
+        assert a_bill(cast, supplierId=supplier, supplierNumber=number)["supplierNumber"] == number
+    with pytest.raises(Conflict):
+        a_bill(cast, supplierId=supplier, supplierNumber="rø 1")
+
+
 def test_what_a_supplier_credits_is_a_bill_below_nothing(cast: Cast) -> None:
     back = a_bill(cast, jobId=bought_for(cast)["id"], lines=[PIPE | {"quantity": "-2"}], total="-12")
     assert back["total"] == "-12.00"

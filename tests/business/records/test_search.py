@@ -66,6 +66,13 @@ def test_whatever_one_knows_of_a_record_finds_it(cast: Cast, text: str, found: l
     assert sorted(kinds(cast, text)) == sorted(found)
 
 
+@pytest.mark.parametrize("text", ["lodz", "ŁÓDŹ", "soren", "søren lod", "thor@lodz.ex", "thor@łódź.ex", "aero"])
+def test_letters_that_few_have_on_their_keys_are_found_in_either_spelling(cast: Cast, text: str) -> None:
+    a_customer(cast, "Søren Łódź", email="thor@łódź.example", reference="Ærø")
+    a_customer(cast, "Lodging")
+    assert [hit["title"] for hit in cast.perform(search, Role.OFFICE, text=text)["hits"]] == ["Søren Łódź"]
+
+
 def test_a_hit_says_what_it_is_and_where_it_is_seen(cast: Cast) -> None:
     made = furnish(cast)
     (hit,) = cast.perform(search, text="boiler")["hits"]

@@ -8,7 +8,7 @@ from typing import Any
 from mainstay.business.importing.model import CODE, NAMES_ANOTHER, OWN_REFERENCE, REFERENCE, Kind
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.places import COUNTRIES
-from mainstay.values.words import folded, words_of
+from mainstay.values.words import folded, unaccented, words_of
 from mainstay.values.written import is_unclear, plain_amount, plain_price
 
 _DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
@@ -71,7 +71,8 @@ def reference_of(kind: Kind, texts: Mapping[str, str]) -> str:
     told = {name: texts.get(name, "") for name in kind.told_apart_by} or texts
     if code := texts.get(CODE):
         told = {CODE: code}
-    content = "\n".join(f"{name} {folded(text)}" for name, text in sorted(told.items()))
+    # Records are kept under it already, of texts that were folded like this.
+    content = "\n".join(f"{name} {unaccented(text)}" for name, text in sorted(told.items()))
     return f"{OWN_REFERENCE}{hashlib.sha256(content.encode()).hexdigest()[:20]}"
 
 

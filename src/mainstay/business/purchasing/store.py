@@ -15,7 +15,7 @@ from mainstay.terms.listed import Order as ListOrder
 from mainstay.terms.rights import Right
 from mainstay.values.money import amount_text, parse_price
 from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
-from mainstay.values.words import folded
+from mainstay.values.words import unaccented
 
 _MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
 
@@ -119,8 +119,9 @@ def _folded(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def folded_number(number: str) -> str:
-    """The number of a bill as it is compared: however it is written, it is the same."""
-    return "".join(letter for letter in folded(number) if letter.isalnum()) or folded(number)
+    """The number of a bill as it is compared, and no other bill has it: however it is written, it is the same."""
+    plain = unaccented(number)
+    return "".join(letter for letter in plain if letter.isalnum()) or plain
 
 
 # One bill, with all that is in it.

@@ -66,12 +66,12 @@ def still_there(listings: Listings, removable: Collection[str]) -> Proof:
     return Proof("records", "Whatever the audit trail tells of is there", flaws)
 
 
-def found_by_words(listings: Listings, renewing: str) -> Proof:
-    """The proof that each record is found by what it says, unless work of this kind is still to write words."""
+def found_by_words(listings: Listings, renewing: Collection[str]) -> Proof:
+    """The proof that each record is found by what it says, unless work of these kinds is still to write words."""
 
     def flaws(books: Books) -> Iterator[Flaw]:
         waits = "SELECT 1 FROM outbox WHERE organisation_id = :organisation AND kind = :kind LIMIT 1"
-        if books.rows.one(waits, kind=renewing):
+        if any(books.rows.one(waits, kind=kind) for kind in renewing):
             return
         for listing, _ in listings.values():
             if listing.found_by:
