@@ -1,6 +1,8 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from mainstay.paper.locales import written
+from mainstay.values.places import COUNTRIES
 from mainstay.values.search import (
     MOST_KEPT,
     SearchText,
@@ -10,6 +12,7 @@ from mainstay.values.search import (
     looked_for,
     marked_number,
     words_of_address,
+    words_of_digits,
     words_of_number,
     words_of_phone,
     words_of_postal_address,
@@ -38,6 +41,8 @@ def test_words_have_no_case_no_accents_and_no_marks() -> None:
 def test_an_address_is_found_by_itself_by_its_domain_and_by_the_words_before_the_at() -> None:
     words = words_of_address("Tom.Ashworth@Hartley.example")
     for text in ("tom.ash", "ashworth", "TOM.ASHWORTH@HARTLEY.EXAMPLE", "tom.ashworth@h", "@hartley"):
+        assert is_found(words, text), text
+    for text in ("<tom.ashworth@hartley.example>,", "mailto:tom.ashworth@hartley.example", "(ashworth)", "@hartley."):
         assert is_found(words, text), text
     # The domain is shared by many: its words find nobody.
     for text in ("hartley", "example", "ashworth@", "@artley"):
@@ -127,12 +132,12 @@ def test_a_word_is_found_by_its_beginning_only() -> None:
     assert not is_found(words_of_text("Ashworth"), "ashworthy")
 
 
-@pytest.mark.parametrize("text", ["to", "t ash", "0770 9", "王伟", " tom ", "tom@x"])
+@pytest.mark.parametrize("text", ["to", "t ash", "ash t", "0770 9", "王伟", " tom ", "tom@x"])
 def test_a_text_that_says_enough_is_taken(text: str) -> None:
     assert TEXT.validate_python(text) == text.strip()
 
 
-@pytest.mark.parametrize("text", ["t", "tom a", "…", "?!", "7", "@", "\u0301"])
+@pytest.mark.parametrize("text", ["t", "t a", "…", "?!", "7", "@", "\u0301"])
 def test_a_text_that_would_find_nearly_everyone_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="is too short"):
         TEXT.validate_python(text)
@@ -145,3 +150,23 @@ def test_a_record_that_says_very_much_is_found_by_some_of_it() -> None:
 @pytest.mark.parametrize(("written", "plain"), [("2,711.92", "2711.92"), ("1,250", "1250"), ("12,34", "12,34")])
 def test_an_amount_is_looked_for_as_people_write_it(written: str, plain: str) -> None:
     assert looked_for(written) == looked_for(plain)
+
+
+@pytest.mark.parametrize("amount", ["7.50", "99.90", "1440.00", "11760.50", "1176000.50"])
+def test_an_amount_is_found_as_any_country_writes_it_with_its_currency(amount: str) -> None:
+    words = words_of_text(amount) | words_of_digits(amount)
+    for told in {written(amount, country) for country in COUNTRIES}:
+        for text in (told, f"{told} EUR", f"CHF {told}", f"£{told}", f"{told}\N{NO-BREAK SPACE}€"):
+            assert is_found(words, text), text
+    for other in {written("1441.00", country) for country in COUNTRIES}:
+        assert not is_found(words, other), other
+
+
+@pytest.mark.parametrize("text", ["1.440 €", "€1 440", "1'440", "1,440 USD"])
+def test_a_whole_amount_is_found_likewise(text: str) -> None:
+    assert is_found(words_of_text("1440.00") | words_of_digits("1440.00"), text)
+
+
+def test_three_letters_beside_a_number_are_looked_for_unless_they_are_a_currency() -> None:
+    assert looked_for("PAT 12") == Sought(("pat",), ("12",))
+    assert looked_for("12 pat") == Sought(("pat",), ("12",))

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, StringConstraints
 
+from mainstay.values.money import CURRENCIES
 from mainstay.values.words import folded
 
 # Of a text that is looked for, so many words count; a word counts by so many letters.
@@ -105,13 +106,17 @@ class Sought(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-# What stands between the thousands of an amount.
-_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# An amount as countries write it: what stands between its thousands, its decimals behind a comma, and what it is in.
+_GROUPED = re.compile(r"(?<=\d)[,'\N{RIGHT SINGLE QUOTATION MARK}](?=(?:\d{2},)*\d{3}(?!\d))")
+_WITH_COMMA = re.compile(r"(?<![\w.,])(\d{1,3}(?:[.\s]\d{3})+|\d+),(\d{1,2})(?![\w.,])")
+_CURRENCY = re.compile(r"[$£¥\u20a0-\u20cf]|\b[A-Z]{3}\s*(?=\d)|(?<=\d)\s*[A-Z]{3}\b")
+# What stands around an e-mail address that was copied from somewhere.
+_AROUND_ADDRESS = "<>()[],;:.\"'"
 
 
 def looked_for(text: str) -> Sought | None:
     """What is looked for by a text; None where it has no word."""
-    text = _GROUPED.sub("", text)
+    text = _plainly(text)
     if digits := _dialled(text):
         if _is_international(text, digits) and len(digits) >= _LAST:
             return Sought((f"-{digits[: -_LAST - 1 : -1]}",))
@@ -122,7 +127,8 @@ def looked_for(text: str) -> Sought | None:
         return Sought((*begins, f"-{ends}", *plain))
     words: dict[str, None] = {}
     for piece in folded(text).split():
-        found = [f"@{piece}"] if "@" in piece else _WORD.findall(piece)
+        address = piece.removeprefix("mailto:").strip(_AROUND_ADDRESS)
+        found = [f"@{address}"] if "@" in piece else _WORD.findall(piece)
         words |= dict.fromkeys(word[:LONGEST_WORD] for word in found)
     longest_first = sorted(list(words)[:MOST_WORDS], key=len, reverse=True)
     return Sought((longest_first[0],), tuple(longest_first[1:])) if longest_first else None
@@ -133,10 +139,21 @@ def end_of(prefix: str) -> str:
     return prefix + "\U0010ffff"
 
 
+def _plainly(text: str) -> str:
+    """A text in which amounts stand as records are found by them: `11.760,00 EUR` as `11760.00`."""
+    text = _WITH_COMMA.sub(lambda amount: f"{''.join(_DIGIT.findall(amount[1]))}.{amount[2]}", text)
+    return _CURRENCY.sub(_without_currency, _GROUPED.sub("", text))
+
+
+def _without_currency(found: re.Match[str]) -> str:
+    code = found[0].strip()
+    return found[0] if code.isalpha() and code not in CURRENCIES else ""
+
+
 def _check(text: str) -> str:
-    last = _WORD.findall((folded(text).split() or [""])[-1])
-    if not _dialled(text) and len("".join(last)) < SHORTEST:
-        raise ValueError("is too short: its last word needs at least two letters or digits")
+    words = ("".join(_WORD.findall(piece)) for piece in folded(text).split())
+    if not _dialled(text) and max(map(len, words), default=0) < SHORTEST:
+        raise ValueError("is too short: one word needs at least two letters or digits")
     return text
 
 

@@ -123,7 +123,7 @@ def test_those_who_see_people_find_them(cast: Cast, tom: str) -> None:
     assert found(cast, "tomas", Role.MEMBER) == [tom]
 
 
-@pytest.mark.parametrize("text", ["t", "tom a", "!!", "%", " "])
+@pytest.mark.parametrize("text", ["t", "t a", "!!", "%", " "])
 def test_too_little_to_look_for_is_refused(cast: Cast, text: str) -> None:
     with pytest.raises(Invalid, match=r"^text: is (too short|empty)"):
         found(cast, text)

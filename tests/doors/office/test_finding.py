@@ -57,7 +57,7 @@ def test_what_is_found_stands_by_kind_with_its_page(server: RunningServer, cast:
     ("text", "told"),
     [
         ("nothing-like-it", "Nothing was found for “nothing-like-it”. Try fewer letters, or another word."),
-        ("x", "What you look for is too short: its last word needs at least two letters or digits."),
+        ("x", "What you look for is too short: one word needs at least two letters or digits."),
         ("<b>bold</b>", "Nothing was found for “<b>bold</b>”."),
     ],
 )

@@ -40,7 +40,7 @@ def test_what_was_looked_for_stays_through_tabs_pages_and_files(server: RunningS
 def test_too_little_to_look_for_is_told_calmly(server: RunningServer, cast: Cast) -> None:
     answer = visit(server, cast).get("/people?text=a")
     assert answer.status_code == 200
-    assert "What you look for is too short: its last word needs at least two letters or digits." in words(answer.text)
+    assert "What you look for is too short: one word needs at least two letters or digits." in words(answer.text)
 
 
 def test_a_list_that_cannot_be_searched_offers_no_field(server: RunningServer, cast: Cast) -> None:
