@@ -7,6 +7,7 @@ from mainstay.values.search import (
     MOST_KEPT,
     SearchText,
     Sought,
+    distance,
     end_of,
     kept_words,
     looked_for,
@@ -170,3 +171,21 @@ def test_a_whole_amount_is_found_likewise(text: str) -> None:
 def test_three_letters_beside_a_number_are_looked_for_unless_they_are_a_currency() -> None:
     assert looked_for("PAT 12") == Sought(("pat",), ("12",))
     assert looked_for("12 pat") == Sought(("pat",), ("12",))
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "far"),
+    [
+        ("calder", "Calder Property", 1),
+        ("CÁLDER  pro", "Calder Property", 1),
+        ("1,440.00 GBP", "1440.00 GBP of 2026-11-03", 1),
+        ("property cal", "Calder Property", 2),
+        ("boiler", "J-0001 Replace the boiler", 2),
+        ("weir lane", "Calder Property", 3),
+        ("calder weir", "Calder Property", 3),
+        ("01422 555010", "Calder Property", 3),
+        ("…", "Calder Property", 3),
+    ],
+)
+def test_what_is_called_so_is_nearer_than_what_is_found_by_something_else(text: str, title: str, far: int) -> None:
+    assert distance(text, title) == far

@@ -134,6 +134,18 @@ def looked_for(text: str) -> Sought | None:
     return Sought((longest_first[0],), tuple(longest_first[1:])) if longest_first else None
 
 
+def distance(text: str, title: str) -> int:
+    """How far a title is from a text that is looked for: it begins with it, has its words, or has none of it."""
+    if folded(title).startswith(folded(_plainly(text))):
+        return 1
+    words, sought = words_of_text(title), looked_for(text)
+
+    def has(prefix: str) -> bool:
+        return any(word.startswith(prefix) for word in words)
+
+    return 2 if sought and any(map(has, sought.first)) and all(map(has, sought.others)) else 3
+
+
 def end_of(prefix: str) -> str:
     """What comes behind every word that begins like this."""
     return prefix + "\U0010ffff"

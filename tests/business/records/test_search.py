@@ -5,6 +5,7 @@ import pytest
 from cast import Cast
 from mainstay.business.customers.operations import archive_customer, update_customer
 from mainstay.business.jobs.operations import update_job
+from mainstay.business.organisation.settings import update_settings
 from mainstay.business.records.search import search
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Access, Role
@@ -95,6 +96,40 @@ def test_kind_by_kind_the_newest_come_first_and_no_more_than_asked_for(cast: Cas
     assert [hit["id"] for hit in found["hits"]] == [customer, *jobs[:0:-1]]
     assert found["hasMore"] is True
     assert cast.perform(search, text="calder", limit=4)["hasMore"] is False
+
+
+@pytest.mark.parametrize("text", ["J-3", "j3", "J-0003", "job 3", "Job #3"])
+def test_what_is_named_by_its_number_comes_first_however_old_it_is(cast: Cast, text: str) -> None:
+    # Its customer is called so, and many newer jobs begin like it.
+    customer = a_customer(cast, "J 30 Job 31")
+    jobs = [a_job(cast, customer)["id"] for _ in range(3)]
+    cast.perform(update_settings, jobNumbers={"next": 30})
+    for _ in range(4):
+        a_job(cast, customer)
+    assert cast.perform(search, text=text, limit=2)["hits"][0]["title"] == "J-0003 Replace the boiler"
+    assert cast.perform(search, text=text, limit=1)["hits"][0]["id"] == jobs[2]
+    assert cast.perform(search, Role.MEMBER, text=text)["hits"] == []
+
+
+def test_the_kind_comes_first_in_which_something_is_called_so(cast: Cast) -> None:
+    customer = a_customer(cast, "Weir Property")
+    site = a_site(cast, customer, name="Calder mill")
+    job = a_job(cast, customer, siteId=site, title="Weir gate")["id"]
+    assert kinds(cast, "weir") == ["customer", "site", "job"]
+    assert kinds(cast, "calder mill") == ["site", "job"]
+    assert kinds(cast, "gate") == ["job"]
+    assert kinds(cast, "weir gate") == ["job"]
+    other = a_customer(cast, "Other", reference="gate")
+    hits = cast.perform(search, Role.OFFICE, text="gate")["hits"]
+    assert [hit["id"] for hit in hits] == [job, other]
+
+
+def test_of_a_kind_what_is_called_so_comes_before_what_is_newer(cast: Cast) -> None:
+    names = ("Weir Lane Ltd", "The Weir", "Dale")
+    made = [a_customer(cast, name, billingAddress=ADDRESS) for name in names]
+    newer = a_customer(cast, "Newer", billingAddress=ADDRESS)
+    hits = cast.perform(search, Role.OFFICE, text="weir")["hits"]
+    assert [hit["id"] for hit in hits] == [made[0], made[1], newer, made[2]]
 
 
 def test_whatever_state_it_is_in(cast: Cast) -> None:

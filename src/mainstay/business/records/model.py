@@ -103,7 +103,7 @@ class Hit(BaseModel):
 
 
 class FoundOut(Shown):
-    """What was found, by kind, the newest of each kind first."""
+    """What was found, by kind; of each first what is called so, then the newest."""
 
     noun = "searchResult"
 

@@ -1,14 +1,18 @@
 """Finding any record by what one knows of it."""
 
+from contextlib import suppress
+from typing import NamedTuple
+
 from pydantic import Field
 
 from mainstay.business.records.model import FoundOut, Hit
-from mainstay.kernel.context import Context
+from mainstay.kernel.context import Context, Findable
 from mainstay.kernel.operation import Effect, operation
+from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Kept
 from mainstay.values.fields import WholeNumber
-from mainstay.values.search import SearchText
+from mainstay.values.search import SearchText, distance
 
 
 class Search(Input):
@@ -28,19 +32,47 @@ def search(ctx: Context, given: Search) -> FoundOut:
 
     Use it to turn a name, number, address or phone number into ids. Only what you may see is found.
     """
-    hits: list[Hit] = []
-    has_more = False
-    for listing, right in ctx.listings.values():
-        if ctx.actor.may(right):
-            found = listing.search(ctx, given.text, given.limit + 1)
-            hits += [_hit(ctx, record) for record in found[: given.limit]]
-            has_more = has_more or len(found) > given.limit
+    found = [
+        near
+        for prefix, (listing, right) in ctx.listings.items()
+        if ctx.actor.may(right) and (near := _nearest(ctx, prefix, listing, given))
+    ]
+    # First what is named by its number, and the kind in which something comes nearest; the others always in one order.
+    nearest = min((near[0] for near in found), default=None, key=lambda one: one.distance)
+    found.sort(key=lambda near: near[0].distance > 0 and near[0] is not nearest)
+    hits = [_hit(ctx, one.record) for near in found for one in near[: given.limit]]
+    has_more = any(len(near) > given.limit for near in found)
     return FoundOut(object=FoundOut.noun, hits=hits, has_more=has_more, advice=None if hits else _ADVICE)
 
 
 OPERATIONS = (search,)
 
 _ADVICE = "Nothing was found. Try fewer words or the beginning of one, a number, or the list of the kind you look for."
+
+
+class _Near(NamedTuple):
+    """How far a record is from what is looked for: nothing, where it is named by its number."""
+
+    distance: int
+    record: Kept
+
+
+def _nearest(ctx: Context, prefix: str, listing: Findable, given: Search) -> list[_Near]:
+    """The newest records of a kind that are found, one more than is asked for, those first that come nearest."""
+    meant = _meant(ctx, prefix, listing, given.text)
+    newest = listing.search(ctx, given.text, given.limit + 1)
+    near = [_Near(distance(given.text, one.called), one) for one in newest if meant is None or one.id != meant.id]
+    near.sort(key=lambda one: one.distance)
+    return [_Near(0, meant), *near] if meant else near
+
+
+def _meant(ctx: Context, prefix: str, listing: Findable, text: str) -> Kept | None:
+    """The one record of a kind whose number this is, however old it is: as `J-3`, and as `job 3`."""
+    kind, _, number = text.partition(" ")
+    if listing.number and any(map(str.isdigit, text)):
+        with suppress(NotFound):
+            return listing.fetch_whole(ctx, number if kind.lower() == prefix else text)
+    return None
 
 
 def _hit(ctx: Context, record: Kept) -> Hit:
