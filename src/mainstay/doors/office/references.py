@@ -11,7 +11,7 @@ from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.words import date_words
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import is_id
-from mainstay.values.search import MOST_WORDS, SHORTEST
+from mainstay.values.search import MOST_WORDS
 
 Record = Mapping[str, Any]
 # The kind of record that a field names, and the state in which it is then.
@@ -137,9 +137,6 @@ class References:
         """
         lists = self.desk.catalogue.lists.get(kind)
         words = typed.split()[:MOST_WORDS]
-        # What ends so shortly is still known by the rest of it: the second of two houses.
-        while words and len(words[-1]) < SHORTEST:
-            words.pop()
         if lists is None or not guest.may(lists) or not words:
             raise ValueError("is not known here; type more of it")
         asked = {"limit": _LISTED, "text": " ".join(words)}
