@@ -86,9 +86,9 @@ def find(page: Page, *, scripts: bool) -> None:
 def go_while_typing(page: Page) -> None:
     """What is found while one types is an arrow away, and gone as soon as one leaves it."""
     page.goto("/")
-    found = page.get_by_role("list", name="Found while you type")
+    found = page.get_by_role("listbox", name="Found while you type")
     page.locator("#search").press_sequentially("j1")
-    expect(found.get_by_role("link")).to_have_text(["J-0001 Replace the boiler · Calder Property"])
+    expect(found.get_by_role("option")).to_have_text(["J-0001 Replace the boiler Calder Property"])
     page.keyboard.press("Escape")
     expect(found).to_be_hidden()
     page.locator("#search").press_sequentially(" boi")

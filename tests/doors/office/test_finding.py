@@ -4,11 +4,15 @@ import re
 
 import pytest
 
+from billing import an_invoice, issued, paid
 from cast import Cast
 from doors.office.test_customers import main
+from mainstay.business.records.search import search
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.office.finding import ARRANGED
 from mainstay.terms.rights import Role
 from running import RunningServer
-from trade import a_contact, a_customer, a_job, a_site
+from trade import ADDRESS, a_contact, a_customer, a_job, a_site
 from visiting import Visit, visit, words
 
 
@@ -47,10 +51,47 @@ def test_what_is_found_stands_by_kind_with_its_page(server: RunningServer, cast:
     made = furnish(cast)
     visiting = visit(server, cast, Role.OFFICE)
     page = main(visiting.get("/search?text=calder").text)
-    assert re.findall(r"<h2[^>]*>(\w+)</h2>", page) == ["Customer", "Site", "Contact", "Job"]
+    assert re.findall(r"<h2[^>]*>(\w+)</h2>", page) == ["Customers", "Sites", "Contacts", "Jobs"]
     for kind, identity in made.items():
         assert f"/{kind}s/{identity}" in page
     assert 'value="calder"' in page
+    page = main(visiting.get("/search?text=boiler").text)
+    assert re.findall(r"<h2[^>]*>(\w+)</h2>", page) == ["Jobs"]
+
+
+def test_the_kind_stands_first_in_which_something_is_called_so(server: RunningServer, cast: Cast) -> None:
+    a_site(cast, a_customer(cast, "Calder Property", billingAddress=ADDRESS), name="Weir mill")
+    visiting = visit(server, cast, Role.OFFICE)
+    assert re.findall(r"<h2[^>]*>(\w+)</h2>", main(visiting.get("/search?text=weir").text)) == ["Sites", "Customers"]
+    assert [hit["kind"] for hit in hits(visiting, "text=weir")] == ["Sites", "Customers"]
+
+
+def test_every_kind_that_is_searched_is_told_by_the_name_of_its_list() -> None:
+    assert {listing.shown.noun for listing, _ in CATALOGUE.listings.values() if listing.found_by} == ARRANGED.keys()
+
+
+def test_a_payment_is_called_as_pages_write_it_and_programs_get_it_plainly(server: RunningServer, cast: Cast) -> None:
+    invoice = issued(cast, an_invoice(cast, lines=[{"description": "Boiler", "unitPrice": "1440"}]))
+    payment = paid(cast, invoice, on="2026-11-03")
+    visiting = visit(server, cast, Role.OFFICE)
+    found = {hit["object"]: hit["title"] for hit in hits(visiting, "text=1440.00")}
+    assert found == {"payment": "1,440.00 GBP of 3 Nov 2026", "invoice": f"{invoice['number']} New heating"}
+    assert f'/payments/{payment["id"]}">1,440.00 GBP of 3 Nov 2026</a>' in visiting.get("/search?text=1440.00").text
+    told = cast.perform(search, text="1440.00")["hits"]
+    assert "1440.00 GBP of 2026-11-03" in [hit["title"] for hit in told]
+
+
+def test_while_one_types_a_few_of_each_kind_are_offered_and_told_that_there_is_more(
+    server: RunningServer, cast: Cast
+) -> None:
+    customer = a_customer(cast)
+    for _ in range(9):
+        a_job(cast, customer)
+    visiting = visit(server, cast, Role.OFFICE)
+    found = visiting.get("/find?text=boiler").json()
+    assert ([hit["kind"] for hit in found["hits"]], found["hasMore"]) == (["Jobs"] * 4, True)
+    assert len(hits(visiting, "kind=job&text=boiler")) == 8
+    assert visiting.get("/find?text=J-0009").json()["hasMore"] is False
 
 
 @pytest.mark.parametrize(

@@ -47,19 +47,20 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What one types is looked for while one types; what was found last is shown, whatever comes later.
+// What one types is looked for while one types; what was found last is shown, whatever comes later. Where there is more,
+// it is told with the text by which.
 function whileTyping(input, asked, show) {
   let waiting = null;
   input.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
       const text = input.value.trim();
-      if (text.length < 2) return show([]);
+      if (text.length < 2) return show([], "");
       try {
         const answer = await fetch(`/find?${new URLSearchParams({ ...asked, text })}`, { redirect: "manual" });
         if (!answer.ok) return;
-        const { hits } = await answer.json();
-        if (input.value.trim() === text) show(hits);
+        const { hits, hasMore } = await answer.json();
+        if (input.value.trim() === text) show(hits, hasMore ? text : "");
       } catch {
         // No network now: the form finds it when it is sent.
       }
@@ -113,37 +114,78 @@ for (const button of document.querySelectorAll("[data-add-row]")) {
 }
 
 // The search leads to a record as soon as it is found; without this, to the page that shows all that was found.
-for (const form of document.querySelectorAll("form[role=search]")) {
-  const input = form.querySelector("input[type=search]");
-  const found = document.createElement("ul");
-  found.className = "found";
-  found.hidden = true;
-  found.setAttribute("aria-label", "Found while you type");
-  form.append(found);
+for (const form of document.querySelectorAll("form[role=search]")) suggest(form);
 
-  whileTyping(input, {}, (hits) => {
-    const links = hits.filter((hit) => hit.url).map((hit) => {
-      const link = document.createElement("a");
-      link.href = hit.url;
-      link.textContent = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
-      const line = document.createElement("li");
-      line.append(link);
-      return line;
-    });
-    found.replaceChildren(...links);
-    found.hidden = !links.length;
+function suggest(form) {
+  const input = form.querySelector("input[type=search]");
+  const found = made("div", { id: `${input.id}-found`, class: "found", role: "listbox", "aria-label": "Found while you type" });
+  let chosen = null;
+  found.hidden = true;
+  form.append(found);
+  const told = { role: "combobox", autocomplete: "off", "aria-autocomplete": "list", "aria-controls": found.id, "aria-expanded": false };
+  for (const [name, value] of Object.entries(told)) input.setAttribute(name, value);
+
+  whileTyping(input, {}, (hits, more) => {
+    choose(null);
+    const seen = hits.filter((hit) => hit.url);
+    const kinds = [...new Set(seen.map((hit) => hit.kind))];
+    found.replaceChildren(...kinds.map((kind, at) => group(kind, `${found.id}-${at}`, seen.filter((hit) => hit.kind === kind))));
+    if (more) found.append(option(`${found.id}-all`, `${form.action}?${new URLSearchParams({ text: more })}`, "Show all"));
+    open(found.children.length > 0);
   });
-  form.addEventListener("keydown", (event) => {
-    const places = [input, ...found.querySelectorAll("a")];
+
+  function group(kind, id, hits) {
+    const whole = made("div", { role: "group", "aria-labelledby": id });
+    const options = hits.map((hit, at) => option(`${id}-${at}`, hit.url, hit.title, hit.detail));
+    whole.append(made("div", { id, class: "kind", role: "presentation" }, kind), ...options);
+    return whole;
+  }
+
+  // A link, so that it opens elsewhere as links do; by keys it is chosen from where one types.
+  function option(id, href, title, detail) {
+    const link = made("a", { id, href, role: "option", tabindex: -1, "aria-selected": false }, title);
+    if (detail) link.append(" ", made("span", { class: "sub" }, detail));
+    return link;
+  }
+
+  function open(isOpen) {
+    found.hidden = !isOpen;
+    input.setAttribute("aria-expanded", isOpen);
+    if (!isOpen) choose(null);
+  }
+
+  function choose(link) {
+    chosen?.setAttribute("aria-selected", false);
+    chosen = link;
+    chosen?.setAttribute("aria-selected", true);
+    chosen?.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", chosen?.id ?? "");
+  }
+
+  input.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape") found.hidden = true;
-    if (!step || found.hidden) return;
+    if (event.key === "Escape" && !found.hidden) open(false);
+    else if (event.key === "Enter" && chosen) chosen.click();
+    else if (step && found.children.length) {
+      // Behind the last comes what was typed, and then the first.
+      const links = [null, ...found.querySelectorAll("[role=option]")];
+      open(true);
+      choose(links.at((links.indexOf(chosen) + step) % links.length));
+    } else return;
     event.preventDefault();
-    places[Math.max(0, Math.min(places.length - 1, places.indexOf(document.activeElement) + step))].focus();
   });
+  // Whoever presses on one, or scrolls, goes on typing.
+  found.addEventListener("mousedown", (event) => event.preventDefault());
   form.addEventListener("focusout", (event) => {
-    if (!form.contains(event.relatedTarget)) found.hidden = true;
+    if (!form.contains(event.relatedTarget)) open(false);
   });
+}
+
+function made(name, attributes, text = "") {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+  element.textContent = text;
+  return element;
 }
 
 // The search is a key away.

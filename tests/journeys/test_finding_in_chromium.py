@@ -1,0 +1,99 @@
+"""What is found while one types, in a real browser: by kind, by keyboard and for those who hear the page."""
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from cast import Cast
+from chromium import NARROW, WIDE, check_page, open_page, sign_in
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_customer, a_job, a_site
+from visiting import somebody
+
+BOILER, CUSTOMER, SITE = "J-0001 Replace the boiler Calder Property", "Calder Property", "The mill Calder Property"
+
+
+def furnish(cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_job(cast, customer, siteId=a_site(cast, customer, name="The mill"))
+
+
+def is_chosen(page: Page, box: Locator, text: str) -> None:
+    """One is chosen, and so told to those who hear the page; one goes on typing."""
+    chosen = page.locator("[role=option][aria-selected=true]")
+    expect(chosen).to_have_text([text])
+    expect(box).to_have_attribute("aria-activedescendant", str(chosen.get_attribute("id")))
+    expect(box).to_be_focused()
+
+
+def test_by_keyboard_one_walks_along_what_is_found_whatever_its_kind(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    furnish(cast)
+    with open_page(browser, server.url) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url) if "/find?" in request.url else None)
+        box = page.get_by_role("combobox", name="Search")
+        expect(box).to_have_attribute("aria-expanded", "false")
+        box.fill("calder")
+        found = page.get_by_role("listbox", name="Found while you type")
+        for kind, text in (("Customers", CUSTOMER), ("Sites", SITE), ("Jobs", BOILER)):
+            expect(found.get_by_role("group", name=kind).get_by_role("option")).to_have_text([text])
+        expect(box).to_have_attribute("aria-expanded", "true")
+        assert len(asked) == 1
+        for text in (CUSTOMER, SITE, BOILER):
+            box.press("ArrowDown")
+            is_chosen(page, box, text)
+        # Behind the last comes what was typed, and before the first as well.
+        box.press("ArrowDown")
+        expect(page.locator("[aria-selected=true]")).to_have_count(0)
+        box.press("ArrowUp")
+        is_chosen(page, box, BOILER)
+        box.press("Escape")
+        expect(found).to_be_hidden()
+        expect(box).to_have_value("calder")
+        box.press("ArrowDown")
+        is_chosen(page, box, CUSTOMER)
+        box.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text(CUSTOMER)
+        assert len(asked) == 1
+
+
+def test_by_mouse_what_is_found_is_a_link_and_gone_when_one_leaves_it(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    furnish(cast)
+    with open_page(browser, server.url) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        box = page.get_by_role("combobox", name="Search")
+        box.fill("boiler")
+        found = page.get_by_role("listbox", name="Found while you type")
+        found.get_by_text("Jobs").click()
+        expect(found).to_be_visible()
+        page.get_by_role("heading", level=1).click()
+        expect(found).to_be_hidden()
+        box.fill("boil")
+        found.get_by_role("option", name="J-0001").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("J-0001 Replace the boiler")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_what_is_offered_is_without_faults_and_leads_to_all_that_is_found(
+    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int]
+) -> None:
+    furnish(cast)
+    customer = a_customer(cast, "Ryburn")
+    for _ in range(5):
+        a_job(cast, customer)
+    with open_page(browser, server.url, size) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        page.goto("/search")
+        box = page.get_by_role("combobox", name="What you look for")
+        box.fill("boiler")
+        group = page.get_by_role("group", name="Jobs")
+        expect(group.get_by_role("option")).to_have_count(4)
+        box.press("ArrowDown")
+        check_page(page)
+        page.get_by_role("option", name="Show all").click()
+        expect(page.get_by_role("region", name="Jobs").get_by_role("listitem")).to_have_count(6)
