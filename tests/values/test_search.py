@@ -7,7 +7,7 @@ from mainstay.values.search import (
     MOST_KEPT,
     SearchText,
     Sought,
-    distance,
+    distance_from,
     end_of,
     kept_words,
     looked_for,
@@ -188,4 +188,4 @@ def test_three_letters_beside_a_number_are_looked_for_unless_they_are_a_currency
     ],
 )
 def test_what_is_called_so_is_nearer_than_what_is_found_by_something_else(text: str, title: str, far: int) -> None:
-    assert distance(text, title) == far
+    assert distance_from(text)(title) == far

@@ -6,7 +6,7 @@ beginning, `-` the same from its end, backwards, `#` the number of a record with
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, StringConstraints
@@ -134,16 +134,21 @@ def looked_for(text: str) -> Sought | None:
     return Sought((longest_first[0],), tuple(longest_first[1:])) if longest_first else None
 
 
-def distance(text: str, title: str) -> int:
-    """How far a title is from a text that is looked for: it begins with it, has its words, or has none of it."""
-    if folded(title).startswith(folded(_plainly(text))):
-        return 1
-    words, sought = words_of_text(title), looked_for(text)
+def distance_from(text: str) -> Callable[[str], int]:
+    """What tells how far a title is from a text: it begins with it, has its words, or not even these."""
+    plain, sought = folded(_plainly(text)), looked_for(text)
 
-    def has(prefix: str) -> bool:
-        return any(word.startswith(prefix) for word in words)
+    def distance(title: str) -> int:
+        if folded(title).startswith(plain):
+            return 1
+        words = words_of_text(title)
 
-    return 2 if sought and any(map(has, sought.first)) and all(map(has, sought.others)) else 3
+        def has(prefix: str) -> bool:
+            return any(word.startswith(prefix) for word in words)
+
+        return 2 if sought and any(map(has, sought.first)) and all(map(has, sought.others)) else 3
+
+    return distance
 
 
 def end_of(prefix: str) -> str:

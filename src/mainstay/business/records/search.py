@@ -1,5 +1,6 @@
 """Finding any record by what one knows of it."""
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Kept
 from mainstay.values.fields import WholeNumber
-from mainstay.values.search import SearchText, distance
+from mainstay.values.search import SearchText, distance_from
 
 
 class Search(Input):
@@ -32,11 +33,12 @@ def search(ctx: Context, given: Search) -> FoundOut:
 
     Use it to turn a name, number, address or phone number into ids. Only what you may see is found.
     """
-    found = [
-        near
-        for prefix, (listing, right) in ctx.listings.items()
-        if ctx.actor.may(right) and (near := _nearest(ctx, prefix, listing, given))
-    ]
+    distance, found = distance_from(given.text), []
+    for prefix, (listing, right) in ctx.listings.items():
+        if ctx.actor.may(right):
+            newest = listing.search(ctx, given.text, given.limit + 1)
+            near = _nearest_first(_meant(ctx, prefix, listing, given.text), newest, distance)
+            found += [near] if near else []
     # First what is named by its number, and the kind in which something comes nearest; the others always in one order.
     nearest = min((near[0] for near in found), default=None, key=lambda one: one.distance)
     found.sort(key=lambda near: near[0].distance > 0 and near[0] is not nearest)
@@ -57,19 +59,16 @@ class _Near(NamedTuple):
     record: Kept
 
 
-def _nearest(ctx: Context, prefix: str, listing: Findable, given: Search) -> list[_Near]:
-    """The newest records of a kind that are found, one more than is asked for, those first that come nearest."""
-    meant = _meant(ctx, prefix, listing, given.text)
-    newest = listing.search(ctx, given.text, given.limit + 1)
-    near = [_Near(distance(given.text, one.called), one) for one in newest if meant is None or one.id != meant.id]
+def _nearest_first(meant: Kept | None, newest: Sequence[Kept], distance: Callable[[str], int]) -> list[_Near]:
+    near = [_Near(distance(one.called), one) for one in newest if meant is None or one.id != meant.id]
     near.sort(key=lambda one: one.distance)
     return [_Near(0, meant), *near] if meant else near
 
 
 def _meant(ctx: Context, prefix: str, listing: Findable, text: str) -> Kept | None:
     """The one record of a kind whose number this is, however old it is: as `J-3`, and as `job 3`."""
-    kind, _, number = text.partition(" ")
-    if listing.number and any(map(str.isdigit, text)):
+    if listing.number and text[-1].isdigit():
+        kind, _, number = text.partition(" ")
         with suppress(NotFound):
             return listing.fetch_whole(ctx, number if kind.lower() == prefix else text)
     return None
