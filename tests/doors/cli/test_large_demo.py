@@ -1,6 +1,7 @@
 """`demo --large`: a firm with very much of everything, made as people make it, day by day; here with less of it."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,8 @@ FEWER = demo.LARGE._replace(
     crew=2,
     size=Size(130, 160, 110, timedelta(days=90), timedelta(days=90), (1, 1, 1, 2), 20),
 )
+
+FEWEST = Size(3, 30, 20, timedelta(days=80), timedelta(days=80), (1,), 20)
 
 
 def hands(server: RunningServer, stage: Stage) -> Operator:
@@ -128,11 +131,21 @@ def test_it_tells_how_far_it_is_and_is_made_once(
     assert again["organisation"] == firm["organisation"]
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(demo, "_TOLD_EVERY", 15)
-    size = Size(3, 30, 20, timedelta(days=80), timedelta(days=80), (1,), 20)
-    demo.make(hands(server, stage), FEWER._replace(name="Hartley & Daughters, told of", size=size))
-    told = capsys.readouterr().err.splitlines()
+    demo.make(hands(server, stage), FEWER._replace(name="Hartley & Daughters, told of", size=FEWEST))
+    # What the doors within this process log is not told by it.
+    told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("{")]
     assert len(told) == 2
     assert told[-1] == "30 of 30 jobs"
+
+
+def test_at_a_weekend_only_one_is_at_work(server: RunningServer, stage: Stage) -> None:
+    saturday = datetime(2027, 6, 5, 12, tzinfo=UTC)
+    firm = FEWER._replace(name="Hartley & Daughters on call", size=FEWEST)
+    made = demo.make(hands(server, replace(stage, clock=lambda: saturday)), firm)
+    of = "WHERE organisation_id = :organisation"
+    today = f"SELECT person_id FROM visit {of} AND starts_at LIKE '2027-06-05%'"
+    timers = f"SELECT person_id FROM time_entry {of} AND ended_at IS NULL"
+    assert {*rows_of(stage, made, today)} == {*rows_of(stage, made, timers)} != set()
 
 
 def test_what_was_broken_off_is_not_taken_for_the_whole(

@@ -252,13 +252,12 @@ class Year:
         self._do(self.people[DESK], day, time(14), review_hours, **given)
 
     def _today(self) -> None:
-        """This morning: someone is at work."""
+        """This morning: everyone is at work, at a weekend only who is on call."""
         self._week(self.today)
         busy = [job for job in self.waiting if job.in_progress] or self.waiting
-        if _is_working(self.today) and busy:
-            for number, person in enumerate(self.field_people):
-                self._plan(self.today, busy[number % len(busy)].id, [person], *_MORNING)
-                self._plan(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
+        for number, person in enumerate(self.field_people if _is_working(self.today) else self.field_people[:1]):
+            self._plan(self.today, busy[number % len(busy)].id, [person], *_MORNING)
+            self._plan(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
         self._do(self.field_people[0], self.today, time(0, 1), start_timer, jobId=busy[0].id)
         if self.finished:
             self.books.begin(self.today, self.finished[0])
