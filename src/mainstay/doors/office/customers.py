@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites, save_contact, save_site
@@ -147,4 +148,10 @@ class Customers:
         owed = await self.desk.perform(guest, get_customer_balance, {"customerId": customer["id"]})
         if not owed["hasEntries"]:
             return {}
-        return {"owed": owed, "is_late": Decimal(owed["overdue"]) > 0, "may_report": guest.may(get_report)}
+        of = {"customerId": customer["id"]}
+        return {
+            "owed": owed,
+            "late": f"/invoices?{urlencode({**of, 'status': 'overdue'})}" if Decimal(owed["overdue"]) > 0 else None,
+            "open": f"/invoices?{urlencode({**of, 'status': 'unpaid'})}",
+            "statement": f"/reports/statement?{urlencode(of)}" if guest.may(get_report) else None,
+        }
