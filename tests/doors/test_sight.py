@@ -20,9 +20,9 @@ from cast import Cast, assemble
 from filing import PDF
 from house.examples_hours import furnish_hours
 from house.examples_records import furnish_documents
-from house.examples_schedule import furnish_schedule
+from house.examples_schedule import DAY, furnish_schedule
 from house.examples_work import furnish_work
-from house.hidden import DAY, hide
+from house.hidden import hide
 from house.hidden_words import BEGINNING, Hidden, Viewer
 from inside import Inside
 from mainstay.backing.files import Files

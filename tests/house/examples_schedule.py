@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 import orjson
 
@@ -14,10 +15,12 @@ from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from mainstay.values.moments import system_clock
 
 Given = dict[str, object]
 
-_DAY = "2038-01-11"
+# Soon: calendars tell of the next months only.
+DAY = (system_clock() + timedelta(days=7)).date().isoformat()
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Schedule:
 def furnish_schedule(cast: Cast, job: str) -> Schedule:
     """Make it."""
     visits, leave = {}, {}
-    times = {"startsAt": f"{_DAY}T10:00", "durationMinutes": 60, "notes": "Bring a ladder."}
+    times = {"startsAt": f"{DAY}T10:00", "durationMinutes": 60, "notes": "Bring a ladder."}
     for role, person in cast.people.items():
         visits[role] = str(cast.perform(plan_visit, jobId=job, personIds=[person], **times)["id"])
         leave[role] = str(cast.perform(request_time_off, **{"personId": person, "from": "2038-02-01"})["id"])
@@ -46,16 +49,16 @@ SCHEDULE_EXAMPLES: dict[str, Callable[[Schedule, Role], Given]] = {
     "cancel_job": lambda schedule, _: {"jobId": schedule.job, "reason": "Sold the house", "confirmed": True},
     "list_visits": lambda *_: {},
     "get_visit": lambda schedule, role: {"visitId": schedule.visits[role]},
-    "plan_visit": lambda schedule, _: {"jobId": schedule.job, "on": _DAY},
+    "plan_visit": lambda schedule, _: {"jobId": schedule.job, "on": DAY},
     "move_visit": lambda schedule, role: {"visitId": schedule.visits[role], "notes": "Bring two ladders."},
     "cancel_visit": lambda schedule, role: {"visitId": schedule.visits[role]},
     "set_visit_status": lambda schedule, role: {"visitId": schedule.visits[role], "status": "started"},
     "plan_schedule": lambda schedule, _: {
-        "changes": [{"change": "plan", "jobId": schedule.job, "on": _DAY}],
+        "changes": [{"change": "plan", "jobId": schedule.job, "on": DAY}],
         "confirmed": True,
     },
-    "find_free_time": lambda schedule, _: {"jobId": schedule.job, "from": _DAY},
-    "get_schedule": lambda *_: {"from": _DAY},
+    "find_free_time": lambda schedule, _: {"jobId": schedule.job, "from": DAY},
+    "get_schedule": lambda *_: {"from": DAY},
     "get_calendar": lambda *_: {},
     "get_calendar_link": lambda *_: {},
     "rotate_calendar_link": lambda *_: {"secret": "svc_cl_" + "x" * 43},

@@ -9,7 +9,7 @@ from typing import Any
 from cast import Cast, open_accounts
 from filing import add
 from house.examples_hours import Hours
-from house.examples_schedule import Schedule
+from house.examples_schedule import DAY, Schedule
 from house.examples_work import Work
 from house.hidden_words import MEMBERS, NOBODY, TEAM, Hidden, Viewer, Viewers
 from mainstay.business.customers.operations import create_customer, update_customer
@@ -49,7 +49,6 @@ IBAN, BIC = "GB82WEST12345698765432", "WESTGB2L"
 INVOICE_S_PRICES = ("616.41", "107.39", "103.27")
 # What it costs that is bought for their own job.
 BOUGHT_AT = "616.17"
-DAY = "2038-01-11"
 
 
 def hide(cast: Cast, work: Work, schedule: Schedule, hours: Hours) -> Hidden:

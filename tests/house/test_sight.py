@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from house.examples import Exhibit, furnish
-from house.hidden import DAY, hide
+from house.examples_schedule import DAY
+from house.hidden import hide
 from house.hidden_words import BEGINNING, Hidden, Viewer
 from house.test_rights import ALLOWED, REFUSED_LATER
 from mainstay.backing.guard import Guard

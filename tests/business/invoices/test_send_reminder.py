@@ -39,7 +39,7 @@ def test_a_preview_mails_nothing_and_says_what_would_happen(cast: Cast) -> None:
     assert preview["summary"] == "Calder Property is reminded of INV-0001 New heating: 1000.00 GBP is to be paid."
     assert "INV-0001 is not overdue: there is time until 2026-11-30." in preview["warnings"]
     assert mails(cast) == []
-    assert as_told(now(cast, sent)) == as_told(sent)
+    assert as_told(now(noon, sent)) == as_told(sent)
 
 
 def test_the_mail_says_truly_whether_it_is_overdue(cast: Cast) -> None:

@@ -191,7 +191,7 @@ def test_whose_it_is_is_told_what_the_office_enters_as_approved(cast: Cast) -> N
     ("given", "when"),
     [
         ({"from": DAY}, "11 January 2038"),
-        ({"from": "2026-12-30", "until": "2038-01-03"}, "30 Dec 2026 \N{EN DASH} 3 Jan 2038"),
+        ({"from": "2037-12-30", "until": "2038-01-03"}, "30 Dec 2037 \N{EN DASH} 3 Jan 2038"),
         ({"startsAt": f"{DAY}T08:00", "endsAt": f"{DAY}T12:30"}, "11 January 2038, 08:00 to 12:30"),
         (
             {"startsAt": f"{DAY}T20:00", "endsAt": "2038-01-12T06:00"},

@@ -1,7 +1,9 @@
 """One's own calendar by a secret link: whole for its person, gone with it, and nobody else's."""
 
 import re
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import icalendar
 import pytest
@@ -11,12 +13,18 @@ from mainstay.business.people.standing import remove_person
 from mainstay.business.schedule.operations import cancel_visit, move_visit
 from mainstay.doors.office.calendar import FETCHES_A_MINUTE
 from mainstay.terms.rights import Role
+from mainstay.values.moments import system_clock
 from running import RunningServer
-from scheduling import DAY, plan
+from scheduling import plan
 from visiting import Visit, visit_as
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
+LONDON = ZoneInfo("Europe/London")
+# Calendars tell of the next months only.
+SOON = (system_clock() + timedelta(days=7)).date().isoformat()
+TIMES: dict[str, Any] = {"startsAt": f"{SOON}T10:00", "endsAt": f"{SOON}T11:00"}
 
 
 def make_link(visiting: Visit) -> str:
@@ -37,26 +45,26 @@ def read(server: RunningServer, path: str) -> dict[str, Any]:
 
 
 def test_the_link_gives_one_s_own_visits(server: RunningServer, cast: Cast) -> None:
-    mine = plan(cast, notes="Bring a ladder")
-    plan(cast, on="2038-01-12", title="Any time; with, marks\\")
-    plan(cast, Role.SUBCONTRACTOR)
+    mine = plan(cast, **TIMES, notes="Bring a ladder")
+    plan(cast, on=SOON, title="Any time; with, marks\\")
+    plan(cast, Role.SUBCONTRACTOR, **TIMES)
     events = read(server, make_link(visit_as(server, cast, Role.MEMBER)))
     assert {*events} == {f"{mine['jobNumber']} Mend the roof, Hill Farm", "Any time; with, marks\\"}
     event = events[f"{mine['jobNumber']} Mend the roof, Hill Farm"]
-    assert event.decoded("dtstart").isoformat() == f"{DAY}T10:00:00+00:00"
-    assert event.decoded("dtend").isoformat() == f"{DAY}T11:00:00+00:00"
+    assert event.decoded("dtstart") == datetime.fromisoformat(TIMES["startsAt"]).replace(tzinfo=LONDON)
+    assert event.decoded("dtend") == datetime.fromisoformat(TIMES["endsAt"]).replace(tzinfo=LONDON)
     assert event["location"] == "1 Hill Road, Halifax"
     assert event["description"] == "Bring a ladder\nKey under the mat\nCarla Contact +44 7700 900001"
     assert event["url"].endswith(f"/schedule/visits/{mine['id']}")
     any_time = events["Any time; with, marks\\"]
-    assert any_time.decoded("dtstart").isoformat() == "2038-01-12"
+    assert any_time.decoded("dtstart").isoformat() == SOON
 
 
 def test_a_visit_keeps_its_name_and_counts_its_changes(server: RunningServer, cast: Cast) -> None:
-    made = plan(cast)
+    made = plan(cast, **TIMES)
     path = make_link(visit_as(server, cast, Role.MEMBER))
     (before,) = read(server, path).values()
-    cast.perform(move_visit, visitId=made["id"], startsAt=f"{DAY}T14:00")
+    cast.perform(move_visit, visitId=made["id"], startsAt=f"{SOON}T14:00")
     (after,) = read(server, path).values()
     assert before["uid"] == after["uid"]
     assert str(after["uid"]).startswith(f"{made['id']}@")
