@@ -42,6 +42,7 @@ IN_THE_PAST = {
     "save_site": "Site saved",
     "save_contact": "Contact saved",
     "reword_records_of_customer": "Customer renamed",
+    "reword_record": "Words of the search written anew",
     "create_job": "Job created",
     "update_job": "Details changed",
     "change_job_status": "Job changed",
