@@ -19,8 +19,8 @@ from mainstay.values.moments import system_clock
 
 Given = dict[str, object]
 
-# Soon: calendars tell of the next months only.
-DAY = (system_clock() + timedelta(days=7)).date().isoformat()
+# In the next months, of which calendars tell, and not in the next days, of which people are mailed.
+DAY = (system_clock() + timedelta(days=90)).date().isoformat()
 
 
 @dataclass(frozen=True)
