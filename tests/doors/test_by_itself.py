@@ -302,6 +302,7 @@ def test_the_house_does_these_by_itself() -> None:
     assert names(CATALOGUE.timers) == ["forget_old_events", "expire_quotes", "became_overdue"]
     assert names(CATALOGUE.chores) == [
         "reword_records_of_customer",
+        "reword_record",
         "reword_records_of_supplier",
         "reword_records_of_job",
         "price_materials_anew",

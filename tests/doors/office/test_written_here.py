@@ -77,12 +77,12 @@ def test_a_form_with_a_picker_shows_no_example_of_how_a_time_is_written(server: 
 
 def test_a_preview_and_a_clash_are_told_so_on_pages(server: RunningServer, cast: Cast) -> None:
     office = visit_as(server, cast, Role.OFFICE)
-    invoice = an_invoice(cast, dueOn="2027-11-30")
+    invoice = an_invoice(cast, dueOn="2038-11-30")
     preview = words(office.submit(f"/invoices/{invoice['id']}/send", deliver="none").text)
-    assert "1,000.00 GBP, due on 30 Nov 2027." in preview
+    assert "1,000.00 GBP, due on 30 Nov 2038." in preview
     plan(cast)
     who = {f"personIds {cast.people[Role.MEMBER]}": "on", "jobId": make_job(cast)["number"], "kind": "work"}
     times = {"startsAt": f"{DAY}T10:30", "endsAt": f"{DAY}T11:30"}
     clash = words(office.submit("/schedule/visits/plan", **who | times).text)
-    assert "on 11 Jan 2027 from 10:00 to" in clash
+    assert "on 11 Jan 2038 from 10:00 to" in clash
     assert "Europe/London)" not in clash
