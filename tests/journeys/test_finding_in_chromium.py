@@ -1,5 +1,8 @@
 """What is found while one types, in a real browser: by kind, by keyboard and for those who hear the page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -26,12 +29,19 @@ def is_chosen(page: Page, box: Locator, text: str) -> None:
     expect(box).to_be_focused()
 
 
+@contextmanager
+def at_work(server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int] = WIDE) -> Iterator[Page]:
+    """A page of someone in the office who has something to find."""
+    furnish(cast)
+    with open_page(browser, server.url, size) as page:
+        sign_in(page, somebody(cast, Role.OFFICE))
+        yield page
+
+
 def test_by_keyboard_one_walks_along_what_is_found_whatever_its_kind(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    furnish(cast)
-    with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+    with at_work(server, cast, browser) as page:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url) if "/find?" in request.url else None)
         box = page.get_by_role("combobox", name="Search")
@@ -63,9 +73,7 @@ def test_by_keyboard_one_walks_along_what_is_found_whatever_its_kind(
 def test_by_mouse_what_is_found_is_a_link_and_gone_when_one_leaves_it(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    furnish(cast)
-    with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+    with at_work(server, cast, browser) as page:
         box = page.get_by_role("combobox", name="Search")
         box.fill("boiler")
         found = page.get_by_role("listbox", name="Found while you type")
@@ -82,12 +90,10 @@ def test_by_mouse_what_is_found_is_a_link_and_gone_when_one_leaves_it(
 def test_what_is_offered_is_without_faults_and_leads_to_all_that_is_found(
     server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int]
 ) -> None:
-    furnish(cast)
-    customer = a_customer(cast, "Ryburn")
-    for _ in range(5):
-        a_job(cast, customer)
-    with open_page(browser, server.url, size) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+    with at_work(server, cast, browser, size) as page:
+        customer = a_customer(cast, "Ryburn")
+        for _ in range(5):
+            a_job(cast, customer)
         page.goto("/search")
         box = page.get_by_role("combobox", name="What you look for")
         box.fill("boiler")

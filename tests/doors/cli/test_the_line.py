@@ -131,3 +131,17 @@ def test_every_command_and_every_argument_is_explained() -> None:
 def test_a_setting_that_is_not_known_stops_every_command(embedded: Settings) -> None:
     told = process(embedded, "version", MAINSTAY_SMPT="smtp://mail.example").refusal
     assert told == "MAINSTAY_SMPT is not a setting of Mainstay. The nearest one is MAINSTAY_SMTP."
+
+
+def test_nobody_s_plugin_looks_at_what_is_checked(embedded: Settings, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    (tmp_path / "spy.py").write_text(f"import pathlib\npathlib.Path({str(seen)!r}).touch()\nplugin = None\n")
+    installed = tmp_path / "spy-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: spy\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[pydantic]\nspy = spy:plugin\n")
+    names = ("--name", "First", "--owner-name", "Ottilie", "--owner-email", "o@first.example")
+
+    assert process(embedded, "organisation", "create", *names, PYTHONPATH=str(tmp_path)).code == 0
+
+    assert not seen.exists()

@@ -141,7 +141,7 @@ class Customer(Kept):
         return self.if_merged() if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
 
     def not_changeable(self, _by: Actor) -> list[Reason]:
-        """Why nothing of them changes, and they go up in no other customer."""
+        """Why nothing of them changes, and they are merged into no other customer."""
         return self.if_merged()
 
     def not_added_to(self) -> list[Reason]:

@@ -60,6 +60,7 @@ class _Near(NamedTuple):
 
 
 def _nearest_first(meant: Kept | None, newest: Sequence[Kept], distance: Callable[[str], int]) -> list[_Near]:
+    """What is meant by its number, once, then those that come nearest; of those as near, the newest."""
     near = [_Near(distance(one.called), one) for one in newest if meant is None or one.id != meant.id]
     near.sort(key=lambda one: one.distance)
     return [_Near(0, meant), *near] if meant else near
