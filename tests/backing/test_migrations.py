@@ -147,6 +147,7 @@ def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
     empty: WholeDatabase, monkeypatch: pytest.MonkeyPatch, half: Callable[[SchemaHandle], None]
 ) -> None:
     known = steps_for(empty.engine)
+    migrate(empty)
     number = known[-1].number + 1
     steps = [*known, Step(number, "half", half)]
     monkeypatch.setattr(apply, "steps_for", lambda _: steps)
@@ -159,6 +160,31 @@ def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
     steps[-1] = Step(number, "whole", making("whole"))
     assert migrate(empty) == ["whole"]
     assert "whole" in tables(empty)
+
+
+def test_of_several_steps_those_before_the_one_that_fails_stay(
+    empty: WholeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = steps_for(empty.engine)
+    migrate(empty)
+    number = known[-1].number
+    later = [Step(number + 1, "whole", making("whole")), Step(number + 2, "half", in_sql)]
+    monkeypatch.setattr(apply, "steps_for", lambda _: [*known, *later])
+    with pytest.raises((apsw.SQLError, psycopg.errors.UndefinedTable)):
+        migrate(empty)
+    assert "whole" in tables(empty)
+    assert len(contents(empty)["schema_step"]) == len(known) + 1
+
+
+def test_an_empty_database_gets_all_steps_or_none(empty: WholeDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = steps_for(empty.engine)
+    steps = [*known, Step(known[-1].number + 1, "half", in_sql)]
+    monkeypatch.setattr(apply, "steps_for", lambda _: steps)
+    with pytest.raises((apsw.SQLError, psycopg.errors.UndefinedTable)):
+        migrate(empty)
+    assert tables(empty) == ["schema_step"]
+    steps.pop()
+    assert migrate(empty) == [step.name for step in known]
 
 
 def test_a_newer_schema_is_refused_and_left_alone(empty: WholeDatabase) -> None:

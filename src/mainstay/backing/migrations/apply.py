@@ -2,7 +2,8 @@
 
 A step is a numbered file of SQL; where the engines differ it is for one of them (`0002_fences.sqlite.sql`), and where
 SQL cannot say it, it is a module with one function (`0008_addresses.py`). Each step and the note that it ran are one
-transaction, so a process killed half-way leaves the step undone, and processes that start together take turns.
+transaction, so a process killed half-way leaves the step undone, and processes that start together take turns. In an
+empty database all steps are one: nobody's data makes them long, and to wait for the disk after each does.
 """
 
 import re
@@ -44,7 +45,8 @@ def migrate(database: WholeDatabase, last: int | None = None) -> list[str]:
     if newest > known:
         raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
     wanted = [step for step in steps if newest < step.number <= (known if last is None else last)]
-    return [step.name for step in wanted if _apply(database, step)]
+    at_once = [wanted] if newest == 0 else [[step] for step in wanted]
+    return [name for steps in at_once for name in _apply(database, steps)]
 
 
 def steps_for(engine: str) -> list[Step]:
@@ -80,19 +82,20 @@ def _run(file: Path, handle: SchemaHandle) -> None:
         late(f"{__package__}.{file.name.removesuffix('.py')}").apply(handle)
 
 
-def _apply(database: WholeDatabase, step: Step) -> bool:
+def _apply(database: WholeDatabase, steps: list[Step]) -> list[str]:
     with database.migrating() as handle:
-        # Asked again under the lock: another process may have done it meanwhile.
-        if newest_step(handle) >= step.number:
-            return False
-        step.run(handle)
-        handle.run(
-            "INSERT INTO schema_step (number, name, applied_at) VALUES (:number, :name, :at)",
-            number=step.number,
-            name=step.name,
-            at=moment_text(system_clock()),
-        )
-        return True
+        # Asked again under the lock: another process may have done them meanwhile.
+        newest = newest_step(handle)
+        missing = [step for step in steps if step.number > newest]
+        for step in missing:
+            step.run(handle)
+            handle.run(
+                "INSERT INTO schema_step (number, name, applied_at) VALUES (:number, :name, :at)",
+                number=step.number,
+                name=step.name,
+                at=moment_text(system_clock()),
+            )
+        return [step.name for step in missing]
 
 
 def is_current(database: Database) -> bool:
