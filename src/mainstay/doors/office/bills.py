@@ -16,7 +16,7 @@ from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, statu
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import Asked, asked_of, given, usual, ways_to
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.kernel.catalogue import admit
@@ -57,7 +57,7 @@ class Bills:
             *(route for route in Room(self.desk, BILLS, shows=self._shown).routes() if route.path != new),
             Route("GET", new, enter(self.ask)),
             Route("POST", new, enter(self.record)),
-            Route("POST", f"{one}/become", enter(self.become)),
+            *form_at(f"{one}/become", enter(self.become), one),
             *BillLines(self.desk, BILLS).routes(),
         ]
 

@@ -18,7 +18,7 @@ from mainstay.business.schedule.calendar import (
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route, apology
+from mainstay.doors.pages.door import Route, apology, form_at
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import calendars
 from mainstay.identity.authenticate import actor_of_person
@@ -50,8 +50,8 @@ class CalendarPages:
         enter = self.desk.signed_in
         return [
             Route("GET", _PATH, enter(self.show)),
-            Route("POST", f"{_PATH}/new", enter(self.make)),
-            Route("POST", f"{_PATH}/remove", enter(self.remove)),
+            *form_at(f"{_PATH}/new", enter(self.make), _PATH),
+            *form_at(f"{_PATH}/remove", enter(self.remove), _PATH),
             Route("GET", "/calendar/{name}", self.feed),
         ]
 

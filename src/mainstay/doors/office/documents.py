@@ -16,6 +16,7 @@ from mainstay.doors.office.desk import Desk, Guest, status_of
 from mainstay.doors.office.references import title_of
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.doors.pages.words import size
@@ -53,6 +54,7 @@ class Documents:
         return [
             *Room(self.desk, arranged, shows=self._shown).routes(),
             Route("POST", DOCUMENTS.path, enter(self.add)),
+            Route("GET", DOCUMENTS.path, enter(self.go_back)),
             Route("GET", f"{one}/file", enter(self.file)),
             Route("GET", f"{one}/thumbnail", enter(self.thumbnail)),
         ]
@@ -86,6 +88,10 @@ class Documents:
                 area="",
             )
         return see_other(f"{back}?done={add_document.name}#files")
+
+    async def go_back(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """To the record, where someone loads again that its files were refused."""
+        return see_other(self.desk.place_of(query_words(guest.request).get("recordId", "")))
 
     async def file(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """What is in a file, for those who see it now."""

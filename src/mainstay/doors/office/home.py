@@ -17,7 +17,7 @@ from mainstay.doors.http import Request, Response
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.first_steps import before_invoicing, first_steps
 from mainstay.doors.office.timer import STOP, running_timer
-from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.showing import state_of
 from mainstay.identity import sessions
@@ -39,8 +39,8 @@ class Home:
         """Where they are."""
         return [
             Route("GET", "/", self.desk.signed_in(self.show)),
-            Route("POST", "/today/{visit}", self.desk.signed_in(self.go_on)),
-            Route("POST", "/organisation", self.desk.signed_in(self.choose)),
+            *form_at("/today/{visit}", self.desk.signed_in(self.go_on), "/"),
+            *form_at("/organisation", self.desk.signed_in(self.choose), "/"),
             Route("GET", "/changelog", self.changelog),
         ]
 

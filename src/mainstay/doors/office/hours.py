@@ -25,7 +25,7 @@ from mainstay.doors.office.timer import STOP, running_timer
 from mainstay.doors.office.to_bill import ToBill
 from mainstay.doors.office.week import DAYS, NO_JOB, Deed, deeds, monday_of, week_of
 from mainstay.doors.pages.asking import Asked
-from mainstay.doors.pages.door import Route, leads_to
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.kernel.operation import Operation
@@ -38,7 +38,7 @@ from mainstay.values.durations import hours_text, read_minutes
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
 _JOB = Asked("job", "Job", None, "reference", required=False, refers="job")
 _NONE = {NO_JOB, "no job"}
-_SENT_FROM_WEEK = ("/hours/week/log", "/hours/timer/start", STOP)
+_WEEK = "/hours/week"
 
 
 def _stopping(entry: Mapping[str, Any]) -> Sequence[Action]:
@@ -108,7 +108,7 @@ class _Place(NamedTuple):
         """The address of another week of the same person."""
         asked = {"on": monday.isoformat()} if monday != monday_of(self.today) else {}
         asked |= {} if self.own else {"person": self.person}
-        return "/hours/week" + (f"?{urlencode(asked)}" if asked else "")
+        return _WEEK + (f"?{urlencode(asked)}" if asked else "")
 
     @property
     def span(self) -> dict[str, str]:
@@ -131,12 +131,11 @@ class Hours:
         """Where they are."""
         enter = self.desk.signed_in
         return [
-            Route("GET", "/hours/week", enter(self.week)),
-            Route("POST", "/hours/week", enter(self.save)),
-            Route("POST", "/hours/week/log", enter(self.log)),
-            Route("POST", "/hours/timer/start", enter(self.start)),
-            Route("POST", STOP, enter(self.stop)),
-            *(Route("GET", path, leads_to("/hours/week")) for path in _SENT_FROM_WEEK),
+            Route("GET", _WEEK, enter(self.week)),
+            Route("POST", _WEEK, enter(self.save)),
+            *form_at(f"{_WEEK}/log", enter(self.log), _WEEK),
+            *form_at("/hours/timer/start", enter(self.start), _WEEK),
+            *form_at(STOP, enter(self.stop), _WEEK),
             *Approval(self.desk).routes(),
             *ToBill(self.desk).routes(),
             *Room(self.desk, HOURS, shows=self._above).routes(),

@@ -15,7 +15,7 @@ from mainstay.business.importing.model import KINDS, Kind, Outcome
 from mainstay.business.importing.store import PREFIX, Fresh, Run, RunStatus
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
-from mainstay.doors.pages.door import Route, leads_to
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
@@ -54,9 +54,8 @@ class ImportPages:
             Route("GET", PATH, enter(self.ask)),
             Route("POST", PATH, enter(self.receive)),
             Route("GET", one, enter(self.show)),
-            Route("POST", f"{one}/check", enter(self.check)),
-            Route("GET", f"{one}/check", leads_to(one)),
-            Route("POST", f"{one}/confirm", enter(self.confirm)),
+            *form_at(f"{one}/check", enter(self.check), one),
+            *form_at(f"{one}/confirm", enter(self.confirm), one),
         ]
 
     async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:

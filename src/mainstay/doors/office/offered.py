@@ -19,9 +19,9 @@ from mainstay.business.quotes.public import (
     see_offered_quote,
 )
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.linked import UNLISTED, LinkedPages, LinkedView
+from mainstay.doors.office.linked import UNLISTED, LinkedPages
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route, leads_to
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import render, see_other
 from mainstay.identity.links import Kind, LinkMaker
 from mainstay.kernel.operation import Operation
@@ -49,14 +49,10 @@ class OfferedPages:
             Route("GET", one, entered(self.show)),
             Route("GET", f"{one}/pdf", entered(self.pdf)),
             Route("POST", f"{one}/seen", entered(self.seen)),
-            *self._form_at(f"{one}/choose", self.choose),
-            *self._form_at(f"{one}/accept", self.accept),
-            *self._form_at(f"{one}/decline", self.decline),
+            *form_at(f"{one}/choose", entered(self.choose), one),
+            *form_at(f"{one}/accept", entered(self.accept), one),
+            *form_at(f"{one}/decline", entered(self.decline), one),
         ]
-
-    def _form_at(self, path: str, view: LinkedView) -> list[Route]:
-        """Where a form is sent; whoever opens that address, as from a restored tab, finds the quote."""
-        return [Route("POST", path, self._linked.entered(view)), Route("GET", path, leads_to(_ONE))]
 
     async def show(self, request: Request, actor: Actor) -> Response:
         """The quote as it stands; reading it changes nothing."""

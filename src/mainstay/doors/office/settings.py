@@ -17,7 +17,7 @@ from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.paperwork import NUMBERED, OF_DOCUMENTS, OF_MAILS, OF_SETTINGS
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route, leads_to
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in
 from mainstay.identity.entering import change_password
@@ -25,6 +25,8 @@ from mainstay.identity.passwords import check_new_password
 from mainstay.identity.sessions import Session
 from mainstay.identity.signing_in import NotSignedIn
 from mainstay.terms.refusal import Fault, Invalid, NotFound, Refusal
+
+_ACCOUNT = "/settings/account"
 
 ORGANISATION = Arrangement(
     title="Organisation",
@@ -107,11 +109,10 @@ class SettingsPages:
             *Room(self.desk, RULES).routes(),
             *Room(self.desk, WORK).routes(),
             Route("GET", "/logo/{name}", enter(self.show_logo)),
-            Route("GET", "/settings/account", enter(self.show_account)),
-            Route("POST", "/settings/account/password", enter(self.change_password)),
-            Route("GET", "/settings/account/password", leads_to("/settings/account")),
-            Route("POST", "/settings/account/sessions/end-others", enter(self.end_other_sessions)),
-            Route("POST", "/settings/account/sessions/{id}/end", enter(self.end_session)),
+            Route("GET", _ACCOUNT, enter(self.show_account)),
+            *form_at(f"{_ACCOUNT}/password", enter(self.change_password), _ACCOUNT),
+            *form_at(f"{_ACCOUNT}/sessions/end-others", enter(self.end_other_sessions), _ACCOUNT),
+            *form_at(f"{_ACCOUNT}/sessions/{{id}}/end", enter(self.end_session), _ACCOUNT),
         ]
 
     async def show_logo(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -141,19 +142,19 @@ class SettingsPages:
         except Refusal as refusal:
             return await self._account_page(guest, refusal)
         cookie = await self.threshold.know_browser(guest.request, guest.visitor.account)
-        return see_other("/settings/account?done=password", (cookie,))
+        return see_other(f"{_ACCOUNT}?done=password", (cookie,))
 
     async def end_session(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """End one of one's own sessions."""
         await self.desk.form(guest)
         await self.desk.visitors.runner.change(self._end, guest.visitor.account, at["id"])
-        return see_other("/settings/account?done=ended")
+        return see_other(f"{_ACCOUNT}?done=ended")
 
     async def end_other_sessions(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """End all of one's own sessions but this."""
         await self.desk.form(guest)
         await self.desk.visitors.runner.change(self._end_others, guest.visitor.account, guest.visitor.session)
-        return see_other("/settings/account?done=others-ended")
+        return see_other(f"{_ACCOUNT}?done=others-ended")
 
     async def _account_page(self, guest: Guest, refusal: Refusal | None = None, **more: Any) -> Response:
         own = await self.desk.visitors.runner.read(self._sessions, guest.visitor.account)

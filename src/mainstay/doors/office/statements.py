@@ -15,7 +15,7 @@ from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
 from mainstay.doors.office.invoices import PAYMENTS
-from mainstay.doors.pages.door import Route, leads_to
+from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Conflict, Invalid, NotFound, Refusal
@@ -43,8 +43,7 @@ class Statements:
         return [
             Route("GET", PATH, enter(self.ask)),
             Route("POST", PATH, enter(self.receive)),
-            Route("POST", f"{PATH}/record", enter(self.record)),
-            Route("GET", f"{PATH}/record", leads_to(PATH)),
+            *form_at(f"{PATH}/record", enter(self.record), PATH),
         ]
 
     async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:

@@ -28,14 +28,17 @@ class Route:
         return f"{self.method} {self.path}"
 
 
-def leads_to(page: str) -> View:
-    """For an address that only takes a form: whoever opens it, as where a form was refused, finds the form's page."""
+def form_at(path: str, view: View, page: str) -> list[Route]:
+    """An address that only takes a form: whoever opens it, or loads a refusal again, finds the page of the form."""
 
     async def lead(request: Request, at: Mapping[str, str]) -> Response:
-        path, words = page.format_map({name: quote(value, safe="") for name, value in at.items()}), query_words(request)
-        return see_other(f"{path}?{urlencode(words)}" if words else path)
+        words, there = (
+            query_words(request),
+            page.format_map({name: quote(value, safe="") for name, value in at.items()}),
+        )
+        return see_other(f"{there}?{urlencode(words)}" if words else there)
 
-    return lead
+    return [Route("POST", path, view), Route("GET", path, lead)]
 
 
 class PagesDoor:

@@ -1,0 +1,63 @@
+"""Whoever loads a refusal again is asked for nothing and finds a page: the address of a form can always be opened."""
+
+import re
+from typing import Any
+
+import pytest
+
+from apps import hidden
+from cast import Cast
+from mainstay.doors.office.routes import Makers, office
+from running import RunningServer
+from trade import a_customer, a_job
+from visiting import visit
+
+# What scripts send beside a page, and are answered with no page.
+BESIDE = ("/seen", "/totals")
+
+
+def test_every_address_that_takes_a_form_can_be_opened() -> None:
+    nothing: Any = None
+    routes = office(nothing, nothing, Makers(nothing, nothing, nothing, nothing), 0).routes
+    opened = {route.path for route in routes if route.method == "GET"}
+    sent = {route.path for route in routes if route.method == "POST" and not route.path.endswith(BESIDE)}
+    assert len(sent) > 30
+    assert sent - opened == set()
+
+
+@pytest.mark.parametrize(
+    ("sent_to", "page"),
+    [
+        ("/sign-out", "/"),
+        ("/organisation", "/"),
+        ("/today/vis_1", "/"),
+        ("/hours/week/log?on=2026-11-17", "/hours/week?on=2026-11-17"),
+        ("/hours/timer/start", "/hours/week"),
+        ("/purchasing/bills/bil_1/become", "/purchasing/bills/bil_1"),
+        ("/schedule/calendar/new", "/schedule/calendar"),
+        ("/schedule/calendar/remove", "/schedule/calendar"),
+        ("/settings/account/password", "/settings/account"),
+        ("/settings/account/sessions/ses_1/end", "/settings/account"),
+        ("/settings/account/sessions/end-others", "/settings/account"),
+        ("/settings/import/imp_1/confirm", "/settings/import/imp_1"),
+    ],
+)
+def test_it_leads_to_the_page_of_its_form(server: RunningServer, cast: Cast, sent_to: str, page: str) -> None:
+    answer = visit(server, cast).get(sent_to)
+    assert (answer.status_code, answer.headers["Location"]) == (303, page)
+
+
+def test_opening_the_address_of_signing_out_signs_nobody_out(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    visiting.get("/sign-out")
+    assert visiting.is_inside
+
+
+def test_files_that_were_refused_lead_back_to_their_record(server: RunningServer, cast: Cast) -> None:
+    visiting, job = visit(server, cast), a_job(cast, a_customer(cast))["id"]
+    page = visiting.get(f"/jobs/{job}").text
+    (sent_to,) = re.findall(r'action="(/documents[^"]*)"', page)
+    refused = visiting.upload(sent_to, {"csrf": hidden(page, "csrf"), "recordId": job}, files=("empty.pdf", b""))
+    assert refused.status_code == 422
+    assert visiting.get(sent_to).headers["Location"] == f"/jobs/{job}"
+    assert visiting.get("/documents").status_code == 404
