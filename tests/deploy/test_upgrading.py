@@ -25,6 +25,7 @@ STEPS_SINCE = (
     "0043_who_took_over",
     "0044_who_took_over_at_scale",
     "0045_letters_as_typed",
+    "0046_what_changed",
 )
 
 

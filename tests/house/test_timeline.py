@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.office.timeline import DECIDED, IN_THE_PAST, told
+from mainstay.doors.office.timeline import DECIDED, IN_THE_PAST, fields_of, told
 from mainstay.kernel.operation import Operation
 
 CHANGES = {operation.name: operation for operation in CATALOGUE.operations if operation.changes}
@@ -34,6 +34,21 @@ def test_it_is_told_as_what_was_done(name: str) -> None:
     assert not re.search(r"\byou\b|\byour\b|_|\.", told(name, {}))
     if name in CHANGES:
         assert told(name, {}) != CHANGES[name].title
+
+
+def test_what_was_filled_in_is_told_with_the_fields_that_are_different_since() -> None:
+    assert told("update_job", {}, ["title", "due"]) == "Details changed: title, due"
+    assert told("update_job", {}, list("abcdefg")) == "Details changed: a, b, c, d, e and 2 more"
+    assert told("update_job", {}, list("abcde")) == "Details changed: a, b, c, d, e"
+    assert told("change_job_status", {"status": "onHold"}, ["status"]) == "Job: on hold"
+    assert told("cancel_job", {"reason": "No money"}, ["status"]) == "Job cancelled: No money"
+
+
+def test_the_fields_are_called_as_on_the_form_and_what_followed_from_them_is_not_told() -> None:
+    update = CHANGES["update_job"]
+    assert fields_of(update, {"stage", "leadPersonId", "dueOn"}) == ["due", "led by"]
+    assert fields_of(CHANGES["update_quote"], {"lines", "total", "title"}) == ["title", "lines"]
+    assert fields_of(CHANGES["add_note"], {"lines"}) == []
 
 
 @pytest.mark.parametrize("name", DECIDED)

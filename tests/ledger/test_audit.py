@@ -77,7 +77,9 @@ def test_the_chain_is_whole_after_a_rehearsal(cast: Cast) -> None:
     assert first_break(cast) is None
 
 
-@pytest.mark.parametrize("column", ["at", "actor", "request_id", "operation", "given", "events", "records", "hash"])
+@pytest.mark.parametrize(
+    "column", ["at", "actor", "request_id", "operation", "given", "events", "records", "changed", "hash"]
+)
 def test_an_altered_row_is_found(alone: Cast, column: str) -> None:
     work(alone)
     vandalise(alone, f"UPDATE audit SET {column} = {column} || ' ' WHERE sequence = :row", row=8)
@@ -103,43 +105,48 @@ def test_the_first_row_taken_out_is_found(alone: Cast) -> None:
     assert first_break(alone) == 2
 
 
-def test_a_row_whose_records_were_taken_out_is_found(alone: Cast) -> None:
+@pytest.mark.parametrize("column", ["records", "changed"])
+def test_a_row_of_which_something_was_taken_out_is_found(alone: Cast, column: str) -> None:
     work(alone)
-    vandalise(alone, "UPDATE audit SET records = NULL WHERE sequence = :row", row=8)
+    vandalise(alone, f"UPDATE audit SET {column} = NULL WHERE sequence = :row", row=8)
     assert first_break(alone) == 8
 
 
-def without_records(cast: Cast) -> None:
-    """Write the whole chain anew as it was before records were named: hashed without them."""
+# What a row said before records were named, and before it was noted what of them had changed.
+UNNAMED = "sequence, at, actor, request_id, operation, given, events"
+UNNOTED = f"{UNNAMED}, records"
+
+
+def as_before(cast: Cast, said: str) -> None:
+    """Write the whole chain anew as it was when a row said no more than this: hashed without the rest."""
     with schema_of(cast) as schema:
         schema.script(UNGUARD[cast.stage.database.engine])
-        schema.run("UPDATE audit SET records = NULL")
+        schema.run("UPDATE audit SET changed = NULL")
+        if said == UNNAMED:
+            schema.run("UPDATE audit SET records = NULL")
         previous = "0" * 64
-        for sequence, *kept in schema.all(
-            "SELECT sequence, at, actor, request_id, operation, given, events FROM audit ORDER BY sequence"
-        ):
+        for sequence, *kept in schema.all(f"SELECT {said} FROM audit ORDER BY sequence"):
             previous = hashlib.sha256(orjson.dumps([previous, sequence, *kept])).hexdigest()
             schema.run("UPDATE audit SET hash = :hash WHERE sequence = :sequence", hash=previous, sequence=sequence)
 
 
-def test_a_chain_goes_on_behind_rows_from_before_records_were_named(alone: Cast) -> None:
+@pytest.mark.parametrize(("said", "added"), [(UNNAMED, "records = '[]'"), (UNNOTED, "changed = '{}'")])
+def test_a_chain_goes_on_behind_rows_that_said_less(alone: Cast, said: str, added: str) -> None:
     work(alone, 3)
-    without_records(alone)
+    as_before(alone, said)
     assert first_break(alone) is None
     work(alone, 3)
     assert first_break(alone) is None
-    vandalise(alone, "UPDATE audit SET records = '[]' WHERE sequence = :row", row=4)
+    vandalise(alone, f"UPDATE audit SET {added} WHERE sequence = :row", row=4)
     assert first_break(alone) == 4
 
 
 def without_kinds(cast: Cast) -> None:
     """Write the whole chain anew as it was before stamps said what acted."""
+    as_before(cast, UNNOTED)
     with schema_of(cast) as schema:
-        schema.script(UNGUARD[cast.stage.database.engine])
         previous = "0" * 64
-        for sequence, at, stamped, *kept in schema.all(
-            "SELECT sequence, at, actor, request_id, operation, given, events, records FROM audit ORDER BY sequence"
-        ):
+        for sequence, at, stamped, *kept in schema.all(f"SELECT {UNNOTED} FROM audit ORDER BY sequence"):
             stamp = orjson.loads(str(stamped))
             del stamp["kind"]
             actor = orjson.dumps(stamp).decode()

@@ -6,7 +6,7 @@ from typing import ClassVar
 import orjson
 
 from mainstay.terms.shapes import Kept, Shown
-from mainstay.terms.wire import column_names, to_json, to_record
+from mainstay.terms.wire import different, to_json, to_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,5 @@ class Event:
     def _previous(self) -> dict[str, object]:
         if self.before is None:
             return {}
-        model = self.record.shown
-        rows = zip(column_names(model), self.before.row, self.record.row, strict=True)
-        changed = [name for name, was, is_now in rows if was != is_now and name not in _ALWAYS]
         before = to_record(self.before)
-        return {alias: before[alias] for alias in (model.model_fields[name].alias or name for name in changed)}
-
-
-# What every change changes.
-_ALWAYS = {"updated_at", "updated_by", "version"}
+        return {name: before[name] for name in different(self.before, self.record)}

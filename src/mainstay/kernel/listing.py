@@ -17,7 +17,7 @@ from mainstay.terms.keeping import keeper, stored
 from mainstay.terms.listed import COUNTED, LOOKED_UP, NEWEST, FoundBy, Order, Own, Selection, Statements
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
-from mainstay.terms.wire import column_names
+from mainstay.terms.wire import column_names, different
 from mainstay.values.ids import is_id, new_id
 
 K = TypeVar("K", bound=Kept)
@@ -151,6 +151,7 @@ class Listing(Generic[K]):
         if row is None:
             return record
         after = self.keep(row)
+        ctx.pen.note(after.id, different(record, after))
         self.finding.save(ctx.rows, record, after, changes)
         if self.own and (copied := {name: columns[name] for name in self.own.copies if name in columns}):
             copies = ", ".join(f"{name} = :{name}" for name in copied)

@@ -214,7 +214,7 @@ def _write_down(ctx: Context, operation: str, given: str) -> None:
     told = [events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp) for event in ctx.events]
     for letter in ctx.letters:
         outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
-    entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, list(ctx.pen.touched))
+    entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, ctx.pen.touched, ctx.pen.changed)
     audit.write(ctx.rows, entry, ctx.actor.id)
 
 

@@ -5,6 +5,7 @@ behind the product's back breaks the chain. It is never purged: a record's histo
 """
 
 import hashlib
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import orjson
@@ -23,9 +24,10 @@ class Entry(NamedTuple):
     request_id: str
     operation: str
     given: str
-    # The ids of the events it led to, and of the records it touched.
-    events: list[str]
-    records: list[str]
+    # The ids of the events it led to, and of the records it touched; and the fields it changed, by the record's id.
+    events: Collection[str]
+    records: Collection[str]
+    changed: Mapping[str, Collection[str]]
 
 
 def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
@@ -34,13 +36,14 @@ def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
         "SELECT sequence, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 1"
     )
     sequence, previous = (int(last[0] or 0) + 1, str(last[1])) if last else (1, _START)
-    *told, events, records = entry
-    listed = orjson.dumps(events).decode(), orjson.dumps(records).decode()
-    kept: dict[str, Value] = dict(zip(Entry._fields, (*told, *listed), strict=True))
+    *told, events, records, changed = entry
+    noted = {record: [*fields] for record, fields in changed.items() if fields}
+    written = _text([*events]), _text([*records]), _text(noted) if noted else None
+    kept: dict[str, Value] = dict(zip(Entry._fields, (*told, *written), strict=True))
     rows.run(
-        "INSERT INTO audit"
-        " (organisation_id, sequence, at, actor, request_id, operation, given, events, records, hash, person_id) VALUES"
-        " (:organisation, :sequence, :at, :actor, :request_id, :operation, :given, :events, :records, :hash, :person)",
+        "INSERT INTO audit (organisation_id, sequence, at, actor, request_id, operation, given, events, records,"
+        " changed, hash, person_id) VALUES (:organisation, :sequence, :at, :actor, :request_id, :operation, :given,"
+        " :events, :records, :changed, :hash, :person)",
         person=person,
         sequence=sequence,
         hash=_link(previous, (sequence, *kept.values())),
@@ -61,7 +64,7 @@ def first_break(rows: Handle) -> int | None:
     after = 0
     while True:
         batch = rows.all(
-            "SELECT sequence, at, actor, request_id, operation, given, events, records, hash FROM audit"
+            "SELECT sequence, at, actor, request_id, operation, given, events, records, changed, hash FROM audit"
             " WHERE organisation_id = :organisation AND sequence > :after ORDER BY sequence LIMIT :batch",
             after=after,
             batch=_BATCH,
@@ -75,7 +78,13 @@ def first_break(rows: Handle) -> int | None:
             return None
 
 
+def _text(told: object) -> str:
+    return orjson.dumps(told).decode()
+
+
 def _link(previous: str, kept: tuple[Value, ...]) -> str:
-    # A row from before records were named was hashed without them.
-    hashed = kept if kept[-1] is not None else kept[:-1]
+    # What a row does not say at its end, as those from before it was noted, it was hashed without.
+    hashed = list(kept)
+    while hashed[-1] is None:
+        hashed.pop()
     return hashlib.sha256(orjson.dumps([previous, *hashed])).hexdigest()

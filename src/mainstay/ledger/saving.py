@@ -1,6 +1,6 @@
 """Writing a record: the same stamp, the same version, the same way for every table, and the row as it is then."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -19,10 +19,16 @@ class Pen:
     by: str
     # The ids of the records that were written, for the trail; a name in a dictionary comes once and keeps its place.
     touched: dict[str, None] = field(default_factory=dict)
+    # The fields that are different since, by the id of their record.
+    changed: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def touch(self, *identities: str) -> None:
         """Let the trail name these records too, which were written by other means."""
         self.touched.update(dict.fromkeys(identities))
+
+    def note(self, identity: str, fields: Iterable[str]) -> None:
+        """Let the trail say which fields of a record are different now."""
+        self.changed.setdefault(identity, {}).update(dict.fromkeys(fields))
 
     def insert(self, table: str, identity: str, columns: Mapping[str, Value], returning: str) -> Row:
         """A new record of the organisation, in its first version; these columns of it."""

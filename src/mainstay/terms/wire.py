@@ -54,6 +54,19 @@ def to_answer(record: Kept, rights: Rights, office: str, actions: Sequence[str],
     return orjson.dumps(answer | {"warnings": warnings} if warnings else answer)
 
 
+def different(before: Kept, after: Kept) -> list[str]:
+    """The fields in which a record differs from what it was, but for what every change changes."""
+    values = zip(_told_columns(after.shown), before.row, after.row, strict=True)
+    return [name for name, was, is_now in values if was != is_now and name is not None]
+
+
+@cache
+def _told_columns(model: type[Shown]) -> tuple[str | None, ...]:
+    """What the fields are called, column by column; None for what every change changes."""
+    fields = model.model_fields
+    return tuple(None if name in _ALWAYS else fields[name].alias or name for name in column_names(model))
+
+
 @cache
 def encoder(model: type[Shown], rights: Rights) -> Encoder:
     """What turns rows of a model into records for those who have these rights.
@@ -100,6 +113,8 @@ def column_names(model: type[Shown]) -> tuple[str, ...]:
     return tuple(name for name in model.model_fields if name != "object")
 
 
+# What every change changes.
+_ALWAYS = {"updated_at", "updated_by", "version"}
 # Few prices are in use, and each stands in many rows.
 _TURNS = {"price": lru_cache(4096)(price_text), "money": lru_cache(4096)(amount_text), "embed": orjson.Fragment}
 

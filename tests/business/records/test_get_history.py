@@ -30,6 +30,26 @@ def test_what_happened_to_a_record_comes_newest_first_with_who_and_what(cast: Ca
     assert entries[0]["records"] == [job["id"]]
 
 
+def test_each_act_names_the_fields_of_the_record_that_are_different_since(cast: Cast) -> None:
+    customer = a_customer(cast)
+    job, other = (a_job(cast, customer)["id"] for _ in range(2))
+    # Only what differs is named, of this record alone, and what follows from it as well.
+    cast.perform(update_job, jobId=job, priority="high", dueOn="2038-03-01", title="A new boiler")
+    cast.perform(update_job, jobId=job, priority="high", dueOn="2038-03-01", title="Another boiler")
+    cast.perform(change_job_status, jobId=job, status="onHold")
+    cast.perform(update_job, jobId=other, priority="low")
+    cast.perform(add_note, recordId=job, text="x")
+    told = [(entry["operation"], entry["changed"]) for entry in cast.perform(get_history, recordId=job)["data"]]
+    assert told == [
+        ("add_note", None),
+        ("change_job_status", ["status", "stage", "nextAction"]),
+        ("update_job", ["title"]),
+        ("update_job", ["title", "priority", "dueOn"]),
+        ("create_job", None),
+    ]
+    assert {entry["changed"] for entry in cast.perform(get_history)["data"]} == {None}
+
+
 def test_what_was_done_through_a_key_is_told_as_such(cast: Cast) -> None:
     customer = a_customer(cast)
     key = cast.perform(create_key, cast.actor(Role.ADMIN), name="Till", access="write")["key"]

@@ -149,6 +149,17 @@ def test_a_customer_is_made_changed_archived_and_restored(server: RunningServer,
     assert "The customer is active again." in words(visiting.follow(restored).text)
 
 
+def test_of_a_form_that_is_sent_whole_the_timeline_names_what_is_different_since(
+    server: RunningServer, cast: Cast
+) -> None:
+    path = f"/customers/{a_customer(cast, 'Calder', kind='company', phone='1', notes='By the canal')}"
+    visiting = visit(server, cast, Role.OFFICE)
+    visiting.submit(f"{path}/edit", name="Ryburn", kind="company", phone="2", notes="By the canal")
+    timeline = re.search(r'<ol class="timeline">.*?</ol>', visiting.get(path).text, re.DOTALL)
+    assert timeline
+    assert re.findall("<strong>(.*?)</strong>", timeline[0]) == ["Details changed: name, phone", "Customer created"]
+
+
 def test_of_what_may_be_left_out_no_part_must_be_filled_in(server: RunningServer, cast: Cast) -> None:
     visiting = visit(server, cast, Role.OFFICE)
     form = visiting.get("/customers/new").text

@@ -2,8 +2,10 @@
 
 from typing import Annotated
 
+import orjson
 from pydantic import Field
 
+from mainstay.backing.database import Row
 from mainstay.business.records.model import HistoryEntryOut
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -49,12 +51,20 @@ def get_history(ctx: Context, given: GetHistory) -> Page[HistoryEntryOut]:
         after=int(given.starting_after or 0),
         limit=given.limit + 1,
     )
-    return Page.cut(HistoryEntryOut, rows, given.limit)
+    return Page.cut(HistoryEntryOut, [_of_one(row, given.record_id) for row in rows], given.limit)
 
 
 OPERATIONS = (get_history,)
 
-_COLUMNS = "CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, a.records"
+
+def _of_one(row: Row, record: str | None) -> Row:
+    """An act with the fields of one record, of all that it has changed."""
+    *told, changed = row
+    fields = orjson.loads(str(changed)).get(record) if changed else None
+    return (*told, fields and orjson.dumps(fields).decode())
+
+
+_COLUMNS = "CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, a.records, a.changed"
 _TRAIL = f"""
 SELECT {_COLUMNS.replace("a.", "t.")} FROM audit t WHERE t.organisation_id = :organisation
 """

@@ -87,6 +87,9 @@ class HistoryEntryOut(Shown):
     operation: str = Field(description="What was done, by the name of the operation.")
     given: dict[str, object] = Field(description="What it was done with; secrets are hidden.")
     records: list[str] | None = Field(description="The ids of all records that the same act touched.")
+    changed: list[str] | None = Field(
+        description="The fields of the record that are different since; null where none is, or where it was not noted."
+    )
 
 
 class Hit(BaseModel):

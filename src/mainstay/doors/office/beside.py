@@ -12,7 +12,7 @@ from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import title_of
-from mainstay.doors.office.timeline import told
+from mainstay.doors.office.timeline import fields_of, told
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import cells
 from mainstay.doors.pages.words import name_of
@@ -87,7 +87,7 @@ class Beside:
         return {
             "title": SIDES[side].title,
             "part": f"beside_{side}.html",
-            "beside": SIDES[side].shown(guest, listed["data"]),
+            "beside": SIDES[side].shown(self.desk, guest, listed["data"]),
             "any": bool(listed["data"]),
             "at": at,
             "next": at.next(listed["data"][-1]["id"]) if listed["hasMore"] else None,
@@ -98,7 +98,7 @@ class Beside:
         found: dict[str, Any] = {}
         for side, most in _FIRST.items():
             listed = await self._listed(guest, record, side, {"limit": most})
-            found |= {**SIDES[side].shown(guest, listed["data"]), f"more_{side}": listed["hasMore"]}
+            found |= {**SIDES[side].shown(self.desk, guest, listed["data"]), f"more_{side}": listed["hasMore"]}
         return found
 
     async def _listed(self, guest: Guest, record: Record, side: str, asked: Mapping[str, object]) -> dict[str, Any]:
@@ -123,29 +123,31 @@ class Beside:
         }
 
 
-def _notes(_guest: Guest, listed: Listed) -> dict[str, Any]:
+def _notes(_desk: Desk, _guest: Guest, listed: Listed) -> dict[str, Any]:
     return {"notes": [_marked(note) for note in listed]}
 
 
-def _files(_guest: Guest, listed: Listed) -> dict[str, Any]:
+def _files(_desk: Desk, _guest: Guest, listed: Listed) -> dict[str, Any]:
     return {
         "photos": [_marked(one) for one in listed if one["thumbnail"]],
         "files": [_marked(one) for one in listed if not one["thumbnail"]],
     }
 
 
-def _history(guest: Guest, listed: Listed) -> dict[str, Any]:
+def _history(desk: Desk, guest: Guest, listed: Listed) -> dict[str, Any]:
     # Written down in this order, unless it was brought over from elsewhere.
     acts = sorted(listed, key=lambda one: one["at"], reverse=True)
-    return {"timeline": [_act(guest, one) for one in acts]}
+    operations = {operation.name: operation for operation in desk.catalogue.operations}
+    return {"timeline": [_act(guest, one, operations.get(one["operation"])) for one in acts]}
 
 
-def _act(guest: Guest, one: Record) -> dict[str, Any]:
+def _act(guest: Guest, one: Record, operation: Operation | None) -> dict[str, Any]:
+    fields = fields_of(operation, one["changed"]) if operation and one["changed"] else ()
     return {
         "at": one["at"],
         "by": one["by"],
         "who": name_of(one["by"]),
-        "what": told(one["operation"], one["given"]),
+        "what": told(one["operation"], one["given"], fields),
         "revoke": _revoke(guest, one["by"]),
     }
 
@@ -175,7 +177,7 @@ class Side(NamedTuple):
 
     title: str
     lists: Operation
-    shown: Callable[[Guest, Listed], dict[str, Any]]
+    shown: Callable[[Desk, Guest, Listed], dict[str, Any]]
 
 
 # By the end of the address of all of it.

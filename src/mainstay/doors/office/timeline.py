@@ -3,9 +3,11 @@
 Everything that changes a record has its words here, and so has what the house does by itself; a test holds it so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from mainstay.kernel.operation import Operation
 from mainstay.values.words import words_of
 
 _LONGEST = 120
@@ -144,14 +146,36 @@ DECIDED: dict[str, tuple[str, dict[str, str]]] = {
         {"approved": "Bill approved", "paid": "Bill marked as paid", "draft": "Bill made a draft again"},
     ),
 }
+# How words end for what was filled in and saved; and so many fields are named of it.
+_FILLED_IN, _MOST_FIELDS = ("changed", "saved"), 5
 # Acts that are told by what something has become.
 _BECAME = {"change_job_status": "Job", "set_visit_status": "Visit"}
 
 
-def told(name: str, given: Mapping[str, Any]) -> str:
-    """An act in words: `Visit planned`, `Job: in progress`, `Hours rejected: Which job was it?`."""
+def told(name: str, given: Mapping[str, Any], fields: Sequence[str] = ()) -> str:
+    """An act in words: `Visit planned`, `Job: in progress`, `Hours rejected: Which job was it?`.
+
+    Where someone saved what they had filled in, with the fields that are different since: `Details changed: due date`.
+    """
     outcome, reason = _outcome(name, given), given.get("reason")
+    if fields and outcome.endswith(_FILLED_IN):
+        rest = len(fields) - _MOST_FIELDS
+        outcome += f": {', '.join(fields[:_MOST_FIELDS])}{f' and {rest} more' if rest > 0 else ''}"
     return f"{outcome}: {_short(str(reason))}" if reason else outcome
+
+
+def fields_of(operation: Operation, changed: Collection[str]) -> list[str]:
+    """What an operation has changed of a record, as its form calls it; what only followed from that is not told."""
+    return [called for name, called in _called(operation).items() if name in changed]
+
+
+@cache
+def _called(operation: Operation) -> dict[str, str]:
+    named = operation.input.model_fields.items()
+    fields = {field.alias or name: field.title or words_of(name) for name, field in named}
+    # Lines are changed by edits, each of which names its own.
+    called = fields | ({"lines": "Lines"} if "edits" in fields else {})
+    return {name: words[0].lower() + words[1:] for name, words in called.items()}
 
 
 def _outcome(name: str, given: Mapping[str, Any]) -> str:
