@@ -1,0 +1,70 @@
+"""An organisation that operations have made, as one text of statements: others just like it are made from it at once.
+
+Every test that stands on a database waits for an organisation, and the operations that make one take some seventy
+statements. A copy has ids of its own, is of its own moment, and its audit trail is a chain as good as the first.
+"""
+
+import re
+from dataclasses import dataclass
+
+import orjson
+
+from mainstay.backing.database import Handle, Value
+from mainstay.backing.schema import Table, read_tables
+from mainstay.ledger import audit
+from mainstay.values.ids import new_id
+
+_ID = r"[a-z]+_[0-9A-Z]{26}"
+_HASHED = "sequence, at, actor, request_id, operation, given, events, records"
+
+
+@dataclass(frozen=True)
+class Mould:
+    """What is the same in every copy, and between it what is another in each."""
+
+    # Every second part of both is exchanged.
+    script: list[str]
+    trail: list[str]
+    # The ids, in their order, and the hashes of the trail, in its.
+    ids: list[str]
+    links: list[str]
+
+    @classmethod
+    def of(cls, rows: Handle, engine: str, *named: str) -> "Mould":
+        """Take that of the organisation whose rows these are; what is named is exchanged as well."""
+        script = "".join(_inserts(rows, table) for table in read_tables(rows, engine))
+        trail = rows.all(f"SELECT {_HASHED}, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence")
+        links = [str(link) for *_, link in trail]
+        exchanged = re.compile("(" + "|".join((_ID, *map(re.escape, (*named, *links)))) + ")")
+        ids = sorted(set(re.findall(_ID, script)), key=lambda one: one.rpartition("_")[2])
+        hashed = orjson.dumps([kept for *kept, _ in trail]).decode()
+        return cls(exchanged.split(script), exchanged.split(hashed), ids, links)
+
+    def copy(self, known: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """The statements that make another, and what stands in it for what: ids that are not known yet are new."""
+        known = {one: new_id(one.rpartition("_")[0]) for one in self.ids} | known
+        previous = audit._START
+        for link, kept in zip(self.links, orjson.loads(_filled(self.trail, known)), strict=True):
+            previous = known[link] = audit._link(previous, tuple(kept))
+        return _filled(self.script, known), known
+
+
+def _filled(parts: list[str], known: dict[str, str]) -> str:
+    return "".join([known.get(part, part) for part in parts])
+
+
+def _inserts(rows: Handle, table: Table) -> str:
+    """The statement that writes the organisation's rows of a table, if it has any there."""
+    whose = "id" if table.name == "organisation" else "organisation_id"
+    if whose not in table.columns:
+        return ""
+    columns, key = ", ".join(table.columns), ", ".join(table.key)
+    found = rows.all(f"SELECT {columns} FROM {table.name} WHERE {whose} = :organisation ORDER BY {key}")
+    values = ", ".join(f"({', '.join(map(_literal, row))})" for row in found)
+    return f"INSERT INTO {table.name} ({columns}) VALUES {values};\n" if found else ""
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return "NULL" if value is None else str(value)
