@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 
 from cast import Cast
-from mainstay.backing.database import EVERY, Database, Row
+from mainstay.backing.database import EVERY, Database, Handle, Row
+from mainstay.backing.schema import Table, read_tables
 from mainstay.business.organisation.messages import list_messages
 from mainstay.identity.authenticate import actor_of_key
 from mainstay.terms.actor import Actor, Door
@@ -28,6 +29,19 @@ def contents(database: Database) -> dict[str, list[Row]]:
     names = tables(database)
     with database.reading(EVERY) as rows:
         return {name: sorted(rows.all(f"SELECT * FROM {name}"), key=repr) for name in names}
+
+
+def contents_of(cast: Cast) -> dict[str, list[Row]]:
+    """Every row of every table but those of other organisations: as quickly read however many these are."""
+    database = cast.stage.database
+    with database.reading(EVERY) as rows:
+        return {table.name: _rows_of(rows, table, cast.organisation) for table in read_tables(rows, database.engine)}
+
+
+def _rows_of(rows: Handle, table: Table, organisation: str) -> list[Row]:
+    owner = "id" if table.name == "organisation" else "organisation_id"
+    whose = f" WHERE {owner} = :owner OR {owner} IS NULL" if owner in table.columns else ""
+    return sorted(rows.all(f"SELECT * FROM {table.name}{whose}", owner=organisation), key=repr)
 
 
 def events(cast: Cast) -> list[dict[str, Any]]:

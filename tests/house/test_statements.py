@@ -65,7 +65,10 @@ def unbound(statements: Iterable[Statement], tables: set[str]) -> set[str]:
     return {sql for sql in plain if about.search(sql) and not re.search(r":organisation\b", sql)}
 
 
-def perform_everything(trial: Trial) -> None:
+@pytest.fixture(scope="module")
+def everything(trial: Trial) -> list[Statement]:
+    """The statements of every operation, performed by everyone."""
+    trial.database.statements.clear()
     exhibit = trial.open
     actors: list[Actor] = [exhibit.cast.actor(role) for role in Role]
     actors += [exhibit.through_key(Role.OWNER, Access.WRITE), operator(exhibit.cast.organisation)]
@@ -79,6 +82,7 @@ def perform_everything(trial: Trial) -> None:
                     trial.stage.perform(operation, actor, orjson.dumps(given | {"confirmed": False}), request)
             except Refusal:
                 pass
+    return [*trial.database.statements]
 
 
 def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -> None:
@@ -97,25 +101,19 @@ def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -
     assert tables <= tenant_tables(trial)
 
 
-def test_every_operation_binds_every_statement_to_its_organisation(trial: Trial) -> None:
-    trial.database.statements.clear()
-    perform_everything(trial)
-    assert len(trial.database.statements) > 200
-    assert unbound(trial.database.statements, tenant_tables(trial)) <= {LINK, *OF_THE_ACCOUNT}
+def test_every_operation_binds_every_statement_to_its_organisation(trial: Trial, everything: list[Statement]) -> None:
+    assert len(everything) > 200
+    assert unbound(everything, tenant_tables(trial)) <= {LINK, *OF_THE_ACCOUNT}
 
 
-def test_every_operation_stays_within_one_organisation_s_transaction(trial: Trial) -> None:
-    trial.database.statements.clear()
-    perform_everything(trial)
-    assert {statement.organisation for statement in trial.database.statements} == {trial.open.cast.organisation}
+def test_every_operation_stays_within_one_organisation_s_transaction(trial: Trial, everything: list[Statement]) -> None:
+    assert {statement.organisation for statement in everything} == {trial.open.cast.organisation}
 
 
-def test_values_are_bound_and_never_written_into_a_statement(trial: Trial) -> None:
-    trial.database.statements.clear()
-    perform_everything(trial)
+def test_values_are_bound_and_never_written_into_a_statement(trial: Trial, everything: list[Statement]) -> None:
     exhibit = trial.open
     values = [exhibit.cast.organisation, exhibit.key, *exhibit.cast.people.values(), "nina@new.example", "Nina New"]
-    found = {value for value in values for statement in trial.database.statements if value in statement.sql}
+    found = {value for value in values for statement in everything if value in statement.sql}
     assert found == set()
 
 

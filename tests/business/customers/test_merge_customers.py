@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from cast import Cast
-from evidence import contents, events, history
+from evidence import contents_of, events, history
 from mainstay.business.customers import merging
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, get_customer, list_customers
@@ -55,7 +55,7 @@ def test_a_preview_tells_what_would_happen_and_does_nothing(cast: Cast) -> None:
     ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
     a_contact(cast, ended), a_site(cast, ended), a_site(cast, ended)
     a_job(cast, ended, Role.MEMBER)
-    before = contents(cast.stage.database)
+    before = contents_of(cast)
     preview = merge(cast, ended, stays, confirmed=False)
     assert preview == {
         "object": "preview",
@@ -70,7 +70,7 @@ def test_a_preview_tells_what_would_happen_and_does_nothing(cast: Cast) -> None:
         "warnings": [],
         "blockers": [],
     }
-    assert contents(cast.stage.database) == before
+    assert contents_of(cast) == before
 
 
 def test_what_they_had_is_found_by_the_other_s_name_then(alone: Cast) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from billing import an_invoice, issued
 from cast import Cast
-from evidence import contents
+from evidence import contents_of
 from filing import add
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import (
@@ -84,12 +84,12 @@ def test_whatever_names_them_is_refused_with_whom_to_use(
     cast: Cast, merged: Merged, operation: Operation, given: dict[str, Any]
 ) -> None:
     known = {name: getattr(merged, text, text) if isinstance(text, str) else text for name, text in given.items()}
-    before = contents(cast.stage.database)
+    before = contents_of(cast)
     with pytest.raises(Blocked, match=f"^{re.escape(merged.told)}$") as refused:
         cast.perform(operation, customerId=merged.id, **known)
     # Nothing would clear it out of the way.
     assert [reason.unblock for reason in refused.value.reasons] == [None]
-    assert contents(cast.stage.database) == before
+    assert contents_of(cast) == before
 
 
 def test_no_change_that_names_a_customer_is_forgotten_here() -> None:
