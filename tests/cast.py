@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 from typing import cast as known_as
 
@@ -84,12 +83,6 @@ class Cast:
         self.perform(change_subscription, operator(self.organisation), status="active")
 
 
-@cache
-def _kept_password() -> str:
-    """Hashed once: it is slow on purpose."""
-    return hash_password(PASSWORD)
-
-
 def open_accounts(stage: Stage, *emails: str) -> None:
     """Accounts with the cast's password, for whoever becomes a person later."""
     with stage.database.changing(EVERY) as rows:
@@ -100,7 +93,7 @@ def open_accounts(stage: Stage, *emails: str) -> None:
                 id=new_id("acc"),
                 email=email,
                 folded=fold_address(email),
-                hash=_kept_password(),
+                hash=hash_password(PASSWORD),
                 at=moment_text(stage.clock()),
             )
 

@@ -10,6 +10,7 @@ import pytest
 
 from cast import Cast, assemble, passing
 from engines import PostgresServer, engines_of, with_durability, without_durability
+from hashing import cheap_passwords, dear_passwords
 from inside import open_inside
 from installations import Installations
 from mainstay.kernel.perform import Stage
@@ -34,8 +35,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The tests stay where they are: the collector looks only at what they make."""
+    """The tests stay where they are: the collector looks only at what they make, and not after every few of it."""
     gc.freeze()
+    gc.set_threshold(10_000, 50, 100)
     gc.enable()
 
 
@@ -70,6 +72,19 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 def durable() -> Iterator[None]:
     """The embedded database waits for the disk, as it does for everyone but the tests."""
     with with_durability():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> Iterator[None]:
+    with cheap_passwords():
+        yield
+
+
+@pytest.fixture
+def dear() -> Iterator[None]:
+    """A password costs what it costs everyone but the tests."""
+    with dear_passwords():
         yield
 
 

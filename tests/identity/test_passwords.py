@@ -1,3 +1,5 @@
+import pytest
+
 from mainstay.identity.passwords import hash_password, is_password, new_password
 
 
@@ -8,6 +10,7 @@ def test_a_password_is_known_again_and_another_is_not() -> None:
         assert not is_password(other, kept)
 
 
+@pytest.mark.usefixtures("dear")
 def test_what_is_kept_does_not_hold_the_password_and_names_the_method_and_its_cost() -> None:
     kept = hash_password("correct horse")
     assert "correct" not in kept

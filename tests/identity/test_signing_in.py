@@ -119,6 +119,7 @@ class CountingHasher(PasswordHasher):
         return super().verify(hash, password)
 
 
+@pytest.mark.usefixtures("dear")
 def test_an_unknown_address_costs_the_work_of_a_known_one(
     cast: Cast, person: Somebody, monkeypatch: pytest.MonkeyPatch
 ) -> None:
