@@ -1,5 +1,6 @@
 """Tools are told in few words: what a model knows by the name of a field, or has read once, is not said again."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -129,8 +130,8 @@ def test_the_instructions_name_what_is_said_once(name: str) -> None:
 
 
 def test_the_instructions_name_what_several_lists_are_narrowed_by() -> None:
-    lists = [operation for operation in OFFERED if operation.lists]
-    shared = {name for one in lists for name in taken(one) if sum(name in taken(other) for other in lists) > 3}
+    times = Counter(name for operation in OFFERED if operation.lists for name in taken(operation))
+    shared = {name for name, lists in times.items() if lists > 3}
     assert shared > SAID_ONCE - {"confirmed"}
     assert [name for name in sorted(shared) if name not in INSTRUCTIONS and not name.endswith("Id")] == []
 
