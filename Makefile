@@ -17,7 +17,8 @@ TRYTON := $(VENV)/contenders/tryton
 
 # A process for each core. Each begins with a stretch of the tests, in their order (engine by engine, file by file), and
 # takes some from another's end when it is done: what several tests share is made about once in each process.
-SIDE_BY_SIDE := $(BIN)/python -m pytest -n auto --dist worksteal
+# What pytest makes of the files of the tests is kept for the next time, also where Python is told to keep nothing.
+SIDE_BY_SIDE := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long check format bench bench-flat lock documents clean
