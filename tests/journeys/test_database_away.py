@@ -59,11 +59,18 @@ class Database:
         return get_server(self.folder)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    folder = tmp_path / "postgresql"
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    folder = tmp_path_factory.mktemp("postgresql")
     yield Database(folder, start_postgresql(folder, durable=True))
     get_server(folder).cleanup()
+
+
+@pytest.fixture
+def database(cluster: Database) -> Database:
+    """It runs, however the test before has ended."""
+    cluster.start()
+    return cluster
 
 
 def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_again(

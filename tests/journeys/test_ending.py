@@ -107,8 +107,9 @@ class _Crowd:
                 self._going.release()
 
 
-def test_asked_to_end_while_it_is_still_starting_it_ends(fresh_settings: Settings) -> None:
-    for _ in range(3):
+@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.long)])
+def test_asked_to_end_while_it_is_still_starting_it_ends(fresh_settings: Settings, times: int) -> None:
+    for _ in range(times):
         # One process is ready; the others may be anywhere between their birth and their work.
         with start_server(replace(fresh_settings, workers=4)) as server:
             assert server.stop() == 0

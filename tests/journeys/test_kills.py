@@ -29,7 +29,7 @@ pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 CLIENTS = 4
 # How many kills, by engine: in the short form and in the long one.
-KILLS = {"sqlite": 3, "postgresql": 2}
+KILLS = {"sqlite": 2, "postgresql": 2}
 MANY_KILLS = {"sqlite": 50, "postgresql": 10}
 # The long form is told in parts, so that they can go on side by side.
 PARTS = 6

@@ -76,7 +76,7 @@ def test_what_is_done_over_the_api_reaches_a_webhook(private: Settings, street: 
 
 
 def test_no_event_is_lost_by_kills(private: Settings, street: Street) -> None:
-    _endure(private, street, Plan(events=400, webhooks=2, kills=6))
+    _endure(private, street, Plan(events=240, webhooks=2, kills=4))
 
 
 @pytest.mark.long
