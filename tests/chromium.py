@@ -10,7 +10,10 @@ import pytest
 from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect, sync_playwright
 
-from visiting import Somebody
+from apps import begin_session
+from cast import Cast
+from mainstay.terms.rights import Role
+from visiting import Somebody, somebody
 
 # The shell is the same browser without its windows, and takes two thirds of the time.
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
@@ -92,6 +95,14 @@ def without_scripts(browser: Browser, base_url: str) -> Iterator[Page]:
 def _is_complaint(message: ConsoleMessage) -> bool:
     # That a page was answered with another status than 200 is no fault of the page.
     return message.type == "error" and not message.text.startswith("Failed to load resource")
+
+
+def come_in(page: Page, cast: Cast, role: Role = Role.OWNER) -> None:
+    """Be in the office as a new person of the cast's organisation; how one signs in is tested where it is."""
+    secret = begin_session(cast, somebody(cast, role).email)
+    page.context.add_cookies([{"name": "mainstay", "value": secret, "domain": "127.0.0.1", "path": "/"}])
+    page.goto("/")
+    expect(page.locator("body.office")).to_be_visible()
 
 
 def sign_in(page: Page, person: Somebody) -> None:

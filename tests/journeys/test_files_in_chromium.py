@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from cast import Cast
-from chromium import NARROW, check_page, open_page, sign_in
+from chromium import NARROW, check_page, come_in, open_page, sign_in
 from filing import PDF, work_of
 from mainstay.business.customers.operations import list_customers
 from mainstay.business.jobs.operations import update_job
@@ -33,7 +33,7 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
 
 def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) -> None:
     work = work_of(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/jobs/{work.job}")
     page.get_by_label("Add photos or files").set_input_files(
         [
@@ -74,7 +74,7 @@ def test_a_phone_takes_a_photo_and_it_is_there(browser: Browser, server: Running
 
 
 def test_a_file_becomes_customers(cast: Cast, page: Page, tmp_path: Path) -> None:
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Import").click()
     check_page(page)
@@ -103,7 +103,7 @@ def test_a_file_becomes_customers(cast: Cast, page: Page, tmp_path: Path) -> Non
 
 def test_everything_is_downloaded(cast: Cast, page: Page) -> None:
     work_of(cast)
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto("/settings/export")
     check_page(page)
     with page.expect_download() as downloading:

@@ -7,11 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from cast import Cast
-from chromium import NARROW, WIDE, check_page, open_page, sign_in
+from chromium import NARROW, WIDE, check_page, come_in, open_page
 from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import a_customer, a_job, a_site
-from visiting import somebody
 
 BOILER, CUSTOMER, SITE = "J-0001 Replace the boiler Calder Property", "Calder Property", "The mill Calder Property"
 
@@ -34,7 +33,7 @@ def at_work(server: RunningServer, cast: Cast, browser: Browser, size: tuple[int
     """A page of someone in the office who has something to find."""
     furnish(cast)
     with open_page(browser, server.url, size) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         yield page
 
 

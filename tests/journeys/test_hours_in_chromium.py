@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Browser, expect
 
 from cast import Cast
-from chromium import NARROW, TINY, check_page, open_page, sign_in
+from chromium import NARROW, TINY, check_page, come_in, open_page, sign_in
 from labour import new_job
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.review import submit_hours
@@ -95,7 +95,7 @@ def test_the_office_approves_a_week_and_rejects_with_a_reason(
         cast.perform(log_hours, Role.MEMBER, on=today(cast), minutes=minutes)
     cast.perform(submit_hours, Role.MEMBER, **{"from": today(cast), "until": today(cast)})
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         page.get_by_label("Areas", exact=True).get_by_role("link", name="Hours").click()
         page.get_by_role("link", name="To approve").click()
         check_page(page)

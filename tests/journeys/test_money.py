@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from billing import an_invoice, issued
-from chromium import NARROW, check_page, open_page, sign_in
+from chromium import NARROW, check_page, come_in, open_page
 from firm import CUSTOMER, SUPPLIER, Firm, attached, e_invoice, link_in, open_firm
 from installations import Installations
 from mainstay.business.hours.operations import list_hours
@@ -16,7 +16,7 @@ from mainstay.business.jobs.operations import get_job, list_jobs, update_job
 from mainstay.business.quotes.operations import get_quote
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
-from visiting import somebody, visit_as
+from visiting import visit_as
 from waiting import wait_until
 
 Record = dict[str, Any]
@@ -31,7 +31,7 @@ def firm(engine: str, installations: Installations, tmp_path_factory: pytest.Tem
 def test_a_quote_becomes_work_that_is_billed_and_paid(firm: Firm, browser: Browser) -> None:
     cast = firm.cast
     with open_page(browser, firm.server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         quote_it(page)
         accept_on_a_phone(firm, browser)
         [job] = cast.perform(list_jobs)["data"]
@@ -61,7 +61,7 @@ def test_a_quote_becomes_work_that_is_billed_and_paid(firm: Firm, browser: Brows
 def test_what_was_bought_is_billed_to_the_customer(firm: Firm, browser: Browser) -> None:
     """From the order to the supplier's bill, and on to the invoice."""
     with open_page(browser, firm.server.url) as page:
-        sign_in(page, somebody(firm.cast, Role.OFFICE))
+        come_in(page, firm.cast, Role.OFFICE)
         page.goto("/jobs/new")
         page.locator("#customerId").fill("Calder Property")
         page.locator("#title").fill("New taps")
@@ -93,7 +93,7 @@ def test_a_bank_statement_is_read_on_a_phone(firm: Firm, browser: Browser) -> No
     text = f"{invoice['number']} with many thanks for all the work that was done in our house this winter"
     file = f"Date,Description,Amount\n{day},{text},1200.00\nsoon,Who knows,1.00\n"
     with open_page(browser, firm.server.url, NARROW) as page:
-        sign_in(page, somebody(firm.cast, Role.OFFICE))
+        come_in(page, firm.cast, Role.OFFICE)
         page.goto("/payments/statement")
         page.locator("#file").set_input_files(
             {"name": "bank.csv", "mimeType": "text/csv", "buffer": file.encode()},

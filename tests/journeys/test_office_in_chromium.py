@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from apps import Person, register
 from cast import PASSWORD, Cast
-from chromium import NARROW, check_page, open_page, sign_in
+from chromium import NARROW, check_page, come_in, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.identity.keys import create_key, list_keys
@@ -27,7 +27,7 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
 
 
 def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, page: Page) -> None:
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto(f"{KEYS}/new")
     page.get_by_label("Name").fill("Once")
     page.get_by_label("Access").select_option("Read only")
@@ -43,7 +43,7 @@ def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, pag
 
 
 def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: Cast, page: Page) -> None:
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Developer").click()
     page.get_by_role("link", name="Create key").click()
@@ -71,7 +71,7 @@ def test_someone_invited_comes_in_by_their_mail(
     server: RunningServer, cast: Cast, browser: Browser, page: Page
 ) -> None:
     email = f"{new_id('n').lower()}@new.example"
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.get_by_role("link", name="People").first.click()
     page.get_by_role("link", name="Invite person").click()
     page.get_by_label("Name").fill("Nina New")
@@ -144,7 +144,7 @@ def test_the_keyboard_alone_signs_in_and_makes_a_key(cast: Cast, page: Page) -> 
 
 
 def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, page: Page) -> None:
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto("/people")
     menu = page.get_by_label("Actions for Mia Member")
     menu.focus()
@@ -172,7 +172,7 @@ def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, p
 
 
 def test_what_is_wrong_is_where_one_begins(cast: Cast, page: Page) -> None:
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto("/people/invite")
     page.get_by_label("Name").fill("Nina New")
     page.get_by_label("E-mail address").fill("nina@new.example")
@@ -261,7 +261,7 @@ def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
 ) -> None:
     invited = invite_someone_with_a_long_name(cast)
     with open_page(browser, server.url, NARROW) as page:
-        sign_in(page, somebody(cast, role))
+        come_in(page, cast, role)
         paths = ["/", "/people", f"/people/{cast.people[Role.ADMIN]}"] if role is not Role.SUBCONTRACTOR else ["/"]
         for path in paths:
             page.goto(path)
@@ -287,7 +287,7 @@ def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
 def test_all_of_the_sidebar_is_seen_on_a_low_window(server: RunningServer, cast: Cast, browser: Browser) -> None:
     cast.perform(update_organisation, name=LONG_NAME)
     with open_page(browser, server.url, (1280, 640)) as page:
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         sidebar = page.locator(".side")
         assert sidebar.evaluate("side => side.scrollHeight - side.clientHeight") == 0
         expect(sidebar.get_by_role("link", name="Settings")).to_be_in_viewport(ratio=1)
@@ -299,7 +299,7 @@ def test_all_of_the_sidebar_is_seen_on_a_low_window(server: RunningServer, cast:
 
 def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> None:
     invite_someone_with_a_long_name(cast)
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto("/people")
     heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
     assert len(heights) == 7
@@ -309,7 +309,7 @@ def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> No
 
 def test_on_a_phone_saving_is_at_hand_and_hides_no_field(server: RunningServer, cast: Cast, browser: Browser) -> None:
     with open_page(browser, server.url, NARROW) as page:
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         page.goto("/settings/edit")
         save = page.get_by_role("button", name="Save")
         expect(save).to_be_in_viewport()
@@ -330,7 +330,7 @@ def test_people_are_found_and_changed_without_javascript(browser: Browser, serve
     context = browser.new_context(base_url=server.url, java_script_enabled=False)
     try:
         page = context.new_page()
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         page.goto("/people")
         page.get_by_label("Role").select_option("Office")
         page.get_by_role("button", name="Show").click()

@@ -4,11 +4,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import check_page, open_page, sign_in, without_scripts
+from chromium import check_page, come_in, open_page, without_scripts
 from mainstay.business.pricelist.operations import list_price_items
 from mainstay.business.pricelist.taxes import list_tax_rates
 from running import RunningServer
-from visiting import somebody
 from wares import a_kit, a_rate, a_supplier, an_item
 
 LONG_NAME = "Weather-compensated condensing combination boiler with a horizontal flue and a ten year guarantee"
@@ -20,7 +19,7 @@ def test_a_kit_is_put_together(server: RunningServer, cast: Cast, browser: Brows
         an_item(cast, name)
     opened = open_page(browser, server.url) if scripts else without_scripts(browser, server.url)
     with opened as page:
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         make_rate(page)
         make_kit(page, scripts=scripts)
     (kit, *_) = cast.perform(list_price_items)["data"]
@@ -90,7 +89,7 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         "/settings/mail-texts/reminder",
     ]
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         for path in paths:
             page.goto(path)
             page.evaluate("document.querySelectorAll('main details').forEach(part => { part.open = true })")

@@ -3,13 +3,12 @@
 from playwright.sync_api import Browser, expect
 
 from cast import Cast
-from chromium import NARROW, check_page, open_page, sign_in
+from chromium import NARROW, check_page, come_in, open_page
 from mainstay.business.purchasing.bills import list_bills
 from mainstay.business.purchasing.operations import list_purchase_orders
 from ordering import PIPE, VALVE, an_order, billed, bought_for, ordered, received
 from quoting import usual_tax
 from running import RunningServer
-from visiting import somebody
 from wares import a_supplier
 
 LONG_NAME = "Weather-compensated condensing combination boiler with a horizontal flue and a ten year guarantee"
@@ -19,7 +18,7 @@ def test_a_purchase_goes_from_its_order_to_its_bill(server: RunningServer, cast:
     usual_tax(cast)
     a_supplier(cast, email="sales@pennine.example")
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         page.goto("/purchasing/orders/new")
         page.get_by_label("Supplier").fill("pennine")
         page.get_by_role("button", name="Draft purchase order").click()
@@ -61,7 +60,7 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
     order = received(cast, ordered(cast, supplierId=supplier, jobId=job["id"], lines=lines), "", "4", slip="LS 7")
     bill = billed(cast, order, "", "", "4", total="28.80")
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         for path in (
             "/purchasing/orders",
             f"/purchasing/orders/{draft['id']}/lines",

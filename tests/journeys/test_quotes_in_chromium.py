@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import NARROW, check_page, open_page, sign_in
+from chromium import NARROW, check_page, come_in, open_page
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.quotes.operations import get_quote
@@ -17,7 +17,6 @@ from mainstay.values.ids import new_id
 from quoting import a_draft, usual_tax
 from running import RunningServer
 from trade import a_customer
-from visiting import somebody
 from waiting import wait_until
 
 
@@ -80,7 +79,7 @@ def test_a_quote_becomes_a_job_on_a_phone(
     a_customer(cast, "Calder Property", email=email)
     cast.perform(save_price_item, name="Combi boiler", sellPrice="1000")
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         draft(page)
         send(page)
     link = link_in_mail(server, email)
@@ -112,7 +111,7 @@ def test_after_a_refusal_one_goes_on_typing_in_the_first_field_that_is_wrong(
         cast.perform(save_price_item, name=name, sellPrice="1000")
     quote = a_draft(cast)
     with open_page(browser, server.url, NARROW) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         page.goto(f"/quotes/{quote['id']}/lines")
         page.get_by_label("From the price list").fill("Boiler")
         page.keyboard.press("Enter")

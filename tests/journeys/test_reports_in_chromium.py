@@ -4,14 +4,13 @@ from playwright.sync_api import Browser, expect
 
 from billing import an_invoice, credited, issued, paid
 from cast import Cast
-from chromium import check_page, open_page, sign_in
+from chromium import check_page, come_in, open_page
 from labour import at, logged, new_job, price
 from mainstay.business.reporting.operations import REPORTS
 from mainstay.terms.rights import Role
 from quoting import usual_tax
 from running import RunningServer
 from trade import a_customer
-from visiting import somebody
 
 LONG_NAME = "The Calderdale and Upper Valley Property Maintenance and Management Company (Holdings) Limited"
 
@@ -36,7 +35,7 @@ def trade(cast: Cast) -> None:
 def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, browser: Browser) -> None:
     trade(cast)
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         page.get_by_role("navigation", name="Areas").get_by_role("link", name="Reports").click()
         expect(page.get_by_role("heading", name="Reports", level=1)).to_be_visible()
         check_page(page)
@@ -65,7 +64,7 @@ def test_a_statement_is_asked_for_and_printed_and_what_is_owed_is_paid(
 ) -> None:
     trade(cast)
     with open_page(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         page.goto("/reports/statement")
         expect(page.get_by_text("Choose a customer, then press Show.")).to_be_visible()
         check_page(page)

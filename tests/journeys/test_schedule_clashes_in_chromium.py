@@ -6,12 +6,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import booked, open_page, sign_in
+from chromium import booked, come_in, open_page
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, plan
-from visiting import somebody
 
 SAVES = "Enter saves it"
 
@@ -46,7 +45,7 @@ def away(cast: Cast, role: Role, **given: object) -> None:
 @pytest.mark.parametrize("view", ["day", "week"])
 def test_it_is_shown_wherever_a_visit_is_dragged(cast: Cast, page: Page, view: str) -> None:
     made, people = plan(cast), in_the_way(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view={view}&on={DAY}")
     told, box = page.locator("#dragged"), booked(page, made).bounding_box()
     assert box
@@ -69,7 +68,7 @@ def test_it_is_shown_wherever_a_visit_is_dragged(cast: Cast, page: Page, view: s
 
 def test_by_keyboard_alone_one_is_told_of_it_in_a_week(cast: Cast, page: Page) -> None:
     made, people = plan(cast), in_the_way(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     booked(page, made).focus()
     rows, told = page.locator("tbody tr").count(), {}
@@ -85,7 +84,7 @@ def test_by_keyboard_alone_one_is_told_of_it_in_a_week(cast: Cast, page: Page) -
 def test_the_night_before_is_in_the_way_of_a_morning(cast: Cast, page: Page) -> None:
     made = plan(cast, times=("01:00", "03:00"))
     night = plan(cast, startsAt="2038-01-12T22:00", endsAt="2038-01-13T02:00")
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     booked(page, made).focus()
     told = page.locator("#dragged")

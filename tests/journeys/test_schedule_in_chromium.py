@@ -7,14 +7,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import NARROW, TINY, booked, check_page, open_page, sign_in, without_scripts
+from chromium import NARROW, TINY, booked, check_page, come_in, open_page, without_scripts
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, list_visits
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, make_job, plan
-from visiting import somebody
 
 VIEWS = ("day", "week", "list", "sheet")
 
@@ -42,7 +41,7 @@ def furnish(cast: Cast) -> dict[str, object]:
 def test_every_view_is_fit_for_everyone(cast: Cast, browser: Browser, server: RunningServer) -> None:
     furnish(cast)
     with open_page(browser, server.url, TINY) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         pages = ("/schedule/free", "/schedule/visits", "/schedule/visits/plan", "/time-off", "/schedule/calendar")
         days = f"from={DAY}&until={DAY}"
         for path in (*(f"/schedule?view={view}&on={DAY}" for view in VIEWS), f"/schedule/change?{days}", *pages):
@@ -52,7 +51,7 @@ def test_every_view_is_fit_for_everyone(cast: Cast, browser: Browser, server: Ru
 
 def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -> None:
     made = plan(cast, notes="Bring a ladder")
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     row = page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}']")
     box = row.bounding_box()
@@ -69,7 +68,7 @@ def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -
 
 def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Page) -> None:
     made, there = plan(cast), plan(cast, Role.SUBCONTRACTOR)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     cell = page.locator(f"td[data-person='{cast.people[Role.SUBCONTRACTOR]}'][data-day='{DAY}']")
     page.locator(f"[href='/schedule/visits/{made['id']}']").drag_to(cell)
@@ -84,7 +83,7 @@ def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Pag
 
 def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
     made = plan(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     page.locator(".booked").drag_to(
         page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2038-01-13']")
@@ -95,7 +94,7 @@ def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
 
 def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page) -> None:
     made, later = plan(cast, notes="Bring a ladder"), plan(cast, times=("12:00", "13:00"))
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     hour = pull(page, made, 0.5)
     page.mouse.up()
@@ -121,7 +120,7 @@ def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page
 
 def test_a_clash_is_shown_while_a_visit_is_dragged_to_another_person(cast: Cast, page: Page) -> None:
     made, there = plan(cast), plan(cast, Role.SUBCONTRACTOR, ("10:00", "12:00"))
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     booked(page, made).hover()
     page.mouse.down()
@@ -138,7 +137,7 @@ def test_a_clash_is_shown_while_a_visit_is_dragged_to_another_person(cast: Cast,
 
 def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: Page) -> None:
     made = plan(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     told = page.locator("#dragged")
     booked(page, made).focus()
@@ -161,7 +160,7 @@ def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: 
 
 def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_together(cast: Cast, page: Page) -> None:
     made = plan(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     booked(page, made).focus()
     for key in ("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "ArrowRight"):
@@ -177,7 +176,7 @@ def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_to
 
 def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, page: Page) -> None:
     made = plan(cast, times=("16:00", "17:00"))
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     booked(page, made).focus()
     page.keyboard.press("Shift+ArrowRight")
@@ -189,7 +188,7 @@ def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, p
 
 def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, page: Page) -> None:
     made, there = plan(cast, notes="Bring a ladder"), plan(cast, Role.SUBCONTRACTOR, ("10:00", "10:30"))
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     told = page.locator("#dragged")
     booked(page, made).focus()
@@ -228,7 +227,7 @@ def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, p
 
 def test_by_keyboard_alone_a_visit_goes_to_another_day(cast: Cast, page: Page) -> None:
     made, anytime = plan(cast), plan(cast, on=DAY)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     for visit in (made, anytime):
         booked(page, visit).focus()
@@ -243,7 +242,7 @@ def test_by_keyboard_alone_a_visit_goes_to_another_day(cast: Cast, page: Page) -
 
 def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, page: Page) -> None:
     made = plan(cast, Role.SUBCONTRACTOR, on=DAY)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     booked(page, made).focus()
     for key in ("ArrowRight", "ArrowUp"):
@@ -281,7 +280,7 @@ def pull(page: Page, visit: dict[str, object], hours: float) -> float:
 
 def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) -> None:
     made = plan(cast)
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     page.locator(".booked").focus()
     page.keyboard.press("Enter")
@@ -301,7 +300,7 @@ def test_without_scripts_a_visit_is_planned_for_whoever_is_free(
     plan(cast, times=("14:00", "15:00"))
     context = browser.new_context(base_url=server.url, java_script_enabled=False)
     page = context.new_page()
-    sign_in(page, somebody(cast, Role.OFFICE))
+    come_in(page, cast, Role.OFFICE)
     page.goto("/schedule")
     page.get_by_role("link", name="Who is free?").click()
     page.get_by_label("At this time").fill(f"{DAY}T14:00")
@@ -322,7 +321,7 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
     there = plan(cast, Role.SUBCONTRACTOR)
     leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "kind": "sick"})
     with without_scripts(browser, server.url) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         page.goto(f"/time-off/{leave['id']}/decide")
         page.get_by_label("Decision").select_option("approve")
         page.get_by_role("button", name="Decide").click()
@@ -351,7 +350,7 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
 def test_on_a_phone_a_day_reads_as_a_list(cast: Cast, browser: Browser, server: RunningServer) -> None:
     furnish(cast)
     with open_page(browser, server.url, NARROW) as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         page.goto(f"/schedule?view=day&on={DAY}")
         first = page.locator(".booked").first.bounding_box()
         assert first

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast, assemble
-from chromium import check_page, open_page, sign_in
+from chromium import check_page, come_in, open_page, sign_in
 from hooking import DELIVERIES, WEBHOOKS, House, Receiver, open_house, open_receiver
 from installations import Installations
 from mainstay.terms.rights import Role
@@ -53,7 +53,7 @@ def attempted(cast: Cast, webhook: str, times: int = 1) -> str:
 
 
 def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Cast, receiver: Receiver) -> None:
-    sign_in(page, somebody(cast, Role.ADMIN))
+    come_in(page, cast, Role.ADMIN)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Developer").click()
     page.get_by_role("link", name="Webhooks").click()
@@ -115,7 +115,7 @@ def test_the_list_changes_without_taking_the_focus_or_the_selection(page: Page, 
     cast.perform(send_test_event, webhookId=webhook)
     first = attempted(cast, webhook)
     page.clock.install()
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto(f"{WEBHOOKS}/{webhook}")
     page.locator(f"#{first}").focus()
     cast.perform(send_test_event, webhookId=webhook)
@@ -147,7 +147,7 @@ def take_turn(page: Page) -> None:
 def test_one_who_is_signed_out_is_not_asked_for_again(page: Page, cast: Cast) -> None:
     webhook = make_webhook(cast, events=["person.left"])
     page.clock.install()
-    sign_in(page, somebody(cast))
+    come_in(page, cast)
     page.goto(f"{WEBHOOKS}/{webhook}")
     page.context.clear_cookies()
     take_turn(page)
@@ -158,7 +158,7 @@ def test_it_works_without_javascript(browser: Browser, house: House, cast: Cast,
     context = browser.new_context(base_url=house.server.url, java_script_enabled=False)
     try:
         page = context.new_page()
-        sign_in(page, somebody(cast))
+        come_in(page, cast)
         page.goto(f"{WEBHOOKS}/new")
         page.get_by_label("Address").fill(receiver.url)
         page.get_by_role("button", name="Create webhook").click()

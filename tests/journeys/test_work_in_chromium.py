@@ -4,12 +4,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import check_page, open_page, sign_in, without_scripts
+from chromium import check_page, come_in, open_page, without_scripts
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import a_customer
-from visiting import somebody
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
@@ -17,7 +16,7 @@ def test_an_office_person_takes_on_work(server: RunningServer, cast: Cast, brows
     a_customer(cast, "Calder Valley Trust")
     opened = open_page(browser, server.url) if scripts else without_scripts(browser, server.url)
     with opened as page:
-        sign_in(page, somebody(cast, Role.OFFICE))
+        come_in(page, cast, Role.OFFICE)
         make_customer(page)
         make_site(page)
         make_job(page, scripts=scripts)
