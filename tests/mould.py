@@ -15,7 +15,7 @@ from mainstay.ledger import audit
 from mainstay.values.ids import new_id
 
 _ID = r"[a-z]+_[0-9A-Z]{26}"
-_HASHED = "sequence, at, actor, request_id, operation, given, events, records"
+_HASHED = "sequence, at, actor, request_id, operation, given, events, records, changed"
 
 
 @dataclass(frozen=True)
