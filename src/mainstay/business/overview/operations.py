@@ -121,7 +121,7 @@ def _need(ctx: Context, one: _Waiting, today: str, currency: str) -> Need:
     asked = urlencode({name: "yes" if value is True else value for name, value in given.items()})
     return Need(
         what=one.what,
-        count=min(count, COUNTED),
+        count=count,
         amount=None if amount is None else MoneyText(amount_text(amount, currency)),
         url=f"{ctx.base_url}{one.path}?{asked}",
         operation=one.lists.name,
