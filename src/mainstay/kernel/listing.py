@@ -11,10 +11,9 @@ from typing import Any, Generic, TypeVar
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
-from mainstay.ledger.search import Span
-from mainstay.terms.finding import Finding
+from mainstay.terms.finding import Asking, Finding, Span, limited, sight_of_many
 from mainstay.terms.keeping import keeper, stored
-from mainstay.terms.listed import COUNTED, LOOKED_UP, NEWEST, FoundBy, Order, Own, Selection, Statements
+from mainstay.terms.listed import COUNTED, NEWEST, FoundBy, Order, Own, Selection, Statements
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names, different
@@ -90,52 +89,61 @@ class Listing(Generic[K]):
         """
         asked = {name: value for name in self.filters if (value := getattr(given, name)) is not None}
         order: str = getattr(given, "order", None) or next(iter(self.orders))
-        own, after, with_facts = self._sight_of_many(ctx), given.starting_after, ctx.envelope.actions
+        own = sight_of_many(ctx.rows, self._sight(ctx))
+        held = [condition for name, condition in self.otherwise.items() if name not in asked]
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
+        asking = Asking(order, given.starting_after, own, (self.listed, where, *narrowed, *held), bound | asked)
         walks = walks and not (own and own.within)
-        if self.found_by and (text := getattr(given, "text", None)):
-            plain = not (narrowed or where or self.otherwise or own) and order == NEWEST
-            span = Span(max(given.limit + 1, COUNTED) if plain else None, after if order == NEWEST else None)
-            found, driven = self.finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
-            where, bound = " AND ".join(filter(None, (where, found.condition))), bound | found.bound
-            walks = walks and not driven
-        key = (narrowed, order, after is not None, own, with_facts, where)
-        known = self._pages.get(key)
-        if known is None:
-            held = [condition for name, condition in self.otherwise.items() if name not in asked]
-            way = replace(self.orders[order], walks=walks)
-            conditions = [self.listed, where, *narrowed, *held]
-            selected = self._selected if with_facts else self._shown_columns
-            known = self._from.statements(selected, conditions, way, own, behind=after is not None)
-            self._pages[key] = known
-        rows = ctx.rows.all(known.page, after=after, limit=given.limit + 1, **bound, **asked)
+        if not (self.found_by and (text := getattr(given, "text", None))):
+            return self._cut(ctx, given, asking, walks=walks)
+        rest = self._from.among(held, own) if held or own else ""
+        span = Span(asking.after, newest=not (narrowed or where), rest=rest) if order == NEWEST else Span()
+        for way in self.finding.ways(ctx.rows, text, own, span, ctx.actor.may):
+            page = self._cut(ctx, given, asking.by(way), walks=walks and not way.driven)
+            if way.whole or (page.has_more and page.count in {None, COUNTED}):
+                break
+        return page
+
+    def _cut(self, ctx: Context, given: ListInput, asking: Asking, *, walks: bool) -> Page[Any]:
+        own, after, with_facts = asking.own, asking.after, ctx.envelope.actions
+        known = self._statements(asking, with_facts=with_facts, walks=walks)
+        rows = ctx.rows.all(known.page, after=after, **limited(given.limit + 1), **asking.bound)
         # What lies behind a record that someone does not see would tell where that stands.
-        if after is not None and self.orders[order].column != "id" and (own or not rows):
+        if after is not None and self.orders[asking.order].column != "id" and (own or not rows):
             self._check_place(ctx, after, own)
         page = Page.cut(self.shown, rows, given.limit, self.keep if with_facts else None)
         if not with_facts:
             return page
-        whole = after is None and not page.has_more
+        if after is None and not page.has_more:
+            return replace(page, count=len(rows))
         # All of them, so behind no record: behind an id that is greater than any.
-        bound["after"] = f"{self.prefix}_{'Z' * 26}"
-        counted = None if whole else ctx.rows.one(known.counted, most=COUNTED, **bound, **asked)
-        return replace(page, count=int(counted[0] or 0) if counted else len(rows))
+        first = f"{self.prefix}_{'Z' * 26}"
+        counted = ctx.rows.one(known.counted, after=first, **limited(COUNTED), **asking.bound)
+        return replace(page, count=int(counted[0] or 0) if counted else 0)
+
+    def _statements(self, asking: Asking, *, with_facts: bool, walks: bool) -> Statements:
+        behind = asking.after is not None
+        key = (asking.newest, asking.conditions, asking.order, behind, asking.own, with_facts, walks)
+        known = self._pages.get(key)
+        if known is None:
+            selected = self._selected if with_facts else self._shown_columns
+            order = replace(self.orders[asking.order], walks=walks)
+            known = self._pages[key] = (
+                self._from.newest(selected, asking.newest)
+                if asking.newest
+                else self._from.statements(selected, asking.conditions, order, asking.own, behind=behind)
+            )
+        return known
 
     def search(self, ctx: Context, text: str, most: int) -> list[K]:
         """The newest records that are found by a text, whatever state they are in, as far as whoever asks sees them."""
         if not self.found_by:
             return []
-        own = self._sight_of_many(ctx)
-        span = Span(None if own else most, None)
-        found, driven = self.finding.narrowed(ctx.rows, text, own, span, ctx.actor.may)
-        key = ("search", own, found.condition)
-        known = self._pages.get(key)
-        if known is None:
-            way = replace(self.orders[NEWEST], walks=not (driven or (own and own.within)))
-            known = self._from.statements(self._selected, [found.condition], way, own, behind=False)
-            self._pages[key] = known
-        rows = ctx.rows.all(known.page, limit=most, **found.bound)
-        return [self.keep(row) for row in rows]
+        own = sight_of_many(ctx.rows, self._sight(ctx))
+        (way,) = self.finding.ways(ctx.rows, text, own, Span(newest=own is None), ctx.actor.may)
+        asking = Asking(NEWEST, None, own, (), {}).by(way)
+        known = self._statements(asking, with_facts=True, walks=not (way.driven or (own and own.within)))
+        return [self.keep(row) for row in ctx.rows.all(known.page, **limited(most), **asking.bound)]
 
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""
@@ -218,14 +226,6 @@ class Listing(Generic[K]):
     def _sight(self, ctx: Context) -> Own | None:
         """What limits the one who asks; None where nothing does."""
         return self.own and self.own.for_those_who(ctx.actor.may)
-
-    def _sight_of_many(self, ctx: Context) -> Own | None:
-        """The same for a list: what is theirs is looked up if it is little, and else asked of each record."""
-        own = self._sight(ctx)
-        if own is None or not own.within:
-            return own
-        counts = (ctx.rows.one(f"SELECT count(*) FROM ({ids} LIMIT {LOOKED_UP}) AS found") for ids in own.counted)
-        return own.asked_of_each if (LOOKED_UP,) in counts else own
 
     def _columns(self, values: Mapping[str, Any]) -> dict[str, Value]:
         return {name: stored(value) for name, value in self.derived(dict(values)).items()}

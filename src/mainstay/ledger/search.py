@@ -33,24 +33,16 @@ SELECT word FROM found WHERE word IS NOT NULL
 """
 
 
-class Span(NamedTuple):
-    """How many records are needed, the newest first, if that is known, and behind which."""
-
-    most: int | None
-    after: str | None
-
-
 class Driver(NamedTuple):
     """What says which records are looked at, so that none is left out; and what else these must have."""
 
-    # Words, or beginnings of words, any of which will do.
-    words: tuple[str, ...] = ()
-    beginnings: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    # Beginnings of words, any of which will do.
+    beginnings: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 class Narrowed(NamedTuple):
-    """A condition, and what is bound in it."""
+    """A condition, or a statement, and what is bound in it."""
 
     condition: str
     bound: dict[str, Value]
@@ -99,6 +91,11 @@ def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) ->
     return Narrowed(" AND ".join([f"({' OR '.join(either)})", *each]), bound)
 
 
+def no_further(last: str) -> str:
+    """The id that a statement gives, or what comes before any, in a form that PostgreSQL looks up behind its fences."""
+    return f"SELECT coalesce(max(id), '') FROM ({last}) AS last"
+
+
 def hidden(kind: str) -> str:
     """The kind under which those words of a record stand once more that it has nowhere in what everyone sees of it."""
     return f"{kind} hidden"
@@ -115,16 +112,11 @@ _NOT_HIDDEN = (
 )
 
 
-def driver(rows: Handle, kind: str, sought: Sought, span: Span, *, own: bool) -> Driver | None:
+def driver(rows: Handle, kind: str, sought: Sought, *, own: bool) -> Driver | None:
     """What fewest records have of all that is looked for; None where many have each of it.
 
     Then whoever asks walks along the records, many of which will do, and asks each for its words.
     """
-    if span.most and not sought.others:
-        words = [_beginning(rows, kind, prefix) for prefix in sought.first]
-        if max(map(len, words)) < _MOST_WORDS:
-            # All there are: so many of the newest with each of them are enough.
-            return Driver(words=tuple(chain.from_iterable(words)))
     most = _SCANNED_FOR_OWN if own else _SCANNED_OF_SEVERAL if sought.others else _SCANNED
     rarest, fewest = sought.first, sum(_counted(rows, kind, prefix, most) for prefix in sought.first)
     for prefix in sought.others:
@@ -134,39 +126,58 @@ def driver(rows: Handle, kind: str, sought: Sought, span: Span, *, own: bool) ->
     if fewest >= most:
         return None
     others = tuple(prefix for prefix in (*sought.first, *sought.others) if prefix not in rarest)
-    return Driver(beginnings=rarest if fewest else (), others=others)
+    return Driver(rarest if fewest else (), others)
 
 
-def driven(identity: str, kind: str, by: Driver, span: Span) -> Narrowed:
+def driven(identity: str, kind: str, by: Driver) -> Narrowed:
     """The same condition, where the rarest of the words says which records are looked at at all."""
-    bound: dict[str, Value] = {"of_kind": kind}
-    if by.words:
-        bound["newest"] = span.most
-        behind = " AND record_id < :after" if span.after else ""
-        each = [
-            f"SELECT record_id FROM (SELECT record_id {_OF_KIND} AND word = :{name}{behind}"
-            f" ORDER BY record_id DESC LIMIT :newest) AS newest_{name}"
-            for name in _bound(by.words)
-        ]
-        bound |= _bound(by.words)
-    elif by.beginnings:
-        named = _bound(by.beginnings)
-        each = [f"SELECT record_id {_OF_KIND} AND word >= :{name} AND word < :{name}_end" for name in named]
-        bound |= named | {f"{name}_end": end_of(str(prefix)) for name, prefix in named.items()}
-    else:
+    if not by.beginnings:
         return Narrowed("1 = 0", {})
+    named = _bound(by.beginnings)
+    each = [f"SELECT record_id {_OF_KIND} AND word >= :{name} AND word < :{name}_end" for name in named]
+    ends: dict[str, Value] = {f"{name}_end": end_of(str(prefix)) for name, prefix in named.items()}
+    bound = named | ends | {"of_kind": kind}
     conditions = [f"{identity} IN ({' UNION ALL '.join(each)})"]
     conditions += [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(by.others).items()]
     return Narrowed(" AND ".join(conditions), bound)
 
 
+def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str = "") -> Narrowed | None:
+    """The statement for the ids of the newest records with a word, `:limit` of each that will do; None for several.
+
+    `rest` is what else must hold: a statement without what it selects, up to where it names the id of a record. Then
+    they are looked for among the newest `:among` with each word, and there may be others behind these.
+    """
+    words = [] if sought.others else [_beginning(rows, kind, prefix) for prefix in sought.first]
+    if not words or max(map(len, words)) >= _MOST_WORDS:
+        return None
+    # All there are: so many of the newest with each of them are enough.
+    named = _bound([*chain.from_iterable(words)])
+    each = [f"SELECT id FROM ({_newest(name, after, rest)} LIMIT :limit) AS newest_{name}" for name in named]
+    nothing = f"SELECT record_id AS id {_OF_KIND} AND 1 = 0"
+    return Narrowed(" UNION ALL ".join(each) or nothing, named | {"of_kind": kind})
+
+
+def _newest(name: str, after: str | None, rest: str) -> str:
+    behind, order = " AND record_id < :after" if after else "", "ORDER BY record_id DESC"
+    having = f"{_OF_KIND} AND word = :{name}{behind}"
+    if not rest:
+        return f"SELECT record_id AS id {having} {order}"
+    last = f"SELECT record_id AS id {having} {order} LIMIT 1 OFFSET :among"
+    # With an offset, for the same reason as below.
+    holds = f"EXISTS (SELECT 1 {rest} = search_word.record_id LIMIT 1 OFFSET 0)"
+    return f"SELECT record_id AS id {having} AND record_id > ({no_further(last)}) AND {holds} {order}"
+
+
 def _counted(rows: Handle, kind: str, prefix: str, most: int) -> int:
-    row = rows.one(_COUNTED, of_kind=kind, prefix=prefix, end=end_of(prefix), most=most)
-    return int(row[0] or 0) if row else 0
+    row = rows.one(_COUNTED, of_kind=kind, prefix=prefix, end=end_of(prefix), last=most - 1)
+    return most if row is None or row[0] is None else int(row[0])
 
 
+_BEGINS = f"{_OF_KIND} AND word >= :prefix AND word < :end"
+# So many are stepped over, which is less work than to count them.
 _COUNTED = (
-    f"SELECT count(*) FROM (SELECT 1 AS one {_OF_KIND} AND word >= :prefix AND word < :end LIMIT :most) AS counted"
+    f"SELECT CASE WHEN EXISTS (SELECT 1 {_BEGINS} LIMIT 1 OFFSET :last) THEN NULL ELSE (SELECT count(*) {_BEGINS}) END"
 )
 
 

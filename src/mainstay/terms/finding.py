@@ -1,17 +1,65 @@
 """What records of one kind are found by: their words, and those of them that give nothing away to whoever asks."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
 from mainstay.ledger import search as words
-from mainstay.ledger.search import Narrowed, Span
+from mainstay.ledger.search import Narrowed
 from mainstay.terms.listed import FoundBy, Own
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Shown
 from mainstay.terms.wire import column_names
-from mainstay.values.search import looked_for, marked_number
+from mainstay.values.search import Sought, looked_for, marked_number
+
+
+class Span(NamedTuple):
+    """What a page is looked for among: records behind one, and whether they are the newest of all that will do."""
+
+    after: str | None = None
+    newest: bool = False
+    # What else must hold of each: a statement without what it selects.
+    rest: str = ""
+
+
+class Way(NamedTuple):
+    """A way to the records with such words: a condition on them, or the statement for the ids of the newest."""
+
+    found: Narrowed
+    newest: bool = False
+    # Whether the words say which records are looked at at all; else each is asked for its words.
+    driven: bool = True
+    # Whether it leaves none out; else only a page that it fills is right.
+    whole: bool = True
+
+
+class Asking(NamedTuple):
+    """What a page is asked for by: its order, behind which record, whose sight, and what holds of each record."""
+
+    order: str
+    after: str | None
+    own: Own | None
+    conditions: tuple[str, ...]
+    bound: dict[str, Value]
+    # Or the statement for the ids of all that will do.
+    newest: str = ""
+
+    def by(self, way: Way) -> "Asking":
+        """The same of the records that are found in a way."""
+        bound = self.bound | way.found.bound
+        if way.newest:
+            return self._replace(newest=way.found.condition, bound=bound)
+        return self._replace(conditions=(*self.conditions, way.found.condition), bound=bound)
+
+
+def limited(needed: int) -> dict[str, Value]:
+    """How many records are needed, and among how many of the newest with a word they are looked for."""
+    return {"limit": needed, "among": _FOR_EACH * needed}
+
+
+_FOR_EACH = 4
 
 
 @dataclass(frozen=True)
@@ -51,28 +99,37 @@ class Finding:
             words.hidden(self.prefix): frozenset[str]().union(*hidden),
         }
 
-    def narrowed(
-        self, rows: Handle, text: str, own: Own | None, span: Span, may: Callable[[Right], bool]
-    ) -> tuple[Narrowed, bool]:
-        """What narrows a page to the records with such words; and whether the words say which are looked at at all."""
+    def ways(self, rows: Handle, text: str, own: Own | None, span: Span, may: Callable[[Right], bool]) -> Iterator[Way]:
+        """The ways to the records with such words; the last one leaves none out."""
         sought, identity = looked_for(text), f"{self.table}.id"
         if sought is None:
-            return Narrowed("1 = 0", {}), False
+            yield Way(Narrowed("1 = 0", {}), driven=False)
+            return
+        openly = self._openly(rows, sought, may)
+        plain = span.newest and not (span.rest or openly.condition)
+        if plain and (newest := words.newest(rows, self.prefix, sought, span.after)):
+            yield Way(newest, newest=True)
+            return
         # What few records have says which; where many have it, each is asked for its words.
-        driver = words.driver(rows, self.prefix, sought, span, own=own is not None)
-        driven = driver is not None
+        driver = words.driver(rows, self.prefix, sought, own=own is not None)
         if driver is not None:
-            found = words.driven(identity, self.prefix, driver, span)
-        else:
-            found = words.having(identity, self.prefix, sought)
-        conditions, bound = [found.condition], found.bound
-        if own and own.granted and not driven:
-            conditions.append(own.reach(self.table, " AND id < :after" if span.after else ""))
+            yield Way(_both(words.driven(identity, self.prefix, driver), openly))
+            return
+        # Whoever sees many sees many of the newest with a word, so that a page of them is soon found.
+        if span.newest and span.rest and _sees_many(rows, own):
+            rest = " AND ".join(filter(None, (span.rest, openly.condition, identity)))
+            if newest := words.newest(rows, self.prefix, sought, span.after, rest):
+                yield Way(newest._replace(bound=newest.bound | openly.bound), newest=True, whole=False)
+        having = words.having(identity, self.prefix, sought)
+        if own and own.granted:
+            having = _both(having, Narrowed(own.reach(self.table, " AND id < :after" if span.after else ""), {}))
+        yield Way(_both(having, openly), driven=False)
+
+    def _openly(self, rows: Handle, sought: Sought, may: Callable[[Right], bool]) -> Narrowed:
+        """What someone is not shown does not give itself away by what it is found by either."""
         if not all(map(may, self._needed.values())) and words.is_hidden(rows, self.prefix, sought):
-            # What someone is not shown does not give itself away by what it is found by either.
-            openly = words.having(identity, self.prefix, sought, openly=True)
-            conditions, bound = [*conditions, openly.condition], bound | openly.bound
-        return Narrowed(" AND ".join(conditions), bound), driven
+            return words.having(f"{self.table}.id", self.prefix, sought, openly=True)
+        return Narrowed("", {})
 
     def numbered(self, rows: Handle, number: str) -> str | None:
         """The id of the one record whose number this is, without its zeros or letters; None if several could be."""
@@ -97,3 +154,21 @@ class Finding:
 
     def _told(self, record: Kept, column: str) -> Value:
         return record.row[column_names(self.shown).index(column)]
+
+
+def _both(one: Narrowed, other: Narrowed) -> Narrowed:
+    return Narrowed(" AND ".join(filter(None, (one.condition, other.condition))), one.bound | other.bound)
+
+
+def sight_of_many(rows: Handle, own: Own | None) -> Own | None:
+    """What limits someone in a list: what is theirs is looked up if it is little, and else asked of each record."""
+    if own is None or not own.within:
+        return own
+    return own.asked_of_each if any(rows.one(sql) for sql in own.many) else own
+
+
+def _sees_many(rows: Handle, own: Own | None) -> bool:
+    if own and own.granted:
+        return any(rows.one(sql) for sql in own.many)
+    # Of few, the ids are looked up; of many, each row is asked.
+    return own is None or bool(own.each and not own.within)

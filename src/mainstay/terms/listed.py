@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from mainstay.ledger.search import no_further
 from mainstay.terms.rights import Right
 
 NEWEST = "newest"
@@ -70,9 +71,11 @@ class Own:
         return self.each or f"{self.column} = :me"
 
     @property
-    def counted(self) -> tuple[str, ...]:
-        """The statements by which it is found out whether they are many, the cheapest first."""
-        return (self.through, self.within) if self.through else (self.within,)
+    def many(self) -> list[str]:
+        """The statements by which it is found out whether they are many, the cheapest first: then one gives a row."""
+        mine = f"SELECT id FROM {self.granted} WHERE organisation_id = :organisation AND person_id = :me"
+        ids = [mine] if self.granted else filter(None, (self.through, self.within))
+        return [f"{each} LIMIT 1 OFFSET {LOOKED_UP - 1}" for each in ids]
 
     @property
     def asked_of_each(self) -> "Own":
@@ -83,7 +86,7 @@ class Own:
         """The condition that a record is among the newest of what is granted, so many that no more are looked at."""
         mine = f"FROM {self.granted} WHERE organisation_id = :organisation AND person_id = :me{behind}"
         last = f"SELECT id {mine} ORDER BY id DESC LIMIT 1 OFFSET {LOOKED_AT}"
-        return f"{table}.id > coalesce(({last}), '')"
+        return f"{table}.id > ({no_further(last)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,33 +115,54 @@ class Selection:
     source: str
     tenant: str
 
+    def among(self, narrowed: Sequence[str], own: Own | None) -> str:
+        """The records for which all this holds, as far as someone sees them: a statement without what it selects."""
+        return f"FROM {self._source(own)} WHERE {' AND '.join(self._conditions(narrowed, own))}"
+
     def statements(
         self, selected: str, narrowed: Sequence[str], order: Order, own: Own | None, *, behind: bool
     ) -> Statements:
         """Those for what is selected of the records for which all this holds, as far as someone sees them."""
         granted = own is not None and bool(own.granted)
-        tenant = f"{self.table}.{self.tenant} = :organisation"
-        mine = [f"{self.table}.person_id = :me" if granted else own.holds(self.table)] if own else []
         # Asked of an expression where nothing is walked, for the same reason as it is sorted by one.
         told = f"{self.table}.{order.column}" if order.walks else f"({self.table}.{order.column} || '')"
         present = [f"{told} IS NOT NULL"] if order.nullable else []
-        conditions = [tenant, *mine, *filter(None, narrowed), *present]
+        conditions = [*self._conditions(narrowed, own), *present]
         if not granted and order.walks:
             page = self._page(selected, self.source, conditions, order, behind=behind)
             return Statements(page, self._count(self.source, conditions, order))
         # What is granted stands in for the table, under its name, until the page is cut; only then is each fetched. So
         # is what has to be sorted: many may have been found, of which a page shows few.
-        source = f"{own.granted} AS {self.table}" if own and granted else self.source
+        source = self._source(own)
         keys = [order.column] if order.column == "id" else [order.column, "id"]
         # With a column that is in no index: one that has all the rest would be read instead of what was found.
         columns = keys if granted else [*keys, "version"]
         cut = self._page(", ".join(f"{self.table}.{key}" for key in columns), source, conditions, order, behind=behind)
         direction = " DESC" if order.descending else ""
-        page = (
-            f"SELECT {selected} FROM ({cut}) AS cut JOIN {self.source} ON {tenant} AND {self.table}.id = cut.id"
-            f" ORDER BY {', '.join(f'cut.{key}{direction}' for key in keys)}"
-        )
+        page = self._fetched(selected, cut, [f"cut.{key}{direction}" for key in keys])
         return Statements(page, self._count(source, conditions, order))
+
+    def newest(self, selected: str, ids: str) -> Statements:
+        """Those for the newest of the records whose ids a statement gives, perhaps twice; it knows who sees them."""
+        each = f"SELECT DISTINCT id FROM ({ids}) AS found"
+        page = self._fetched(selected, f"{each} ORDER BY id DESC LIMIT :limit", ["cut.id DESC"])
+        return Statements(page, f"SELECT count(*) FROM ({each} LIMIT :limit) AS counted")
+
+    def _fetched(self, selected: str, cut: str, keys: Sequence[str]) -> str:
+        """What is selected of the records of a page that was cut, in its order."""
+        fetched = f"({cut}) AS cut JOIN {self.source} ON {self._tenant} AND {self.table}.id = cut.id"
+        return f"SELECT {selected} FROM {fetched} ORDER BY {', '.join(keys)}"
+
+    @property
+    def _tenant(self) -> str:
+        return f"{self.table}.{self.tenant} = :organisation"
+
+    def _source(self, own: Own | None) -> str:
+        return f"{own.granted} AS {self.table}" if own and own.granted else self.source
+
+    def _conditions(self, narrowed: Sequence[str], own: Own | None) -> list[str]:
+        mine = [f"{self.table}.person_id = :me" if own.granted else own.holds(self.table)] if own else []
+        return [self._tenant, *mine, *filter(None, narrowed)]
 
     def _page(self, selected: str, source: str, narrowed: Sequence[str], order: Order, *, behind: bool) -> str:
         column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
@@ -162,5 +186,5 @@ class Selection:
         direction = " DESC" if order.descending else ""
         keys = [order.column] if order.column == "id" else [order.column, "id"]
         walked = f" ORDER BY {', '.join(f'{self.table}.{key}{direction}' for key in keys)}" if order.walks else ""
-        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)}{walked} LIMIT :most"
+        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)}{walked} LIMIT :limit"
         return f"SELECT count(*) FROM ({found}) AS found"

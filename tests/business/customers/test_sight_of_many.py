@@ -9,7 +9,6 @@ from mainstay.business.customers.operations import get_customer, list_customers
 from mainstay.business.customers.places import list_contacts, list_sites
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.records.search import search
-from mainstay.kernel import listing
 from mainstay.kernel.operation import Operation
 from mainstay.ledger import search as words
 from mainstay.terms import listed
@@ -58,22 +57,25 @@ def test_what_is_asked_of_each_record_is_what_would_be_looked_up(
     told = everything(furnished, role)
     assert any(told.values())
     assert not any(name in str(told) for name in STRANGE)
-    monkeypatch.setattr(listing, "LOOKED_UP", 1)
+    monkeypatch.setattr(listed, "LOOKED_UP", 1)
     assert everything(furnished, role) == told
 
 
+@pytest.mark.parametrize("alike", [0, 12], ids=["along the list", "by the newest first"])
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 def test_a_word_of_very_many_finds_what_a_rare_one_would(
-    furnished: Cast, role: Role, monkeypatch: pytest.MonkeyPatch
+    furnished: Cast, role: Role, alike: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = everything(furnished, role)
-    for bound in ("_SCANNED", "_SCANNED_OF_SEVERAL", "_SCANNED_FOR_OWN", "_MOST_WORDS"):
-        monkeypatch.setattr(words, bound, 0)
+    for bound in ("_SCANNED", "_SCANNED_OF_SEVERAL", "_SCANNED_FOR_OWN"):
+        monkeypatch.setattr(words, bound, 1)
+    monkeypatch.setattr(words, "_MOST_WORDS", alike)
+    monkeypatch.setattr(listed, "LOOKED_UP", 1)
     assert everything(furnished, role) == told
 
 
 def test_of_very_many_jobs_the_newest_are_looked_at(furnished: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "_SCANNED_FOR_OWN", 0)
+    monkeypatch.setattr(words, "_SCANNED_FOR_OWN", 1)
     monkeypatch.setattr(listed, "LOOKED_AT", 2)
     first = furnished.perform(list_jobs, Role.MEMBER, text="property")["data"]
     assert [job["number"] for job in first] == ["J-0006", "J-0005"]

@@ -181,11 +181,11 @@ def test_no_more_is_read_than_is_looked_at(crowd: Cast, operation: Operation, gi
             assert rows_read(crowd, statement, generic=generic) <= most, statement.sql
 
 
-def rows_read(cast: Cast, statement: Statement, *, generic: bool) -> int:
+def rows_read(cast: Cast, statement: Statement, role: Role = Role.OFFICE, *, generic: bool) -> int:
     """How many rows the busiest step of a statement read, planned for its values or for any."""
     bound = {name: value for name, value in statement.given.items() if name not in {"organisation", "me"}}
     with cast.stage.database.reading(cast.organisation) as rows:
-        rows.me = cast.people[Role.OFFICE]
+        rows.me = cast.people[role]
         # As where the tables are too large to be read whole.
         rows.run("SET LOCAL enable_seqscan = off")
         rows.run(f"SET LOCAL plan_cache_mode = 'force_{'generic' if generic else 'custom'}_plan'")
@@ -206,7 +206,58 @@ def test_someone_with_few_jobs_is_not_kept_waiting_by_the_many(crowd: Cast, text
     found, statements = run(crowd, search, Role.MEMBER, text=text)
     assert [hit["title"] for hit in found["hits"] if hit["object"] == "job"] == ["J-0001 Replace the boiler"]
     if crowd.stage.database.engine == "postgresql":
-        assert max(rows_read(crowd, statement, generic=True) for statement in statements) <= SCANNED_FOR_OWN
+        assert (
+            max(rows_read(crowd, statement, Role.MEMBER, generic=True) for statement in statements) <= SCANNED_FOR_OWN
+        )
+
+
+# The numbers of those of the jobs that someone sees: of all times, only of long ago, and few.
+OWNED = [range(3, MANY, 3), range(1, 1001), range(1000, MANY, 1000)]
+
+
+@pytest.fixture(params=OWNED, ids=["of all times", "of long ago", "few"])
+def owned(crowd: Cast, request: pytest.FixtureRequest) -> Iterator[range]:
+    """Those that a subcontractor sees, among ten thousand that have the same word."""
+    numbers: range = request.param
+    person = crowd.people[Role.SUBCONTRACTOR]
+    copied = "status, stage, priority, customer_id"
+    with crowd.stage.database.changing(crowd.organisation) as rows:
+        rows.run(
+            f"INSERT INTO own_job (organisation_id, person_id, id, assigned, {copied})"
+            f" {SERIES} SELECT :organisation, :person, job.id, 1, {copied}"
+            f" FROM series JOIN job ON job.organisation_id = :organisation AND job.id = {identity(crowd, 'job')}"
+            f" WHERE n >= {numbers.start} AND n < {numbers.stop} AND (n - {numbers.start}) % {numbers.step} = 0",
+            person=person,
+        )
+    yield numbers
+    with crowd.stage.database.changing(crowd.organisation) as rows:
+        rows.run("DELETE FROM own_job WHERE organisation_id = :organisation AND person_id = :person", person=person)
+
+
+@pytest.mark.parametrize("text", ["boiler", "boil"])
+def test_of_a_common_word_people_see_all_that_is_theirs(crowd: Cast, owned: range, text: str) -> None:
+    seen: list[int] = []
+    after: dict[str, str] = {}
+    while True:
+        envelope = Envelope("r", actions=True)
+        answer = crowd.answer(list_jobs, Role.SUBCONTRACTOR, envelope, text=text, limit=100, **after)
+        page = orjson.loads(answer.body)
+        assert page["count"] == min(len(owned), COUNTED)
+        seen += [int(job["id"][-26:]) for job in page["data"]]
+        if not page["hasMore"]:
+            break
+        after = {"startingAfter": page["data"][-1]["id"]}
+    assert seen == [*reversed(owned)]
+
+
+@pytest.mark.usefixtures("owned")
+@pytest.mark.only_on("postgresql")
+def test_nobody_waits_for_what_is_theirs_among_what_is_not(crowd: Cast) -> None:
+    _, statements = run(crowd, list_jobs, Role.SUBCONTRACTOR, text="boiler")
+    for statement in statements:
+        for generic in (False, True):
+            read = rows_read(crowd, statement, Role.SUBCONTRACTOR, generic=generic)
+            assert read <= SCANNED_FOR_OWN, statement.sql
 
 
 def test_what_a_statement_is_given_is_bound(crowd: Cast) -> None:
