@@ -158,6 +158,8 @@ class SqliteDatabase:
         except AttributeError:
             connection = self._open()
             connection.execute("PRAGMA query_only = ON")
+            # Twice as much as usual: all that the overview of a large firm reads has room and is not read anew.
+            connection.execute("PRAGMA cache_size = -4000")
             self._threads.connection = connection
         return connection
 
