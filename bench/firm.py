@@ -69,6 +69,8 @@ _STATES: dict[Status, int] = {
     "closed": 22,
     "cancelled": 3,
 }
+# Of the jobs of the one with few, in any firm; for the first, which is looked at, something is planned.
+_OF_FEW: tuple[Status, ...] = ("open", "open", "enquiry", "inProgress", "onHold", "done", *("closed",) * 3, "cancelled")
 _HOURS = ("approved",) * 14 + ("draft", "draft", "submitted", "submitted", "submitted", "rejected")
 _ACTS = 600
 _ON_LEAVE = 3
@@ -171,9 +173,9 @@ class _Making:
         self.customers = [self._customer(number) for number in range(self.size // JOBS_OF_EACH)]
         self.states = [state for state, count in _STATES.items() for _ in range(count)] * (self.size // 50)
         self.chance.shuffle(self.states)
-        # Something is planned for the job that is looked at.
-        first = self.states.index("open")
-        self.states[0], self.states[first] = self.states[first], self.states[0]
+        for number, state in zip(self.shared, _OF_FEW, strict=True):
+            other = self.states.index(state, number)
+            self.states[number], self.states[other] = state, self.states[number]
         visits = list(self._visits())
         self._jobs(visits)
         for job, values in visits:
@@ -281,17 +283,20 @@ class _Making:
             self._job(number, coming.get(number, []))
 
     def _job(self, number: int, coming: Sequence[str]) -> None:
-        told, state, (customer, site) = demo_words.job(self.chance), self.states[number], self.customer_of(number)
+        # The jobs of the one with few are alike in any firm: as many are late, or urgent, or about a boiler.
+        which, behind = divmod(number, self.size // FEW)
+        turn, chance = (number, self.chance) if behind else (which, Random(which))
+        told, state, (customer, site) = demo_words.job(chance), self.states[number], self.customer_of(number)
         stage, next_action = stage_of(Standing(state, told["billing"], len(coming)))
-        due = self.today + timedelta(days=number * 7 % 360 - 180)
+        due = self.today + timedelta(days=turn * 7 % 360 - 180)
         seen = {
             "status": state,
             "stage": stage,
-            "priority": ("low", "normal", "normal", "high", "urgent")[number % 11 % 5],
+            "priority": ("low", "normal", "normal", "high", "urgent")[turn % 11 % 5],
             "customer_id": customer.id,
             "site_id": site.id,
-            "lead_person_id": None if number % 7 == 0 else self.crew[number * 11 % CREW],
-            "due_on": None if number % 13 == 0 else due.isoformat(),
+            "lead_person_id": None if turn % 7 == 0 else self.crew[turn * 11 % CREW],
+            "due_on": None if turn % 13 == 0 else due.isoformat(),
         }
         assigned = [self.few] * (number % (self.size // FEW) == 0) + [self.many] * (number % OF < MANY)
         about = {

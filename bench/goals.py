@@ -104,7 +104,6 @@ RATIOS = (
 
 _MOST_MEGABYTES = 100
 _MOST_MILLISECONDS = 40
-_MOST_BOUNDED_MILLISECONDS = 10
 
 
 def judge_sending(rounds: Sequence[Sending]) -> list[Verdict]:
@@ -145,23 +144,12 @@ def judge_pages(rounds: Sequence[Round]) -> list[Verdict]:
 
 
 def judge_flatness(readings: Sequence[Flatness]) -> list[Verdict]:
-    """Of all readings, the one that grows most counts, and of those that are bounded instead, the slowest.
-
-    There is nothing to judge where none was measured.
-    """
-    growths = [reading.growth for reading in readings if not reading.bounded]
-    bounded = [reading.large / 1000 for reading in readings if reading.bounded]
-    return [
-        *_judge_worst(f"{len(growths)} readings: the most one grows", growths, MOST_GROWTH),
-        *_judge_worst(f"{len(bounded)} with a bound: the slowest, ms", bounded, _MOST_BOUNDED_MILLISECONDS),
-    ]
-
-
-def _judge_worst(text: str, measured: Sequence[float], most: float) -> list[Verdict]:
-    if not measured:
+    """Of all readings, the one that grows most counts; there is nothing to judge where none was measured."""
+    growths = [reading.growth for reading in readings]
+    if not growths:
         return []
-    worst = max(measured)
-    return [replace(_verdict(text, measured, most=most), measured=worst, met=worst <= most)]
+    verdict = _verdict(f"{len(growths)} readings: the most one grows", growths, most=MOST_GROWTH)
+    return [replace(verdict, measured=max(growths), met=max(growths) <= MOST_GROWTH)]
 
 
 def judge_memory(megabytes: Sequence[float]) -> Verdict:

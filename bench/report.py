@@ -104,13 +104,9 @@ def _show_flatness(readings: Sequence[Flatness]) -> None:
         return
     title = f"what grows most, {SMALL:,} to {LARGE:,} of each kind"
     print(f"\n{title:58}{'CPU µs':>9}{'then':>9}{'times':>9}")
-    flat, bounded = ([one for one in readings if one.bounded == bound] for bound in (False, True))
-    for one in flat[:_WORST]:
+    for one in readings[:_WORST]:
         print(f"{one.name:58}{one.small:9.0f}{one.large:9.0f}{one.growth:9.2f}")
-    print(f"{sum(one.growth > MOST for one in flat)} of {len(flat)} readings grow to more than {MOST:g} times.")
-    print("Bounded instead: two words, a common word among one's own or counted for a page, and the overview's sums:")
-    for one in bounded[:_WORST]:
-        print(f"{one.name:58}{one.small:9.0f}{one.large:9.0f}{one.growth:9.2f}")
+    print(f"{sum(one.growth > MOST for one in readings)} of {len(readings)} readings grow to more than {MOST:g} times.")
 
 
 _WORST = 6
