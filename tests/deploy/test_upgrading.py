@@ -26,6 +26,7 @@ STEPS_SINCE = (
     "0044_who_took_over_at_scale",
     "0045_letters_as_typed",
     "0046_what_changed",
+    "0047_words_with_apostrophes",
 )
 
 

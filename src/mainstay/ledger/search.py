@@ -4,7 +4,7 @@ Each kind of record has its own; what is found stays as cheap among a hundred th
 because no more is looked at than is needed.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class Driver(NamedTuple):
 
     # Beginnings of words, any of which will do.
     beginnings: tuple[str, ...]
-    others: tuple[str, ...]
+    others: tuple[tuple[str, ...], ...]
 
 
 class Narrowed(NamedTuple):
@@ -85,10 +85,8 @@ def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) ->
     """The condition that the record of this column has such words, asked of each record; or has them openly."""
     mark, but = ("open_", _NOT_HIDDEN) if openly else ("", "")
     bound: dict[str, Value] = {"hidden_kind": hidden(kind)} if openly else {"of_kind": kind}
-    first, others = _bound(sought.first).items(), _bound(sought.others).items()
-    either = [_has(identity, f"{mark}first_{name}", str(prefix), bound, but) for name, prefix in first]
-    each = [_has(identity, f"{mark}other_{name}", str(prefix), bound, but) for name, prefix in others]
-    return Narrowed(" AND ".join([f"({' OR '.join(either)})", *each]), bound)
+    each = _has_each(identity, f"{mark}having", sought.words, bound, but)
+    return Narrowed(" AND ".join(each), bound)
 
 
 def no_further(last: str) -> str:
@@ -103,7 +101,7 @@ def hidden(kind: str) -> str:
 
 def is_hidden(rows: Handle, kind: str, sought: Sought) -> bool:
     """Whether some record of a kind has any such word hidden, so that it matters whether others have theirs openly."""
-    return any(_counted(rows, hidden(kind), prefix, most=1) for prefix in (*sought.first, *sought.others))
+    return any(_counted(rows, hidden(kind), prefix, most=1) for prefix in chain.from_iterable(sought.words))
 
 
 _NOT_HIDDEN = (
@@ -117,16 +115,16 @@ def driver(rows: Handle, kind: str, sought: Sought, *, own: bool) -> Driver | No
 
     Then whoever asks walks along the records, many of which will do, and asks each for its words.
     """
-    most = _SCANNED_FOR_OWN if own else _SCANNED_OF_SEVERAL if sought.others else _SCANNED
-    rarest, fewest = sought.first, sum(_counted(rows, kind, prefix, most) for prefix in sought.first)
-    for prefix in sought.others:
+    first, *others = sought.words
+    most = _SCANNED_FOR_OWN if own else _SCANNED_OF_SEVERAL if others else _SCANNED
+    rarest, fewest = first, sum(_counted(rows, kind, prefix, most) for prefix in first)
+    for word in others:
         # No further than it matters: what as many have is no rarer.
-        if fewest and (found := _counted(rows, kind, prefix, fewest)) < fewest:
-            rarest, fewest = (prefix,), found
+        if fewest and (found := sum(_counted(rows, kind, prefix, fewest) for prefix in word)) < fewest:
+            rarest, fewest = word, found
     if fewest >= most:
         return None
-    others = tuple(prefix for prefix in (*sought.first, *sought.others) if prefix not in rarest)
-    return Driver(rarest if fewest else (), others)
+    return Driver(rarest if fewest else (), tuple(word for word in sought.words if word is not rarest))
 
 
 def driven(identity: str, kind: str, by: Driver) -> Narrowed:
@@ -138,7 +136,7 @@ def driven(identity: str, kind: str, by: Driver) -> Narrowed:
     ends: dict[str, Value] = {f"{name}_end": end_of(str(prefix)) for name, prefix in named.items()}
     bound = named | ends | {"of_kind": kind}
     conditions = [f"{identity} IN ({' UNION ALL '.join(each)})"]
-    conditions += [_has(identity, f"other_{name}", str(prefix), bound) for name, prefix in _bound(by.others).items()]
+    conditions += _has_each(identity, "other", by.others, bound)
     return Narrowed(" AND ".join(conditions), bound)
 
 
@@ -148,7 +146,8 @@ def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str
     `rest` is what else must hold: a statement without what it selects, up to where it names the id of a record. Then
     they are looked for among the newest `:among` with each word, and there may be others behind these.
     """
-    words = [] if sought.others else [_beginning(rows, kind, prefix) for prefix in sought.first]
+    first, *others = sought.words
+    words = [] if others else [_beginning(rows, kind, prefix) for prefix in first]
     if not words or max(map(len, words)) >= _MOST_WORDS:
         return None
     # All there are: so many of the newest with each of them are enough.
@@ -184,6 +183,17 @@ _COUNTED = (
 def _beginning(rows: Handle, kind: str, prefix: str) -> list[str]:
     """The first words that begin like this."""
     return [str(word) for (word,) in rows.all(_BEGINNING, of_kind=kind, prefix=prefix, end=end_of(prefix))]
+
+
+def _has_each(
+    identity: str, mark: str, words: Sequence[tuple[str, ...]], bound: dict[str, Value], but: str = ""
+) -> list[str]:
+    """The conditions that a record has each of these words, in any of its spellings."""
+    each, names = [], iter(_NAMES)
+    for word in words:
+        any_of = [_has(identity, f"{mark}_{next(names)}", prefix, bound, but) for prefix in word]
+        each.append(any_of[0] if len(any_of) == 1 else f"({' OR '.join(any_of)})")
+    return each
 
 
 def _has(identity: str, name: str, prefix: str, bound: dict[str, Value], but: str = "") -> str:

@@ -6,8 +6,9 @@ beginning, `-` the same from its end, backwards, `#` the number of a record with
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, NamedTuple
+from unicodedata import normalize
 
 from pydantic import AfterValidator, StringConstraints
 
@@ -22,6 +23,12 @@ MOST_KEPT = 200
 SHORTEST = 2
 
 _WORD = re.compile(r"[^\W_]+")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['\N{RIGHT SINGLE QUOTATION MARK}](?=[^\W\d_])")
+# How letters with marks are written by those who do not have them: `Mueller`, `Soerensen`, `Aarhus`. Two letters stand
+# for one only within a word: at its end they are mostly what they seem, and after some letters always.
+_SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_TWO_FOR_ONE = re.compile(r"(?<![aeiougq])(?:([aou])e|(a)a)(?=[bcdfghjklmnprstvwxz])")
+_SHORTEST_SPELT_OUT = 5
 _PHONE = re.compile(r"[0-9\s()+./-]+")
 _DIGIT = re.compile("[0-9]")
 # Fewer digits are no number of a phone but one of a house or a year.
@@ -36,8 +43,9 @@ _LONGEST_CODE = 3
 
 
 def words_of_text(text: str | None) -> set[str]:
-    """The plain words of a text."""
-    return {word[:LONGEST_WORD] for word in _WORD.findall(folded(text or ""))}
+    """The plain words of a text; what has an apostrophe in it also as one, as many type it: `O'Brien` as `obrien`."""
+    plain = folded(text or "")
+    return {word[:LONGEST_WORD] for word in (*_WORD.findall(plain), *_WORD.findall(_APOSTROPHE.sub("", plain)))}
 
 
 def words_of_address(address: str | None) -> set[str]:
@@ -97,13 +105,12 @@ def kept_words(*words: Iterable[str]) -> frozenset[str]:
 
 
 class Sought(NamedTuple):
-    """What a record must have to be found: a word that begins with any of the first, and one with each of the others.
+    """What a record must have to be found: for each of these, a word that begins with any of its spellings.
 
     The first is what is likely to be rare.
     """
 
-    first: tuple[str, ...]
-    others: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...]
 
 
 # An amount as countries write it: what stands between its thousands, its decimals behind a comma, and what it is in.
@@ -119,19 +126,28 @@ def looked_for(text: str) -> Sought | None:
     text = _plainly(text)
     if digits := _dialled(text):
         if _is_international(text, digits) and len(digits) >= _LAST:
-            return Sought((f"-{digits[: -_LAST - 1 : -1]}",))
+            return Sought(((f"-{digits[: -_LAST - 1 : -1]}",),))
         # A number begins behind its zeros, and ends with them; a few digits may as well be the number of a job.
         begins = (f"+{digits}",) if len(digits) >= _FEWEST_BEGINNING else ()
         ends = "".join(_DIGIT.findall(text))[::-1]
         plain = (text.strip(),) if text.strip().isdecimal() else ()
-        return Sought((*begins, f"-{ends}", *plain))
-    words: dict[str, None] = {}
-    for piece in folded(text).split():
-        address = piece.removeprefix("mailto:").strip(_AROUND_ADDRESS)
-        found = [f"@{address}"] if "@" in piece else _WORD.findall(piece)
-        words |= dict.fromkeys(word[:LONGEST_WORD] for word in found)
+        return Sought(((*begins, f"-{ends}", *plain),))
+    words: dict[str, tuple[str, ...]] = {}
+    for piece in text.split():
+        address = folded(piece).removeprefix("mailto:").strip(_AROUND_ADDRESS)
+        found = [(f"@{address}"[:LONGEST_WORD],)] if "@" in piece else _spellings(piece)
+        words |= {word[0]: word for word in found}
     longest_first = sorted(list(words)[:MOST_WORDS], key=len, reverse=True)
-    return Sought((longest_first[0],), tuple(longest_first[1:])) if longest_first else None
+    return Sought(tuple(words[word] for word in longest_first)) if longest_first else None
+
+
+def _spellings(piece: str) -> Iterator[tuple[str, ...]]:
+    """Each word of a piece of text, and after it how others write the same."""
+    plain = _WORD.findall(folded(piece))
+    spelt_out = _WORD.findall(folded(normalize("NFC", piece.casefold()).translate(_SPELT_OUT)))
+    for word, longer in zip(plain, spelt_out, strict=True):
+        shorter = _TWO_FOR_ONE.sub(r"\1\2", word) if len(word) >= _SHORTEST_SPELT_OUT else word
+        yield tuple(dict.fromkeys(spelling[:LONGEST_WORD] for spelling in (word, longer, shorter)))
 
 
 def distance_from(text: str) -> Callable[[str], int]:
@@ -146,7 +162,7 @@ def distance_from(text: str) -> Callable[[str], int]:
         def has(prefix: str) -> bool:
             return any(word.startswith(prefix) for word in words)
 
-        return 2 if sought and any(map(has, sought.first)) and all(map(has, sought.others)) else 3
+        return 2 if sought and all(any(map(has, word)) for word in sought.words) else 3
 
     return distance
 

@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 
 from cast import Cast
-from mainstay.business.customers.operations import archive_customer, update_customer
+from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.records.search import search
@@ -72,6 +72,19 @@ def test_letters_that_few_have_on_their_keys_are_found_in_either_spelling(cast: 
     a_customer(cast, "Søren Łódź", email="thor@łódź.example", reference="Ærø")
     a_customer(cast, "Lodging")
     assert [hit["title"] for hit in cast.perform(search, Role.OFFICE, text=text)["hits"]] == ["Søren Łódź"]
+
+
+@pytest.mark.parametrize(
+    "text", ["obrien", "O'Brien", "Joerg Kaefer", "jorg kafer", "Jörg obrien", "kaefer o'b", "Mueller Joerg"]
+)
+def test_names_are_found_as_people_type_them(cast: Cast, text: str) -> None:
+    named = a_customer(cast, "Jörg Käfer O'Brien-Müller")
+    # Each has a part of it, and none all.
+    for other in ("Jörg Brienz", "Käfer", "Mueller"):
+        a_customer(cast, other)
+    hits = cast.perform(search, Role.OFFICE, text=text)["hits"]
+    assert [hit["id"] for hit in hits] == [named]
+    assert [one["id"] for one in cast.perform(list_customers, Role.OFFICE, text=text)["data"]] == [named]
 
 
 def test_a_hit_says_what_it_is_and_where_it_is_seen(cast: Cast) -> None:
