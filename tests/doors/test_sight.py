@@ -109,10 +109,12 @@ def questions(office: Office, viewer: Viewer) -> list[str]:
 
 
 def opened(office: Office, viewer: Viewer, visiting: Visit, address: str) -> int:
-    """Open a page, which tells nothing that it must not; its status."""
+    """Open a page, or the one that it leads to, which tells nothing that it must not; its status."""
     answer = visiting.get(address)
     assert (address, office.hidden.told(viewer, answer.text, unquote_plus(address))) == (address, [])
     assert (address, answer.status_code < 500) == (address, True)
+    if answer.status_code == 303:
+        return opened(office, viewer, visiting, answer.headers["Location"])
     return answer.status_code
 
 

@@ -39,7 +39,7 @@ class Home:
         """Where they are."""
         return [
             Route("GET", "/", self.desk.signed_in(self.show)),
-            *form_at("/today/{visit}", self.desk.signed_in(self.go_on), "/"),
+            *form_at("/today/{visit}", self.desk.signed_in(self.go_on), "/schedule/visits/{visit}"),
             *form_at("/organisation", self.desk.signed_in(self.choose), "/"),
             Route("GET", "/changelog", self.changelog),
         ]

@@ -8,7 +8,7 @@ from mainstay.backing.database import EVERY
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.founding import FoundingPages
 from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.pages.door import Route, form_at
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import sessions, signing_in, tickets
@@ -28,7 +28,7 @@ class SignIn:
         return [
             Route("GET", "/sign-in", self.show),
             Route("POST", "/sign-in", self.sign_in),
-            *form_at("/sign-out", self.sign_out, "/"),
+            Route("POST", "/sign-out", self.sign_out),
         ]
 
     async def show(self, request: Request, _: Mapping[str, str]) -> Response:
