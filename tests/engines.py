@@ -22,10 +22,8 @@ ENGINES = ("sqlite", "postgresql")
 
 _numbers = itertools.count(1)
 _ROLE = "mainstay_app"
-# What makes a commit wait for the disk. A server whose data nobody needs again does without; and without a look, in
-# turn, at each of the hundreds of databases that tests leave behind.
+# What makes a commit wait for the disk. A server whose data nobody needs again does without.
 _DURABILITY = ("fsync", "synchronous_commit", "full_page_writes")
-_TIDYING = ("autovacuum",)
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def start_postgresql(folder: Path, *, durable: bool = False) -> PostgresServer:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(_ROLE)))
         if not durable:
-            for setting in _DURABILITY + _TIDYING:
+            for setting in _DURABILITY:
                 connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
             connection.execute("SELECT pg_reload_conf()")
     return PostgresServer(url)
