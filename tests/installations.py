@@ -18,6 +18,7 @@ class Installations:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._templates: dict[tuple[str, tuple[str, ...]], Settings] = {}
 
     @cached_property
     def postgresql(self) -> PostgresServer:
@@ -28,37 +29,36 @@ class Installations:
         """An installation whose database has not even tables."""
         return _settings(folder, self.postgresql.new_database() if engine == "postgresql" else None)
 
+    def bare(self, engine: str, folder: Path) -> Settings:
+        """An installation whose database has its tables, and nothing in them: what an empty one is once opened."""
+        return self._copied(self._template(engine), folder)
+
     def furnished(self, engine: str, folder: Path) -> Settings:
         """An installation in which the cast has accounts, and nothing has happened yet."""
-        if engine == "postgresql":
-            return _settings(folder, self.postgresql.new_database(self._template))
+        return self._copied(self._template(engine, *EMAILS.values()), folder)
+
+    def _template(self, engine: str, *accounts: str) -> Settings:
+        """What is copied where these have accounts."""
+        if (engine, accounts) not in self._templates:
+            folder = self._folder / f"{engine} where {len(accounts)} have accounts"
+            settings = self.bare(engine, folder) if accounts else self.empty(engine, folder)
+            stage = open_stage(settings)
+            open_accounts(stage, *accounts)
+            stage.database.close()
+            self._templates[engine, accounts] = settings
+        return self._templates[engine, accounts]
+
+    def _copied(self, template: Settings, folder: Path) -> Settings:
+        if template.database:
+            return _settings(folder, self.postgresql.new_database(template.database))
         settings = _settings(folder, None)
         copied = DataFolder(settings.data)
         copied.make()
-        shutil.copyfile(self._template_file, copied.database)
+        shutil.copyfile(DataFolder(template.data).database, copied.database)
         return settings
-
-    @cached_property
-    def _template(self) -> str:
-        settings = self.empty("postgresql", self._folder / "template of postgresql")
-        _furnish(settings)
-        assert settings.database
-        return settings.database
-
-    @cached_property
-    def _template_file(self) -> Path:
-        settings = self.empty("sqlite", self._folder / "template of sqlite")
-        _furnish(settings)
-        return DataFolder(settings.data).database
 
 
 def _settings(folder: Path, database: str | None) -> Settings:
     # Registrations are limited by address; a trusted proxy lets a test come from several.
     loopback = (ipaddress.ip_network("127.0.0.1"),)
     return replace(read_settings({}), data=folder / "data", database=database, workers=2, trusted_proxies=loopback)
-
-
-def _furnish(settings: Settings) -> None:
-    stage = open_stage(settings)
-    open_accounts(stage, *EMAILS.values())
-    stage.database.close()

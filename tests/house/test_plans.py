@@ -119,11 +119,11 @@ def askings(operation: Operation, role: Role, last: str, needed: dict[str, objec
 
 def listed(trial: Trial, operation: Operation, role: Role) -> list[Statement]:
     trial.database.statements.clear()
-    last = LAST[operation.name](trial.open, role)
+    last, actor = LAST[operation.name](trial.open, role), trial.open.cast.actor(role)
     for given in askings(operation, role, last, trial.open.input(operation)):
         for actions in (False, True):
             envelope = Envelope("req_1", actions=actions)
-            trial.stage.perform(operation, trial.open.cast.actor(role), orjson.dumps(given), envelope)
+            trial.stage.perform(operation, actor, orjson.dumps(given), envelope)
     return list({statement.sql: statement for statement in trial.database.statements}.values())
 
 

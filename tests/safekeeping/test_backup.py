@@ -33,6 +33,12 @@ def empty(keepsake: Keepsake, engine: str, tmp_path: Path) -> Settings:
     return keepsake.installations.empty(engine, tmp_path / "empty")
 
 
+@pytest.fixture
+def bare(keepsake: Keepsake, engine: str, tmp_path: Path) -> Settings:
+    """A place that was opened before: its tables are there already, which takes long to make, and nothing in them."""
+    return keepsake.installations.bare(engine, tmp_path / "bare")
+
+
 def backed_up(settings: Settings, path: Path) -> Path:
     outcome = command(settings, "backup", str(path), "--json").outcome
     assert outcome["file"] == str(path)
@@ -100,7 +106,7 @@ def test_a_backup_under_load_has_everything_that_was_acknowledged(
         else:
             pytest.fail("nothing was done while a backup was made")
 
-    target = keepsake.installations.empty(engine, tmp_path / "restored")
+    target = keepsake.installations.bare(engine, tmp_path / "restored")
     assert command(target, "restore", str(path), "--json").outcome["sound"] is True
 
     there = {identity for (identity,) in rows_of(target, "SELECT id FROM job")}
@@ -109,7 +115,7 @@ def test_a_backup_under_load_has_everything_that_was_acknowledged(
     assert command(keepsake.settings, "check", "--json").outcome["sound"] is True
 
 
-def test_a_backup_is_of_one_moment(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
+def test_a_backup_is_of_one_moment(keepsake: Keepsake, bare: Settings, tmp_path: Path) -> None:
     made: list[str] = []
     database = connect(keepsake.settings)
     with keepsake.opened() as exhibit:
@@ -123,16 +129,16 @@ def test_a_backup_is_of_one_moment(keepsake: Keepsake, empty: Settings, tmp_path
         take(source, tmp_path / "backup", system_clock(), NAMED_IN, make_a_job)
     database.close()
 
-    assert command(empty, "restore", str(tmp_path / "backup"), "--json").outcome["sound"] is True
+    assert command(bare, "restore", str(tmp_path / "backup"), "--json").outcome["sound"] is True
 
     assert len(made) == 1
     for table, column in (("job", "id"), ("audit_record", "record_id"), ("search_word", "record_id")):
-        assert rows_of(empty, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0]) == []
+        assert rows_of(bare, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0]) == []
         assert rows_of(keepsake.settings, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0])
 
 
 def test_visits_that_were_let_overlap_come_back_in_any_order(
-    keepsake: Keepsake, empty: Settings, tmp_path: Path
+    keepsake: Keepsake, bare: Settings, tmp_path: Path
 ) -> None:
     with keepsake.opened() as exhibit:
         plan(exhibit.cast, times=("09:00", "10:00"))
@@ -142,7 +148,7 @@ def test_visits_that_were_let_overlap_come_back_in_any_order(
 
     path = backed_up(keepsake.settings, tmp_path / "backup")
 
-    assert command(empty, "restore", str(path), "--json").outcome["sound"] is True
+    assert command(bare, "restore", str(path), "--json").outcome["sound"] is True
 
 
 def test_a_restored_place_is_guarded_as_any_other(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
@@ -183,7 +189,7 @@ def test_a_file_is_never_written_over(keepsake: Keepsake, tmp_path: Path) -> Non
     assert told.endswith("nowhere/backup: No such file or directory.")
 
 
-def test_a_lost_file_is_told_of_and_the_rest_is_kept(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
+def test_a_lost_file_is_told_of_and_the_rest_is_kept(keepsake: Keepsake, bare: Settings, tmp_path: Path) -> None:
     ((name,),) = rows_of(keepsake.settings, "SELECT DISTINCT logo FROM organisation")
     open_files(keepsake.settings).path(name).unlink()
 
@@ -191,15 +197,15 @@ def test_a_lost_file_is_told_of_and_the_rest_is_kept(keepsake: Keepsake, empty: 
 
     assert (ended.code, ended.errors.count("\n")) == (1, 1)
     assert f'"missing":["{name}"]' in ended.output
-    restored = command(empty, "restore", str(tmp_path / "backup"), "--json")
+    restored = command(bare, "restore", str(tmp_path / "backup"), "--json")
     assert restored.code == 1
     assert f"has the file {name}, which cannot be read" in restored.output
-    assert rows_of(empty, "SELECT id FROM organisation") == rows_of(keepsake.settings, "SELECT id FROM organisation")
+    assert rows_of(bare, "SELECT id FROM organisation") == rows_of(keepsake.settings, "SELECT id FROM organisation")
 
 
-def test_people_are_told_how_far_it_is(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
+def test_people_are_told_how_far_it_is(keepsake: Keepsake, bare: Settings, tmp_path: Path) -> None:
     path = str(tmp_path / "backup")
-    made, restored = command(keepsake.settings, "backup", path), command(empty, "restore", path)
+    made, restored = command(keepsake.settings, "backup", path), command(bare, "restore", path)
     for ended in (made, restored):
         assert ended.code == 0
         assert "table job: " in ended.errors
@@ -210,32 +216,32 @@ def test_people_are_told_how_far_it_is(keepsake: Keepsake, empty: Settings, tmp_
 SECRET = "x" * 40
 
 
-def test_the_secret_comes_back_or_is_asked_for(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
+def test_the_secret_comes_back_or_is_asked_for(keepsake: Keepsake, bare: Settings, tmp_path: Path) -> None:
     kept = DataFolder(keepsake.settings.data).secret
     kept.write_text("a secret that was made once, of many letters")
     of_file = str(backed_up(keepsake.settings, tmp_path / "of file"))
     by_setting = str(backed_up(replace(keepsake.settings, secret=SECRET), tmp_path / "by setting"))
-    there = DataFolder(empty.data)
+    there = DataFolder(bare.data)
 
-    assert "Set it to what it was" in command(empty, "restore", by_setting, "--json").refusal
-    other = command(replace(empty, secret="y" * 40), "restore", by_setting, "--json").refusal
+    assert "Set it to what it was" in command(bare, "restore", by_setting, "--json").refusal
+    other = command(replace(bare, secret="y" * 40), "restore", by_setting, "--json").refusal
     assert other.startswith("MAINSTAY_SECRET is another secret")
     there.secret.write_text("another")
-    assert "Take it away first" in command(empty, "restore", of_file, "--json").refusal
+    assert "Take it away first" in command(bare, "restore", of_file, "--json").refusal
     there.secret.unlink()
-    assert rows_of(empty, "SELECT id FROM organisation") == []
+    assert rows_of(bare, "SELECT id FROM organisation") == []
 
-    assert command(empty, "restore", of_file, "--json").outcome["sound"] is True
+    assert command(bare, "restore", of_file, "--json").outcome["sound"] is True
     assert there.secret.read_bytes() == kept.read_bytes()
     assert stat.S_IMODE(there.secret.stat().st_mode) == 0o600
 
 
-def test_a_secret_that_a_setting_gives_is_in_no_backup(keepsake: Keepsake, empty: Settings, tmp_path: Path) -> None:
+def test_a_secret_that_a_setting_gives_is_in_no_backup(keepsake: Keepsake, bare: Settings, tmp_path: Path) -> None:
     path = backed_up(replace(keepsake.settings, secret=SECRET), tmp_path / "backup")
     assert SECRET.encode() not in path.read_bytes()
-    outcome = command(replace(empty, secret=SECRET), "restore", str(path), "--json").outcome
+    outcome = command(replace(bare, secret=SECRET), "restore", str(path), "--json").outcome
     assert outcome["sound"] is True
-    assert not DataFolder(empty.data).secret.exists()
+    assert not DataFolder(bare.data).secret.exists()
 
 
 ORGANISATION = (
