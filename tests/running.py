@@ -1,7 +1,9 @@
 """The product as tests speak to it over HTTP: as processes of its own here, within the test's process in `inside`."""
 
+import atexit
 import os
 import secrets
+import shutil
 import signal
 import socket
 import ssl
@@ -13,10 +15,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import httpx2
 
+from mainstay.backing.folder import DataFolder
 from mainstay.settings import Settings, environment_of
 
 START_SECONDS = 120.0
@@ -104,8 +108,10 @@ def start_server(settings: Settings, *, files: int | None = None, **environment:
 @contextmanager
 def start_command(settings: Settings, command: list[str], environment: Mapping[str, str]) -> Iterator[ServerProcess]:
     """Run a command that serves these settings until the block ends."""
-    log = settings.data / f"server-{settings.port}.log"
-    settings.data.mkdir(parents=True, exist_ok=True)
+    log, folder = settings.data / f"server-{settings.port}.log", DataFolder(settings.data)
+    folder.make()
+    if not folder.templates.exists():
+        folder.templates.symlink_to(_translated(), target_is_directory=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -118,6 +124,14 @@ def start_command(settings: Settings, command: list[str], environment: Mapping[s
         # Also when its first process has ended: none of the others outlives the test.
         with suppress(ProcessLookupError):
             running.kill()
+
+
+@cache
+def _translated() -> Path:
+    """What templates of pages are translated to, by the first server of this process: it is a third of a start."""
+    folder = mkdtemp(prefix="mainstay-templates-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def free_port() -> int:
