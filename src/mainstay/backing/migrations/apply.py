@@ -46,7 +46,7 @@ def migrate(database: WholeDatabase, last: int | None = None) -> list[str]:
         raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
     wanted = [step for step in steps if newest < step.number <= (known if last is None else last)]
     at_once = [wanted] if newest == 0 else [[step] for step in wanted]
-    return [name for steps in at_once for name in _apply(database, steps)]
+    return [name for some in at_once for name in _apply(database, some)]
 
 
 def steps_for(engine: str) -> list[Step]:

@@ -32,10 +32,8 @@ def form_at(path: str, view: View, page: str) -> list[Route]:
     """An address that only takes a form: whoever opens it, or loads a refusal again, finds the page of the form."""
 
     async def lead(request: Request, at: Mapping[str, str]) -> Response:
-        words, there = (
-            query_words(request),
-            page.format_map({name: quote(value, safe="") for name, value in at.items()}),
-        )
+        there = page.format_map({name: quote(value, safe="") for name, value in at.items()})
+        words = query_words(request)
         return see_other(f"{there}?{urlencode(words)}" if words else there)
 
     return [Route("POST", path, view), Route("GET", path, lead)]
