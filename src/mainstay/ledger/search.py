@@ -89,11 +89,6 @@ def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) ->
     return Narrowed(" AND ".join(each), bound)
 
 
-def no_further(last: str) -> str:
-    """The id that a statement gives, or what comes before any, in a form that PostgreSQL looks up behind its fences."""
-    return f"SELECT coalesce(max(id), '') FROM ({last}) AS last"
-
-
 def hidden(kind: str) -> str:
     """The kind under which those words of a record stand once more that it has nowhere in what everyone sees of it."""
     return f"{kind} hidden"
@@ -162,10 +157,11 @@ def _newest(name: str, after: str | None, rest: str) -> str:
     having = f"{_OF_KIND} AND word = :{name}{behind}"
     if not rest:
         return f"SELECT record_id AS id {having} {order}"
-    last = f"SELECT record_id AS id {having} {order} LIMIT 1 OFFSET :among"
+    # The last of them, or what comes before any, in a form that PostgreSQL looks up behind its fences.
+    last = f"SELECT coalesce(max(id), '') FROM (SELECT record_id AS id {having} {order} LIMIT 1 OFFSET :among) AS last"
     # With an offset, for the same reason as below.
     holds = f"EXISTS (SELECT 1 {rest} = search_word.record_id LIMIT 1 OFFSET 0)"
-    return f"SELECT record_id AS id {having} AND record_id > ({no_further(last)}) AND {holds} {order}"
+    return f"SELECT record_id AS id {having} AND record_id > ({last}) AND {holds} {order}"
 
 
 def _counted(rows: Handle, kind: str, prefix: str, most: int) -> int:

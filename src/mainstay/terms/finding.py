@@ -120,10 +120,7 @@ class Finding:
             rest = " AND ".join(filter(None, (span.rest, openly.condition, identity)))
             if newest := words.newest(rows, self.prefix, sought, span.after, rest):
                 yield Way(newest._replace(bound=newest.bound | openly.bound), newest=True, whole=False)
-        having = words.having(identity, self.prefix, sought)
-        if own and own.granted:
-            having = _both(having, Narrowed(own.reach(self.table, " AND id < :after" if span.after else ""), {}))
-        yield Way(_both(having, openly), driven=False)
+        yield Way(_both(words.having(identity, self.prefix, sought), openly), driven=False)
 
     def _openly(self, rows: Handle, sought: Sought, may: Callable[[Right], bool]) -> Narrowed:
         """What someone is not shown does not give itself away by what it is found by either."""

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from mainstay.ledger.search import no_further
 from mainstay.terms.rights import Right
 
 NEWEST = "newest"
 # So far lists are counted; of more, it is said that there are more.
 COUNTED = 100
-# So many of one's own are looked up and sorted at most, and so many looked at for what they say.
-LOOKED_UP, LOOKED_AT = 400, 2000
+# So many of one's own are looked up and sorted at most.
+LOOKED_UP = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +80,6 @@ class Own:
     def asked_of_each(self) -> "Own":
         """The same, where each row is asked whether it is theirs."""
         return replace(self, within="") if self.within else self
-
-    def reach(self, table: str, behind: str) -> str:
-        """The condition that a record is among the newest of what is granted, so many that no more are looked at."""
-        mine = f"FROM {self.granted} WHERE organisation_id = :organisation AND person_id = :me{behind}"
-        last = f"SELECT id {mine} ORDER BY id DESC LIMIT 1 OFFSET {LOOKED_AT}"
-        return f"{table}.id > ({no_further(last)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,9 +134,9 @@ def looked_for(text: str) -> Sought | None:
         return Sought(((*begins, f"-{ends}", *plain),))
     words: dict[str, tuple[str, ...]] = {}
     for piece in text.split():
-        plain = folded(piece)
-        address = plain.removeprefix("mailto:").strip(_AROUND_ADDRESS)
-        found = [(f"@{address}"[:LONGEST_WORD],)] if "@" in plain else _spellings(piece)
+        written = folded(piece)
+        address = written.removeprefix("mailto:").strip(_AROUND_ADDRESS)
+        found = [(f"@{address}"[:LONGEST_WORD],)] if "@" in written else _spellings(piece)
         words |= {word[0]: word for word in found}
     longest_first = sorted(list(words)[:MOST_WORDS], key=len, reverse=True)
     return Sought(tuple(words[word] for word in longest_first)) if longest_first else None

@@ -74,16 +74,6 @@ def test_a_word_of_very_many_finds_what_a_rare_one_would(
     assert everything(furnished, role) == told
 
 
-def test_of_very_many_jobs_the_newest_are_looked_at(furnished: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "_SCANNED_FOR_OWN", 1)
-    monkeypatch.setattr(listed, "LOOKED_AT", 2)
-    first = furnished.perform(list_jobs, Role.MEMBER, text="property")["data"]
-    assert [job["number"] for job in first] == ["J-0006", "J-0005"]
-    # Where the list goes on, it is looked on from there.
-    more = furnished.perform(list_jobs, Role.MEMBER, text="property", startingAfter=first[-1]["id"])["data"]
-    assert [job["number"] for job in more] == ["J-0004", "J-0003"]
-
-
 def test_one_record_is_asked_whose_it_is(furnished: Cast) -> None:
     for customer in furnished.perform(list_customers)["data"]:
         if customer["name"].split()[0] in OWN:

@@ -250,6 +250,17 @@ def test_of_a_common_word_people_see_all_that_is_theirs(crowd: Cast, owned: rang
     assert seen == [*reversed(owned)]
 
 
+@pytest.mark.parametrize("owned", OWNED[:1], indirect=True)
+def test_what_is_old_is_found_among_thousands_of_one_s_own(crowd: Cast, owned: range) -> None:
+    with crowd.stage.database.changing(crowd.organisation) as rows:
+        for number in range(1, SCANNED_FOR_OWN + 100):
+            write(rows, "job", f"job_{number:026}", {"attic"})
+    page, _ = run(crowd, list_jobs, Role.SUBCONTRACTOR, text="attic boiler", limit=100)
+    assert page["hasMore"] is True
+    last = [number for number in owned if number < SCANNED_FOR_OWN + 100]
+    assert [int(job["id"][-26:]) for job in page["data"]] == [*reversed(last)][:100]
+
+
 @pytest.mark.usefixtures("owned")
 @pytest.mark.only_on("postgresql")
 def test_nobody_waits_for_what_is_theirs_among_what_is_not(crowd: Cast) -> None:
