@@ -12,7 +12,7 @@ from cast import Cast, assemble, passing
 from engines import PostgresServer, engines_of, with_durability, without_durability
 from hashing import cheap_passwords, dear_passwords
 from inside import open_inside
-from installations import Installations
+from installations import Installations, Opened
 from mainstay.kernel.perform import Stage
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
@@ -128,11 +128,18 @@ def cast(stage: Stage) -> Iterator[Cast]:
 
 
 @pytest.fixture
-def alone(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Cast]:
-    """The only organisation of an installation, with no server and no worker beside it."""
-    stage = open_stage(installations.furnished(engine, tmp_path))
-    yield assemble(stage)
+def opened(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Opened]:
+    """An installation that no other test has, with no server and no worker beside it."""
+    settings = installations.furnished(engine, tmp_path)
+    stage = open_stage(settings)
+    yield Opened(settings, stage)
     stage.database.close()
+
+
+@pytest.fixture
+def alone(opened: Opened) -> Cast:
+    """The only organisation of an installation."""
+    return assemble(opened.stage)
 
 
 @pytest.fixture

@@ -2,15 +2,39 @@
 
 import ipaddress
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import cast as known_as
 
 from cast import EMAILS, open_accounts
 from engines import PostgresServer, start_postgresql
+from mainstay.backing.database import WholeDatabase
 from mainstay.backing.folder import DataFolder
+from mainstay.catalogue import PROOFS
+from mainstay.kernel.perform import Stage
+from mainstay.safekeeping.checking import check
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_stage
+from mainstay.staging import open_files, open_stage
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An installation in which something is done."""
+
+    settings: Settings
+    stage: Stage
+
+    @property
+    def database(self) -> WholeDatabase:
+        """Its database, also where no organisation is meant."""
+        return known_as("WholeDatabase", self.stage.database)
+
+    def flaws(self, at: datetime) -> dict[str, object]:
+        """What the proofs find wrong with its books, by their names."""
+        found = check(self.database, open_files(self.settings), at, PROOFS)
+        return {one.proof.name: one.flaws for one in found if one.flaws}
 
 
 class Installations:

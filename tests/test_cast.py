@@ -3,20 +3,15 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import cast as known_as
 
 import pytest
 
 import cast
 from evidence import contents
-from installations import Installations
-from mainstay.backing.database import WholeDatabase
-from mainstay.catalogue import PROOFS
+from installations import Opened
 from mainstay.kernel.perform import Stage
-from mainstay.safekeeping.checking import check
 from mainstay.settings import Settings
-from mainstay.staging import open_files, open_stage
+from mainstay.staging import open_stage
 from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text
 
@@ -25,18 +20,14 @@ THEN = FIRST + timedelta(days=40, seconds=1)
 
 
 def test_what_is_copied_is_what_operations_make_and_its_books_are_sound(
-    engine: str, installations: Installations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cast, "_firsts", [])
-    settings = installations.furnished(engine, tmp_path)
-    stage = open_stage(settings)
-    made, copied, again = (_added(stage, at) for at in (FIRST, THEN, FIRST))
+    made, copied, again = (_added(opened.stage, at) for at in (FIRST, THEN, FIRST))
     assert sum(map(len, made.values())) > 40
     assert copied == made
     assert again == made
-    found = check(known_as("WholeDatabase", stage.database), open_files(settings), THEN, PROOFS)
-    assert {one.proof.name: one.flaws for one in found if one.flaws} == {}
-    stage.database.close()
+    assert opened.flaws(THEN) == {}
 
 
 def test_where_they_have_no_accounts_yet_operations_open_them(fresh_settings: Settings) -> None:

@@ -1,24 +1,19 @@
 """The step by which what was kept with letters of few languages is found, and ordered, by those that people type."""
 
-from pathlib import Path
 from typing import Any
-from typing import cast as known_as
 
 import pytest
 
 from cast import Cast, assemble
 from earlier import open_before
-from installations import Installations
+from installations import Opened
 from mainstay.backing.database import EVERY, WholeDatabase
 from mainstay.backing.migrations.apply import migrate, steps_for
 from mainstay.business.customers.operations import list_customers
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import invite_person
 from mainstay.business.records.search import search
-from mainstay.catalogue import PROOFS
-from mainstay.safekeeping.checking import check
 from mainstay.settings import Settings
-from mainstay.staging import open_files, open_stage
 from mainstay.terms.rights import Role
 from mainstay.values import words
 from mainstay.values.moments import system_clock
@@ -100,17 +95,14 @@ def _keep(database: WholeDatabase, organisation: str) -> None:
 
 
 def test_what_was_made_before_is_found_in_either_spelling_and_the_books_are_sound(
-    engine: str, installations: Installations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = installations.furnished(engine, tmp_path)
-    stage = open_stage(settings)
-    database = known_as("WholeDatabase", stage.database)
     with monkeypatch.context() as earlier:
         earlier.setattr(words, "_AS_TYPED", {})
-        cast = assemble(stage)
+        cast = assemble(opened.stage)
         made = _furnish(cast)
     assert _found(cast, "lodz") == []
-    with database.migrating() as handle:
+    with opened.database.migrating() as handle:
         STEP.run(handle)
     for text in ("lodz", "Łódź", "LODZ soren", "søren aerovej"):
         assert _found(cast, text) == [made["customer"], made["job"], made["site"]], text
@@ -120,11 +112,9 @@ def test_what_was_made_before_is_found_in_either_spelling_and_the_books_are_soun
     assert _found(cast, "w77 ærø") == [made["long"]]
     # What the field is not shown is hidden from it as before, and what it is shown as well is not.
     assert [_found_by_field(cast, text) for text in ("ostersoen", "kobenhavn")] == [[], [made["job"]]]
-    found = check(database, open_files(settings), system_clock(), PROOFS)
-    assert {one.proof.name: one.flaws for one in found if one.flaws} == {}
+    assert opened.flaws(system_clock()) == {}
     ordered = cast.perform(list_customers, order="name")["data"]
     assert [customer["name"] for customer in ordered] == ["Calder", "Søren Łódź", "Zabel"]
-    stage.database.close()
 
 
 def _furnish(cast: Cast) -> dict[str, str]:

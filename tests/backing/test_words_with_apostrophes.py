@@ -1,19 +1,13 @@
 """The step by which what was kept with an apostrophe is found without it as well."""
 
 import re
-from pathlib import Path
-from typing import cast as known_as
 
 import pytest
 
 from cast import assemble
-from installations import Installations
-from mainstay.backing.database import WholeDatabase
+from installations import Opened
 from mainstay.backing.migrations.apply import steps_for
 from mainstay.business.records.search import search
-from mainstay.catalogue import PROOFS
-from mainstay.safekeeping.checking import check
-from mainstay.staging import open_files, open_stage
 from mainstay.terms.rights import Role
 from mainstay.values import search as words
 from mainstay.values.moments import system_clock
@@ -23,14 +17,11 @@ from trade import a_customer, a_job, work_off
 
 
 def test_what_was_made_before_is_found_as_one_word_and_the_books_are_sound(
-    engine: str, installations: Installations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = installations.furnished(engine, tmp_path)
-    stage = open_stage(settings)
-    database = known_as("WholeDatabase", stage.database)
     with monkeypatch.context() as earlier:
         earlier.setattr(words, "_APOSTROPHE", re.compile("(?!)"))
-        cast = assemble(stage)
+        cast = assemble(opened.stage)
         plain, marked = a_customer(cast, "Calder"), a_customer(cast, "Aoife O'Brien")
         job = a_job(cast, plain, title="The landlord\N{RIGHT SINGLE QUOTATION MARK}s boiler")["id"]
         work_off(cast)
@@ -39,12 +30,10 @@ def test_what_was_made_before_is_found_as_one_word_and_the_books_are_sound(
         return [hit["id"] for hit in cast.perform(search, Role.OFFICE, text=text)["hits"]]
 
     assert [found("obrien"), found("landlords")] == [[], []]
-    with database.migrating() as handle:
+    with opened.database.migrating() as handle:
         STEP.run(handle)
         left = handle.all("SELECT payload FROM outbox WHERE kind = 'reword_record' ORDER BY payload")
     assert left == [(f'{{"record":"{record}"}}',) for record in (marked, job)]
     work_off(cast)
     assert [found("obrien"), found("landlords")] == [[marked], [job]]
-    flaws = check(database, open_files(settings), system_clock(), PROOFS)
-    assert {one.proof.name: one.flaws for one in flaws if one.flaws} == {}
-    stage.database.close()
+    assert opened.flaws(system_clock()) == {}

@@ -45,7 +45,10 @@ _LONGEST_CODE = 3
 def words_of_text(text: str | None) -> set[str]:
     """The plain words of a text; what has an apostrophe in it also as one, as many type it: `O'Brien` as `obrien`."""
     plain = folded(text or "")
-    return {word[:LONGEST_WORD] for word in (*_WORD.findall(plain), *_WORD.findall(_APOSTROPHE.sub("", plain)))}
+    words, joined = _WORD.findall(plain), _APOSTROPHE.sub("", plain)
+    if joined != plain:
+        words += _WORD.findall(joined)
+    return {word[:LONGEST_WORD] for word in words}
 
 
 def words_of_address(address: str | None) -> set[str]:

@@ -137,8 +137,7 @@ def _files(_desk: Desk, _guest: Guest, listed: Listed) -> dict[str, Any]:
 def _history(desk: Desk, guest: Guest, listed: Listed) -> dict[str, Any]:
     # Written down in this order, unless it was brought over from elsewhere.
     acts = sorted(listed, key=lambda one: one["at"], reverse=True)
-    operations = {operation.name: operation for operation in desk.catalogue.operations}
-    return {"timeline": [_act(guest, one, operations.get(one["operation"])) for one in acts]}
+    return {"timeline": [_act(guest, one, desk.operations.get(one["operation"])) for one in acts]}
 
 
 def _act(guest: Guest, one: Record, operation: Operation | None) -> dict[str, Any]:

@@ -155,7 +155,7 @@ _BECAME = {"change_job_status": "Job", "set_visit_status": "Visit"}
 def told(name: str, given: Mapping[str, Any], fields: Sequence[str] = ()) -> str:
     """An act in words: `Visit planned`, `Job: in progress`, `Hours rejected: Which job was it?`.
 
-    Where someone saved what they had filled in, with the fields that are different since: `Details changed: due date`.
+    Where someone saved what they had filled in, with the fields that are different since: `Details changed: due`.
     """
     outcome, reason = _outcome(name, given), given.get("reason")
     if fields and outcome.endswith(_FILLED_IN):
