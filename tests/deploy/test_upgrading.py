@@ -27,6 +27,7 @@ STEPS_SINCE = (
     "0045_letters_as_typed",
     "0046_what_changed",
     "0047_words_with_apostrophes",
+    "0048_deliveries_in_order",
 )
 
 

@@ -15,6 +15,7 @@ from dispatching import (
 )
 from evidence import contents
 from mainstay.terms.wire import to_json
+from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.cycle import LEASE, NO_EVENT
 from mainstay.webhooks.endpoints import delete_webhook, pause_webhook, resume_webhook, rotate_webhook_secret
@@ -66,6 +67,20 @@ def test_everything_is_taken_in_the_order_in_which_it_fell_due(desk: Desk, cast:
         desk.hand_in(*sendings)
     # The four that are taken at once are handed over in the order in which they were made.
     assert sent == [later[0], *first, later[1]]
+
+
+def test_what_fell_due_at_once_is_taken_in_the_order_in_which_it_was_made(desk: Desk, cast: Cast) -> None:
+    webhook = trusted_webhook(cast)
+    made = [new_id("delivery") for _ in range(9)]
+    lying = put_deliveries(cast, webhook, 9, desk.clock())
+    with cast.stage.database.changing(cast.organisation) as rows:
+        # As they lie in the table, the first of them are the last.
+        for was, identity in zip(lying, reversed(made), strict=True):
+            rows.run(
+                "UPDATE delivery SET id = :id WHERE organisation_id = :organisation AND id = :was", id=identity, was=was
+            )
+    sendings = desk.take()
+    assert [sending.delivery for sending in sendings] == made[:4]
 
 
 def test_a_test_event_is_sent_with_the_body_it_was_kept_with(desk: Desk, cast: Cast) -> None:

@@ -216,7 +216,7 @@ class Cycle:
         rows = self._rows.all(
             "UPDATE delivery SET status = 'sending', due_at = :leased, attempts = attempts + 1"
             " WHERE organisation_id = :owner AND id IN (SELECT id FROM delivery WHERE organisation_id = :owner"
-            " AND webhook_id = :webhook AND due_at <= :at ORDER BY due_at LIMIT :room)"
+            " AND webhook_id = :webhook AND due_at <= :at ORDER BY due_at, id LIMIT :room)"
             " RETURNING id, event_id, test_body, attempts, retries",
             owner=webhook.organisation,
             webhook=webhook.id,
