@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -16,8 +17,6 @@ _WRITTEN = re.compile(
     r"(?P<offset>[Zz]|[+-][0-9]{2}:[0-9]{2})?",
     re.ASCII,
 )
-
-_MINUTE = "%Y-%m-%dT%H:%M"
 
 
 def _check(text: str) -> str:
@@ -58,9 +57,11 @@ def read_wall_time(text: str, zone: str) -> datetime:
         raise ValueError(_instead(shown, zone)) from None
 
 
+# Much begins and ends when something else does, and a page writes of each several times.
+@lru_cache(4096)
 def wall_text(moment: str, zone: str) -> str:
     """A moment as the clocks of a place show it: `2026-11-15T10:30`."""
-    return parse_moment(moment).astimezone(ZoneInfo(zone)).strftime(_MINUTE)
+    return parse_moment(moment).astimezone(ZoneInfo(zone)).replace(tzinfo=None).isoformat("T", "minutes")
 
 
 def _instead(shown: datetime, zone: str) -> str:

@@ -161,13 +161,13 @@ def _people(ctx: Context, usual: WorkingHours, days: _Range, visits: list[Visit]
     rows = ctx.rows.all(f"{_PERSON} AND status = 'active'{mine} ORDER BY name_folded, id LIMIT {_MOST_PEOPLE}")
     planned = {visit.person_id for visit in visits if visit.person_id} - {str(row[0]) for row in rows}
     others = among(ctx.rows, f"{_PERSON} AND id IN {THESE}", planned)
-    own, away = own_hours(ctx), _away(ctx, days)
+    own, away, usually = own_hours(ctx), _away(ctx, days), _works(usual, days)
     return [
         OnDuty(
             id=str(identity),
             name=str(name),
             colour=str(colour) if colour else None,
-            works=_works(own.get(str(identity), usual), days),
+            works=_works(own[str(identity)], days) if str(identity) in own else usually,
             away=away.get(str(identity), []),
         )
         for identity, name, colour in (*rows, *sorted(others, key=lambda row: str(row[1])))

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.words import clock, long_day
-from mainstay.values.moments import beginning_of, local_date, moment_text, parse_moment
+from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
 
@@ -109,7 +109,7 @@ class Week:
         """The dates, and a row for each person with what is on each of them."""
         ends = [moment_text(beginning_of(day, self._zone)) for day in (*self._days, self._days[-1] + timedelta(days=1))]
         dates = [
-            (day, {"date": day.isoformat(), "words": long_day(day)}, span)
+            ({"date": day.isoformat(), "words": long_day(day)}, span)
             for day, span in zip(self._days, pairwise(ends), strict=True)
         ]
         return {
@@ -124,11 +124,11 @@ class Week:
                     "cells": [
                         {
                             **told,
-                            "items": self._by_cell.get((person["id"], day), []),
+                            "items": self._by_cell.get((person["id"], told["date"]), []),
                             "away": [_leave(one, self._zone) for one in person["away"] if _touches(one, span)],
                             "off": bool(person["id"]) and not any(_touches(one, span) for one in person["works"]),
                         }
-                        for day, told, span in dates
+                        for told, span in dates
                     ],
                 }
                 for person in self._people
@@ -142,7 +142,7 @@ class Week:
             items = [
                 item | {"person": names.get(person, "")}
                 for (person, on), found in self._by_cell.items()
-                if on == day
+                if on == day.isoformat()
                 for item in found
             ]
             yield {"words": long_day(day), "items": sorted(items, key=lambda item: str(item["order"]))}
@@ -156,13 +156,13 @@ class Week:
         return [self.first + timedelta(days=number) for number in range(7)]
 
     @cached_property
-    def _by_cell(self) -> dict[tuple[str, date], list[Shown]]:
+    def _by_cell(self) -> dict[tuple[str, str], list[Shown]]:
         """What is shown, by person and date in the organisation's zone."""
-        cells: dict[tuple[str, date], list[Shown]] = {}
+        cells: dict[tuple[str, str], list[Shown]] = {}
         for visit in self.found["visits"]:
-            on = visit["on"]
-            day = date.fromisoformat(on) if on else local_date(parse_moment(visit["startsAt"]), self._zone)
-            cells.setdefault((visit["personId"] or "", day), []).append(_item(visit) | _taken(visit, self._zone))
+            taken = _taken(visit, self._zone)
+            on = visit["on"] or taken["from"].partition("T")[0]
+            cells.setdefault((visit["personId"] or "", on), []).append(_item(visit) | taken)
         return cells
 
     @property
@@ -191,9 +191,11 @@ _FIRST, _LAST = date(2000, 2, 1), date(2099, 11, 30)
 
 def _item(visit: Mapping[str, Any]) -> Shown:
     """A visit as it stands on a board."""
-    zone = visit["timeZone"]
-    local = parse_moment(visit["startsAt"]).astimezone(ZoneInfo(zone)) if visit["startsAt"] else None
-    when = f"{local:%H:%M}\N{EN DASH}{clock(visit['endsAt'], zone)}" if local else "Any time"
+    day, when = visit["on"], "Any time"
+    if visit["startsAt"]:
+        zone = visit["timeZone"]
+        day, _, begins = wall_text(visit["startsAt"], zone).partition("T")
+        when = f"{begins}\N{EN DASH}{clock(visit['endsAt'], zone)}"
     return {
         "id": visit["id"],
         "path": f"/schedule/visits/{visit['id']}",
@@ -203,7 +205,7 @@ def _item(visit: Mapping[str, Any]) -> Shown:
         "status": visit["status"],
         # Nearly all are planned: only what is not needs to be said.
         "state": None if visit["status"] == "planned" else words_of(visit["status"]),
-        "date": local.date().isoformat() if local else visit["on"],
+        "date": day,
         "order": visit["startsAt"] or "",
         "movable": visit["movable"],
         "overlaps": visit["allowOverlap"],

@@ -14,6 +14,7 @@ from jinja2.runtime import Context
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.names import currency_names, zone_names
+from mainstay.values.wall_times import wall_text
 
 
 def moment(text: str, zone: str) -> str:
@@ -60,7 +61,7 @@ def long_day(day: date) -> str:
 
 def clock(text: str, zone: str) -> str:
     """What the clocks of a place show at a moment: `10:30`."""
-    return f"{parse_moment(text).astimezone(ZoneInfo(zone)):%H:%M}"
+    return wall_text(text, zone).partition("T")[2]
 
 
 def dialled(phone: str) -> str:
