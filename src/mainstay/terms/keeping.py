@@ -35,11 +35,11 @@ def keeper(kept: type[K], facts: Iterable[str]) -> Callable[[Row], K]:
 
 def stored(value: Any) -> Value:
     """A value as it is kept: lists and records within a record as JSON."""
-    if isinstance(value, BaseModel):
-        return value.model_dump_json(by_alias=True)
-    if isinstance(value, (list, dict)):
-        return orjson.dumps(value).decode()
-    return value if not isinstance(value, bool) else int(value)
+    if isinstance(value, bool):
+        return int(value)
+    if value is None or isinstance(value, (str, int)):
+        return value
+    return value.model_dump_json(by_alias=True) if isinstance(value, BaseModel) else orjson.dumps(value).decode()
 
 
 def _turn(kind: Any) -> Callable[[Any], Any] | None:

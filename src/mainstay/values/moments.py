@@ -95,6 +95,8 @@ class Period:
 
 
 def _in(zone: tzinfo, moment: datetime) -> datetime:
+    if moment.tzinfo is zone:
+        return moment
     if moment.utcoffset() is None:
         raise ValueError("A moment needs a time zone or an offset.")
     try:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from functools import lru_cache
 from types import MappingProxyType
 
 # ISO 4217 without metals, funds, units of account and test codes.
@@ -107,6 +108,8 @@ class TooLargeError(ValueError):
     """A number that is written as it should be, and is more than is kept."""
 
 
+# Lines of documents cost the same again and again, and are read whenever something becomes of their document.
+@lru_cache(4096)
 def parse_price(text: str) -> int:
     """Read a price or quantity with at most 4 decimals as a count of 1/10,000."""
     stored = _parse(text, _PRICE_DIGITS)

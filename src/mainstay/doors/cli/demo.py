@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from dataclasses import replace
 from datetime import timedelta
+from threading import Thread
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, list_keys, revoke_key
+from mainstay.late import late
 from mainstay.ledger import outbox
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden
@@ -134,6 +136,8 @@ def _made(operator: Operator, firm: Firm) -> actor.Actor:
     acting = actor.operator(new_id("org"))
     owner_name, owner_email, _, owner_details = _PEOPLE[0]
     given = {"name": firm.name, "ownerName": owner_name, "ownerEmail": owner_email}
+    # Passwords take their time, and leave Python free: meanwhile everything is read that is asked for later.
+    Thread(target=late, args=["mainstay.catalogue"]).start()
     owner = operator.perform(create_organisation, acting, **given, password=PASSWORD)
     operator.perform(update_person, acting, personId=owner["id"], **owner_details)
     others = [*_PEOPLE[1:], *((name, email, "member", _WORKER) for name, email in crew(firm.crew))]
