@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from mainstay.backing.processes import WORKER
+
 _TICKS = os.sysconf("SC_CLK_TCK")
 _IDLE = slice(3, 5)  # idle, and idle while a disk works
 
@@ -33,8 +35,8 @@ def memories(name: str, pid: int) -> list[Memory]:
     """How much memory the processes of a server hold: the one that was started, and those it keeps running."""
     found = []
     for member in family(pid):
-        command = Path(f"/proc/{member}/cmdline").read_bytes().split(b"\0")
-        role = "parent" if member == pid else "outbox worker" if b"worker" in command else "server worker"
+        called = Path(f"/proc/{member}/comm").read_text().strip()
+        role = "parent" if member == pid else "outbox worker" if called == WORKER else "server worker"
         status = dict(line.split(":", 1) for line in Path(f"/proc/{member}/status").read_text().splitlines())
         sizes = (int(status[size].split()[0]) * 1024 / 1e6 for size in ("VmRSS", "RssAnon"))
         found.append(Memory(f"{name}: {role} {member}", member != pid, *sizes))

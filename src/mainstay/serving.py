@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from multiprocessing.context import ForkProcess
 from time import monotonic
 from typing import Any
 
@@ -18,16 +19,25 @@ from granian.http import HTTP1Settings
 from granian.server import MPServer
 
 from mainstay.backing.callers import open_bounds
-from mainstay.backing.database import EVERY
+from mainstay.backing.database import EVERY, Unreachable
 from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
-from mainstay.backing.processes import DEATHS_SECONDS, MOST_DEATHS, Deaths, end_children_when_asked
+from mainstay.backing.processes import (
+    DEATHS_SECONDS,
+    MOST_DEATHS,
+    WORKER,
+    Deaths,
+    end_children_when_asked,
+    end_with_parent,
+    go_by,
+)
 from mainstay.backing.served import Served
 from mainstay.doors.metering import METERED
 from mainstay.doors.pages.render import read_templates
 from mainstay.identity.founding import PATH, is_awaited
+from mainstay.late import late
 from mainstay.main import process_rows
 from mainstay.settings import Settings, WrongSetting, environment_of
 from mainstay.staging import open_files, open_founding, open_stage
@@ -106,7 +116,7 @@ def serve(settings: Settings) -> None:
         workers_kill_timeout=GRACE_SECONDS,
     )
     end_children_when_asked()
-    worker = _KeptProcess([sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())])
+    worker = _KeptWorker(settings)
     server.on_startup(worker.start)
     server.on_shutdown(worker.stop)
     # What stands now stays: left alone, its memory is shared with the server processes.
@@ -167,18 +177,33 @@ def _check_port(settings: Settings) -> None:
         ) from None
 
 
-class _KeptProcess:
-    """A process that is started again when it dies, until it is stopped."""
+class _Forked(ForkProcess):
+    """A worker that begins with all that this process has read, and shares the memory of it."""
 
-    def __init__(self, command: list[str]) -> None:
-        self._command = command
+    def wait(self) -> int | None:
+        """Its exit code, once it has ended."""
+        self.join()
+        return self.exitcode
+
+
+class _KeptWorker:
+    """The outbox worker, which is started again when it dies, until it is stopped.
+
+    The first is forked, which takes half of the time of a start. Later there are threads, and one that is forked among
+    them may wait for ever for what another thread held: it is started anew.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._stopping = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: _Forked | subprocess.Popen[bytes] | None = None
         self._keeper: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin. Before any process is forked: one forked while this one starts would keep open what it starts by."""
-        self._keeper = threading.Thread(target=self._keep, args=[self._begin()], daemon=True)
+        """Begin. Before any other process is forked: it would keep open what this one starts by."""
+        process = self._process = _Forked(target=_work, args=[self._settings, os.getpid()])
+        process.start()
+        self._keeper = threading.Thread(target=self._keep, args=[process], daemon=True)
         self._keeper.start()
 
     def stop(self) -> None:
@@ -190,7 +215,7 @@ class _KeptProcess:
         if self._keeper:
             self._keeper.join(GRACE_SECONDS)
 
-    def _keep(self, process: subprocess.Popen[bytes]) -> None:
+    def _keep(self, process: "_Forked | subprocess.Popen[bytes]") -> None:
         while True:
             code = process.wait()
             if self._stopping.is_set():
@@ -198,11 +223,21 @@ class _KeptProcess:
             log("worker ended", level="error", code=code)
             if self._stopping.wait(1.0):
                 return
-            process = self._begin()
+            process = self._begin_anew()
 
-    def _begin(self) -> subprocess.Popen[bytes]:
-        process = self._process = subprocess.Popen(self._command)
+    def _begin_anew(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())]
+        process = self._process = subprocess.Popen(command)
         if self._stopping.is_set():
             # Asked to end while it was being started.
             process.terminate()
         return process
+
+
+def _work(settings: Settings, parent: int) -> None:
+    go_by(WORKER)
+    end_with_parent(parent)
+    try:
+        late("mainstay.working").work(settings)
+    except (WrongSetting, Unreachable) as fault:
+        sys.exit(str(fault))

@@ -289,9 +289,14 @@ def _whose(work: Work) -> str:
     return work.organisation
 
 
-def stop_on_signal() -> threading.Event:
-    """Set when the process is asked to end."""
+def stop_on_signal(wake: Callable[[], None]) -> threading.Event:
+    """Set when the process is asked to end; it is woken then."""
     stopping = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        wake()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+        signal.signal(number, stop)
     return stopping

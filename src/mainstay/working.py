@@ -12,7 +12,7 @@ from mainstay.backing.exposition import attempts_text, mails_text, outbox_text, 
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.served import Served
-from mainstay.backing.wakeups import Wakeups
+from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.backing.web import Web
 from mainstay.business.issuing.press import Press
 from mainstay.business.issuing.printed import PRINT
@@ -34,7 +34,7 @@ def work(settings: Settings) -> None:
     stage = open_stage(settings)
     mailed = Counter(sent=0, failed=0)
     worker, dispatcher = open_worker(settings, stage, mailed), open_dispatcher(settings, stage)
-    stopping = stop_on_signal()
+    stopping = stop_on_signal(Bell(folder.bell).ring)
     metrics = metrics_listener(settings.metrics, _metrics_text(settings, stage, dispatcher, mailed))
     with Wakeups.listen(folder.bell) as bell, metrics, beside(dispatcher, stopping):
         worker.run(bell, stopping, dispatcher.wake)

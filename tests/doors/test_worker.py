@@ -1,6 +1,7 @@
 """The worker: mail leaves after the commit, at least once, whatever dies; what is old goes."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from cast import Cast, assemble
 from dispatching import Clock, put_deliveries
 from installations import Installations
 from mainstay.backing.folder import DataFolder
-from mainstay.backing.wakeups import Wakeups
+from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
@@ -34,7 +35,7 @@ from mainstay.staging import open_stage
 from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks import retention
-from mainstay.worker import Worker, beside
+from mainstay.worker import Worker, beside, stop_on_signal
 from mainstay.working import open_dispatcher, open_worker
 from running import RunningServer
 from talking import NEWCOMER, PEOPLE
@@ -383,3 +384,17 @@ def test_replays_are_kept_for_24_hours(desk: Desk) -> None:
         desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER)
     desk.worker().tidy()
     assert count(desk, "replay") == 0
+
+
+@pytest.mark.parametrize("asking", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_that_rests_is_woken_when_it_is_asked_to_end(tmp_path: Path, asking: signal.Signals) -> None:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        with Wakeups.listen(tmp_path / "bell") as bell:
+            stopping = stop_on_signal(Bell(tmp_path / "bell").ring)
+            signal.raise_signal(asking)
+            assert stopping.is_set()
+            assert bell.wait(0)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

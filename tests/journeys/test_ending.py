@@ -242,6 +242,8 @@ def test_it_listens_where_it_says_whatever_its_address_is(embedded: Settings, ke
 def test_it_tells_of_a_worker_that_died_and_of_mails_that_nobody_gets(embedded: Settings, key: str) -> None:
     with start_server(embedded) as server:
         worker = _asked_until(server, key, lambda: _outbox_worker(server))
+        # It is forked: what it needs is in memory already.
+        assert _command_of(worker) == _command_of(server.process.pid)
         os.kill(worker, signal.SIGKILL)
         assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
         # The next worker sends the invitation.
@@ -249,6 +251,13 @@ def test_it_tells_of_a_worker_that_died_and_of_mails_that_nobody_gets(embedded: 
         assert (DataFolder(embedded.data).mails / f"{mail['mail']}.eml").is_file()
         [died] = [line for line in _told(server) if line["event"] == "worker ended"]
         assert (died["level"], died["code"]) == ("error", -signal.SIGKILL)
+        # And the next one is started anew.
+        [worker] = outbox_workers_of(server)
+        assert "worker" in _command_of(worker)
+
+
+def _command_of(process: int) -> list[str]:
+    return Path(f"/proc/{process}/cmdline").read_text().split("\0")
 
 
 def _told(server: ServerProcess) -> list[dict[str, Any]]:

@@ -57,8 +57,19 @@ _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # What the parts of forms need: how a browser is to ask for a kind of value, and a name for one filling-in.
 _TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
 _TEMPLATES.globals.update(new_once=new_once, masked=masked)
-# The parts of forms are everywhere at hand.
-_TEMPLATES.globals["form"] = _TEMPLATES.get_template("form.html").module
+
+
+class _FormParts:
+    """The parts of forms, which are everywhere at hand: read when one is first asked for, as other templates are."""
+
+    def __getattr__(self, part: str) -> Any:
+        found = getattr(_TEMPLATES.get_template("form.html").module, part)
+        # Found here from now on.
+        setattr(self, part, found)
+        return found
+
+
+_TEMPLATES.globals["form"] = _FormParts()
 
 
 def read_templates(translated: Path) -> None:
