@@ -18,8 +18,9 @@ class Memory:
     # Whether it does the work: answers requests, or empties the outbox.
     works: bool
     resident: float
-    # What of it is the process's own, rather than pages of files and of memory shared with others.
-    own: float
+    # The same with its share of what several processes hold together, as those that were forked do; this is what a
+    # machine needs for it.
+    share: float
 
 
 def family(pid: int) -> list[int]:
@@ -37,8 +38,8 @@ def memories(name: str, pid: int) -> list[Memory]:
     for member in family(pid):
         called = Path(f"/proc/{member}/comm").read_text().strip()
         role = "parent" if member == pid else "outbox worker" if called == WORKER else "server worker"
-        status = dict(line.split(":", 1) for line in Path(f"/proc/{member}/status").read_text().splitlines())
-        sizes = (int(status[size].split()[0]) * 1024 / 1e6 for size in ("VmRSS", "RssAnon"))
+        facts = dict(line.split(":", 1) for line in Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()[1:])
+        sizes = (int(facts[size].split()[0]) * 1024 / 1e6 for size in ("Rss", "Pss"))
         found.append(Memory(f"{name}: {role} {member}", member != pid, *sizes))
     return found
 

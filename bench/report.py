@@ -49,11 +49,11 @@ class Outcome:
 
     def verdicts(self) -> list[Verdict]:
         """Every goal."""
-        resident = [memory.resident for memory in self.memory if memory.works]
+        shares = [memory.share for memory in self.memory if memory.works]
         ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
         readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
         money = [*judge_billing(self.billings), judge_papers(self.papers)]
-        return [*ratios, *readings, *money, *judge_sending(self.sendings), judge_memory(resident)]
+        return [*ratios, *readings, *money, *judge_sending(self.sendings), judge_memory(shares)]
 
 
 def show(outcome: Outcome) -> None:
@@ -70,9 +70,9 @@ def show(outcome: Outcome) -> None:
         rates, cpus = ([getattr(sending, of) for sending in outcome.sendings] if of else [] for of in (rate, cpu))
         print(f"{name:38}{median(rates):11,.0f}{f'{median(cpus):.0f}' if cpus else '':>9}")
     _show_money(outcome)
-    print(f"\n{'memory after the load':38}{'RSS MB':>11}{'own MB':>9}")
+    print(f"\n{'memory after the load':38}{'RSS MB':>11}{'share MB':>9}")
     for memory in outcome.memory:
-        print(f"{memory.process:38}{memory.resident:11.1f}{memory.own:9.1f}")
+        print(f"{memory.process:38}{memory.resident:11.1f}{memory.share:9.1f}")
     _show_flatness(outcome.flatness)
     print(f"\n{'goals, by ratios within a round':38}{'measured':>11}{'middle half':>18}{'by CPU':>9}{'goal':>9}")
     for verdict in outcome.verdicts():
