@@ -24,6 +24,7 @@ from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.backing.log import log
+from mainstay.backing.metrics_listener import check_metrics
 from mainstay.backing.processes import (
     DEATHS_SECONDS,
     MOST_DEATHS,
@@ -100,6 +101,7 @@ new_server = partial(
 def serve(settings: Settings) -> None:
     """Serve all doors until asked to end."""
     _check_port(settings)
+    check_metrics(settings.metrics)
     code = prepare(settings)
     # Each process reads its settings from the environment, so flags are put there.
     os.environ |= environment_of(settings)

@@ -1,11 +1,23 @@
 """A listener of its own for Prometheus, so that metrics are never open to those who use the product."""
 
+import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from mainstay.backing.exposition import CONTENT_TYPE
+from mainstay.settings import WrongSetting
+
+# Whoever is asked to end waits for it no longer than this.
+_GLANCE_SECONDS = 0.1
+
+
+def check_metrics(address: str | None) -> None:
+    """Refuse an address at which nobody could listen, before anything is started that would try again and again."""
+    if address is not None:
+        _listen(address, BaseHTTPRequestHandler).server_close()
 
 
 @contextmanager
@@ -14,7 +26,6 @@ def metrics_listener(address: str | None, text: Callable[[], str]) -> Iterator[N
     if address is None:
         yield
         return
-    host, _, port = address.rpartition(":")
 
     class Metrics(BaseHTTPRequestHandler):
         timeout = 10
@@ -32,9 +43,22 @@ def metrics_listener(address: str | None, text: Callable[[], str]) -> Iterator[N
         def log_message(self, *_: object) -> None:
             """Scrapes are not worth a line."""
 
-    with ThreadingHTTPServer((host, int(port)), Metrics) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with _listen(address, Metrics) as server:
+        threading.Thread(target=server.serve_forever, args=[_GLANCE_SECONDS], daemon=True).start()
         try:
             yield
         finally:
             server.shutdown()
+
+
+def _listen(address: str, handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
+    host, _, port = address.rpartition(":")
+
+    class Listener(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+    try:
+        return Listener((host.strip("[]"), int(port)), handler)
+    except OSError as fault:
+        why = fault.strerror or os.strerror(fault.errno or 0)
+        raise WrongSetting(f"MAINSTAY_METRICS cannot be {address}: {why}.") from None

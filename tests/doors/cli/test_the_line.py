@@ -110,6 +110,15 @@ def test_serve_does_not_share_a_port_that_is_taken(embedded: Settings) -> None:
     assert told == f"MAINSTAY_HOST and MAINSTAY_PORT cannot be 127.0.0.1 and {port}: Address already in use."
 
 
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_metrics_are_not_told_at_a_port_that_is_taken(embedded: Settings, command: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        metrics = f"127.0.0.1:{taken.getsockname()[1]}"
+        told = process(replace(embedded, metrics=metrics), command).refusal
+
+    assert told == f"MAINSTAY_METRICS cannot be {metrics}: Address already in use."
+
+
 def arguments_without_help(parser: argparse.ArgumentParser, name: str = "mainstay") -> list[str]:
     """What of a command, or of those below it, is not explained."""
     found = []
