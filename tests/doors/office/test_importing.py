@@ -16,6 +16,7 @@ from mainstay.business.customers.operations import list_customers
 from mainstay.business.importing import store
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import list_price_items
+from mainstay.doors.office import importing
 from mainstay.terms.rights import Role
 from running import RunningServer
 from uploading import left_behind
@@ -93,6 +94,22 @@ def test_a_file_becomes_customers_once_it_was_looked_at(server: RunningServer, c
     again = hand_in(orla, content).headers["location"]
     assert "0 would be new, 0 would change, 2 are here already" in words(look_at(orla, again))
     assert "0 new, 0 changed, 2 as they were" in words(bring_over(orla, again))
+
+
+def test_what_is_quickly_done_is_shown_at_once(
+    server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However slow the machine: it is quick by this measure, and not by one of no time at all.
+    monkeypatch.setattr(importing, "_MOMENT_SECONDS", 60.0)
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, b"Name\n" + b"".join(b"Calder %d\n" % number for number in range(100))).headers["location"]
+    page = orla.get(path).text
+    assert orla.answer(page, f"{path}/check", **chosen(page)).status_code == 303
+    checked = orla.get(path)
+    assert ("100 would be new" in words(checked.text), "refresh" in checked.headers) == (True, False)
+    assert orla.answer(checked.text, f"{path}/confirm").status_code == 303
+    brought = orla.get(path)
+    assert ("100 new" in words(brought.text), "refresh" in brought.headers) == (True, False)
 
 
 def test_what_is_wrong_is_listed_row_by_row_and_nothing_is_stored(server: RunningServer, cast: Cast) -> None:

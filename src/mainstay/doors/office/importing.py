@@ -27,6 +27,8 @@ PATH = "/settings/import"
 # So many faults are shown at once; whoever mends them sees the others.
 _SHOWN_FAULTS = 300
 _AGAIN_SECONDS = "2"
+# What is done so soon is shown at once.
+_MOMENT_SECONDS = 0.5
 _SHOWN_RUNS = 20
 _STATES: dict[RunStatus, State] = {
     "mapping": State("Columns to be told apart", "waiting"),
@@ -122,7 +124,7 @@ class ImportPages:
     async def _begin(
         self, guest: Guest, run: Run, to: RunStatus, work: Callable[[Guest, Run], None], **what: object
     ) -> None:
-        """Let it be done behind the answer, once."""
+        """Let it be done once, behind the answer unless it is quick."""
         runner = self.desk.visitors.runner
         self.desk.visitors.passing.note(run.id, 0)
         if not await runner.change(self._move, guest, run, to, what):
@@ -131,6 +133,7 @@ class ImportPages:
         doing = asyncio.ensure_future(runner.take_long(work, guest, begun))
         self._working.add(doing)
         doing.add_done_callback(self._working.discard)
+        await asyncio.wait({doing}, timeout=_MOMENT_SECONDS)
 
     async def _asking(self, guest: Guest, problem: str | None = None, kind: str = "") -> Response:
         recent = await self.desk.visitors.runner.read(self._recent, guest)

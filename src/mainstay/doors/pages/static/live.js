@@ -1,5 +1,7 @@
 // Keeps a part of a page current while someone looks at it. Without it, the link "Refresh" does.
 
+// What was just set going mostly shows something soon; later there is less to wait for.
+const FIRST_PAUSE = 250;
 const PAUSE = 2000;
 // So often without anyone's touch: a page that is left alone must not keep its sign-in alive.
 const ROUNDS = 300;
@@ -10,11 +12,12 @@ function follow(part) {
   const told = document.getElementById(part.dataset.told);
   let shown = part.innerHTML;
   let rounds = 0;
+  let pause = FIRST_PAUSE;
   let timer = null;
 
   function wake() {
     rounds = 0;
-    if (timer === null && !document.hidden) timer = setTimeout(look, PAUSE);
+    if (timer === null && !document.hidden) timer = setTimeout(look, pause);
   }
 
   async function look() {
@@ -28,8 +31,9 @@ function follow(part) {
       // No network now; perhaps at the next turn.
     }
     rounds += 1;
+    pause = Math.min(2 * pause, PAUSE);
     if (!goesOn) told.textContent = "No longer updated.";
-    else timer = document.hidden || rounds >= ROUNDS ? null : setTimeout(look, PAUSE);
+    else timer = document.hidden || rounds >= ROUNDS ? null : setTimeout(look, pause);
   }
 
   function show(text) {
