@@ -8,7 +8,16 @@ from typing import Literal
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from apps import begin_session
 from cast import Cast
@@ -26,6 +35,8 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # No page lives long enough to be worth it.
+    "--js-flags=--no-opt --no-maglev",
 )
 
 # In milliseconds: as long as a page may take where other work has the processors.
@@ -34,7 +45,8 @@ expect.set_options(timeout=_PATIENCE)
 
 Scheme = Literal["light", "dark"]
 WIDE, NARROW = (1280, 860), (390, 844)
-LOOKS: tuple[tuple[tuple[int, int], Scheme], ...] = ((WIDE, "light"), (NARROW, "dark"))
+# Most pages are looked at as in the last one, and are left as they were.
+LOOKS: tuple[tuple[tuple[int, int], Scheme], ...] = ((NARROW, "dark"), (WIDE, "light"))
 # The narrowest that a page is made for.
 TINY = (320, 640)
 
@@ -126,37 +138,59 @@ def booked(page: Page, visit: dict[str, object]) -> Locator:
 
 def check_page(page: Page) -> None:
     """Nothing that axe finds fault with in either look, nothing that makes the page scroll sideways, however narrow."""
-    page.evaluate(_AXE)
-    own: tuple[int, int] = tuple(page.evaluate("[innerWidth, innerHeight]"))
-    own_scheme: Scheme = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "light"
+    own, own_scheme = _own_look(page)
     for size, scheme in LOOKS:
         _look(page, size, scheme)
-        _check_width(page, size)
-        faults, told = page.evaluate(_RUN_AXE, list(CONTRASTS.told))
+        width, faults, told = page.evaluate(_RUN_AXE, list(CONTRASTS.told))
+        _check_width(page, size, width)
         assert faults == [], f"{page.url}, {size}, {scheme}: {faults}"
         if CONTRASTS.are_remembered:
             CONTRASTS.told.update(told)
-    _look(page, TINY, scheme)
-    _check_width(page, TINY)
-    _look(page, own, own_scheme)
+        if size == NARROW:
+            page.set_viewport_size(_sized(TINY))
+            _check_width(page, TINY, page.evaluate(_TOO_WIDE))
+    if (own, own_scheme) != LOOKS[-1]:
+        _look(page, own, own_scheme)
+
+
+def _own_look(page: Page) -> tuple[tuple[int, int], Scheme]:
+    """How wide, high and dark the page is, with axe on it."""
+    look = page.evaluate(_OWN_LOOK)
+    if look is None:
+        # It is half a megabyte: handed over once, and there on every page that follows in the same window.
+        page.add_init_script(_BRING_AXE)
+        page.evaluate(_BRING_AXE)
+        look = page.evaluate(_OWN_LOOK)
+    width, height, is_dark = look
+    return (width, height), "dark" if is_dark else "light"
 
 
 def _look(page: Page, size: tuple[int, int], scheme: Scheme) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.set_viewport_size(_sized(size))
     # Colours that are still on their way to others would be neither.
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
 
-def _check_width(page: Page, size: tuple[int, int]) -> None:
-    width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+def _sized(size: tuple[int, int]) -> ViewportSize:
+    return {"width": size[0], "height": size[1]}
+
+
+def _check_width(page: Page, size: tuple[int, int], width: int) -> None:
     assert width <= 0, f"{page.url} is {width} pixels too wide on {size}"
 
 
-_AXE = Axe().axe_script
+_BRING_AXE = f"window.bringAxe = () => {{ {Axe().axe_script} }};"
+_OWN_LOOK = """(() => {
+    if (!window.bringAxe) return null;
+    window.axe ?? bringAxe();
+    return [innerWidth, innerHeight, matchMedia("(prefers-color-scheme: dark)").matches];
+})()"""
+_TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 # Contrast is half of axe's work, so it looks only at what it has not told of. What it finds readable is known by the
 # writing and all that lies behind it; what it cannot judge, where something may overlap it, by its place as well.
 # Answered briefly: what axe found in order is a hundred times as long as what it did not.
 _RUN_AXE = """async (told) => {
+    const width = TOO_WIDE;
     const known = new Set(told), backgrounds = new Map();
     const behind = (element) => {
         if (!element) return "";
@@ -178,19 +212,32 @@ _RUN_AXE = """async (told) => {
         const {x, y, width, height} = element.getBoundingClientRect();
         return [writing(element), x + scrollX, y + scrollY, width, height].join(" ");
     };
+    // Nothing else has writing of its own for axe to judge, which it would find out slowly.
+    const isWritten = (element) =>
+        element.matches("input, select, textarea")
+        || [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
     const contrast = axe._audit.rules.find((rule) => rule.id === "color-contrast");
     contrast.judges ??= contrast.matches;
     contrast.matches = (element, ...rest) =>
-        !known.has(writing(element)) && contrast.judges(element, ...rest) && !known.has(placed(element));
+        isWritten(element)
+        && !known.has(writing(element))
+        && contrast.judges(element, ...rest)
+        && !known.has(placed(element));
+    // Rules for what is not on the page would look at all of it.
+    const idle = axe._audit.rules.filter(({selector}) => !document.querySelector(selector));
     const results = await axe.run({
         // What would be loaded again is for rules that do not run.
         preload: false,
-        // Never a fault: axe only asks that somebody look.
-        rules: {"identical-links-same-purpose": {enabled: false}},
+        rules: {
+            ...Object.fromEntries(idle.map(({id}) => [id, {enabled: false}])),
+            // Never a fault: axe only asks that somebody look.
+            "identical-links-same-purpose": {enabled: false},
+        },
         reporter: (results, options, answer) => answer(results),
     });
     const {passes, incomplete} = results.find((result) => result.id === "color-contrast");
     return [
+        width,
         results.flatMap(({help, violations}) => violations.map(({node}) => `${help}: ${node.source}`)),
         [
             // Something hidden passes without a ratio.
@@ -198,4 +245,4 @@ _RUN_AXE = """async (told) => {
             ...incomplete.map(({node}) => placed(node.element)),
         ],
     ];
-}"""
+}""".replace("TOO_WIDE", _TOO_WIDE)
