@@ -25,7 +25,7 @@ from mainstay.settings import Settings, environment_of, read_settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import parse_moment
 from processes import outbox_workers_of, processes_of, server_processes_of, wait_until_gone
-from running import ServerProcess, start_server
+from running import ServerProcess, start_server, tls
 from talking import NEWCOMER, ORGANISATION, PEOPLE, head, hear
 from waiting import wait_until
 
@@ -95,7 +95,9 @@ class _Crowd:
             assert not thread.is_alive()
 
     def _write(self, client: int) -> None:
-        with httpx2.Client(base_url=self._server.url, headers={"Authorization": f"Bearer {self._key}"}) as connection:
+        with httpx2.Client(
+            base_url=self._server.url, headers={"Authorization": f"Bearer {self._key}"}, verify=tls()
+        ) as connection:
             for number in range(190):
                 email = f"crowd{client}-{number}@new.example"
                 try:

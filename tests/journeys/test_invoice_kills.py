@@ -19,7 +19,7 @@ from mainstay.settings import Settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock
 from mainstay.working import open_worker
-from running import ServerProcess, start_server
+from running import ServerProcess, start_server, tls
 from trade import a_customer
 
 # What is acknowledged is kept by each engine in its own way.
@@ -59,7 +59,9 @@ def send_until_killed(server: ServerProcess, cast: Cast, drafts: list[str], told
     acknowledged = threading.Semaphore(0)
 
     def send(mine: list[str], key: str) -> None:
-        with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as connection:
+        with httpx2.Client(
+            base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30, verify=tls()
+        ) as connection:
             for draft in mine:
                 body = {"to": [f"{draft.lower()}@calder.example"], "confirmed": True}
                 try:

@@ -21,7 +21,7 @@ from mainstay.settings import Settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock
 from mainstay.working import open_worker
-from running import ServerProcess, start_server
+from running import ServerProcess, start_server, tls
 from talking import PEOPLE
 
 # What is acknowledged is kept by each engine in its own way.
@@ -95,7 +95,9 @@ class Client:
     unsure: dict[str, object] = field(default_factory=dict)
 
     def write(self, server: ServerProcess, key: str, told: threading.Semaphore) -> None:
-        with httpx2.Client(base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as connection:
+        with httpx2.Client(
+            base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30, verify=tls()
+        ) as connection:
             # Fewer than a key may make in a minute.
             for _ in range(500):
                 path, body = self._next()

@@ -14,7 +14,7 @@ from engines import PostgresServer
 from mainstay.settings import Settings, read_settings
 from mainstay.staging import open_stage
 from redises import Server
-from running import RunningServer, start_server
+from running import RunningServer, start_server, tls
 from talking import ORGANISATION, refused
 
 
@@ -59,7 +59,7 @@ def _keys(settings: Settings) -> tuple[str, str]:
 def _ask(servers: list[RunningServer], key: str, times: int) -> list[int]:
     def client(number: int) -> list[int]:
         headers = {"Authorization": f"Bearer {key}"}
-        with httpx2.Client(base_url=servers[number % 2].url, headers=headers, timeout=30) as connection:
+        with httpx2.Client(base_url=servers[number % 2].url, headers=headers, timeout=30, verify=tls()) as connection:
             share = len(range(number, times, 8))
             return [connection.get(ORGANISATION).status_code for _ in range(share)]
 
