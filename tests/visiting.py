@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.policy import default
+from functools import cache
 from html import unescape
+from pathlib import Path
 
 import httpx2
 
@@ -151,9 +153,12 @@ def wait_for_mails(server: RunningServer, email: str, count: int) -> list[str]:
 
 def mails_to(server: RunningServer, email: str) -> list[str]:
     """The texts of the mails to an address, in the order of their sending."""
-    letters = []
-    for file in sorted((server.settings.data / "outbox").glob("*.eml")):
-        letter = message_from_bytes(file.read_bytes(), policy=default)
-        if email in str(letter["To"]):
-            letters.append(str(letter.get_content()))
-    return letters
+    letters = map(_read, sorted((server.settings.data / "outbox").glob("*.eml")))
+    return [text for to, text in letters if email in to]
+
+
+@cache
+def _read(file: Path) -> tuple[str, str]:
+    """To whom a mail goes, and its text; read once, for one is looked for again and again among all that were sent."""
+    letter = message_from_bytes(file.read_bytes(), policy=default)
+    return str(letter["To"]), str(letter.get_content())

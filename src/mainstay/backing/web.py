@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import Self
 
@@ -55,10 +55,16 @@ class Web:
     def __init__(self, guard: Guard, *, tls: ssl.SSLContext | None = None, deadline: float = DEADLINE_SECONDS) -> None:
         self._guard = guard
         self._read = lru_cache(maxsize=1024)(guard.read)  # the same receivers come again and again
-        self._tls = tls or httpx2.create_ssl_context(trust_env=False)
-        self._tls.set_alpn_protocols(["http/1.1"])
+        self._trusted = tls
         self._deadline = deadline
         self._kept: list[_Line] = []  # the one that rests longest comes first
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Whom to trust: read when the first is spoken to, for it takes as long as much else of a start."""
+        tls = self._trusted or httpx2.create_ssl_context(trust_env=False)
+        tls.set_alpn_protocols(["http/1.1"])
+        return tls
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Post, and read the answer up to its bound: all within the deadline, or Unanswered."""
