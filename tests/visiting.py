@@ -161,4 +161,6 @@ def mails_to(server: RunningServer, email: str) -> list[str]:
 def _read(file: Path) -> tuple[str, str]:
     """To whom a mail goes, and its text; read once, for one is looked for again and again among all that were sent."""
     letter = message_from_bytes(file.read_bytes(), policy=default)
-    return str(letter["To"]), str(letter.get_content())
+    # Beside it there may be attachments.
+    text = letter.get_body(("plain",))
+    return str(letter["To"]), str(text.get_content()) if text else ""
