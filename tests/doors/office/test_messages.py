@@ -3,7 +3,6 @@
 import pytest
 
 from cast import Cast
-from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_again, invite_person
 from mainstay.identity.mails import mail
 from mainstay.ledger import outbox
@@ -66,5 +65,3 @@ def test_a_page_of_a_record_without_words_of_its_own_says_it_too(server: Running
         rows.run("UPDATE message SET status = 'failed', problem = 'No.' WHERE record_id = :organisation")
     page = words(visit(server, cast).get("/settings").text)
     assert "The last mail about this could not be sent: No." in page
-    with cast.stage.database.changing(EVERY) as rows:
-        rows.run("DELETE FROM outbox WHERE organisation_id = :owner", owner=cast.organisation)
