@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from mainstay.backing.processes import WORKER, end_with_parent, go_by
+from mainstay.backing.processes import begin_worker
 from mainstay.doors.cli.line import House, run
 from mainstay.late import late
 from mainstay.settings import Settings
@@ -28,9 +28,7 @@ def _serve(settings: Settings, _words: Namespace) -> None:
 
 
 def _worker(settings: Settings, words: Namespace) -> None:
-    go_by(WORKER)
-    if words.end_with_parent:
-        end_with_parent(words.end_with_parent)
+    begin_worker(words.end_with_parent)
     working = late("mainstay.working")
     gc.enable()
     working.work(settings)

@@ -28,11 +28,9 @@ from mainstay.backing.metrics_listener import check_metrics
 from mainstay.backing.processes import (
     DEATHS_SECONDS,
     MOST_DEATHS,
-    WORKER,
     Deaths,
+    begin_worker,
     end_children_when_asked,
-    end_with_parent,
-    go_by,
 )
 from mainstay.backing.served import Served
 from mainstay.doors.metering import METERED
@@ -202,7 +200,7 @@ class _KeptWorker:
         self._keeper: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin. Before any other process is forked: it would keep open what this one starts by."""
+        """Begin, while this process has no thread but its own."""
         process = self._process = _Forked(target=_work, args=[self._settings, os.getpid()])
         process.start()
         self._keeper = threading.Thread(target=self._keep, args=[process], daemon=True)
@@ -237,8 +235,7 @@ class _KeptWorker:
 
 
 def _work(settings: Settings, parent: int) -> None:
-    go_by(WORKER)
-    end_with_parent(parent)
+    begin_worker(parent)
     try:
         late("mainstay.working").work(settings)
     except (WrongSetting, Unreachable) as fault:

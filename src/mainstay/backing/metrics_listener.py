@@ -1,6 +1,5 @@
 """A listener of its own for Prometheus, so that metrics are never open to those who use the product."""
 
-import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -60,5 +59,4 @@ def _listen(address: str, handler: type[BaseHTTPRequestHandler]) -> ThreadingHTT
     try:
         return Listener((host.strip("[]"), int(port)), handler)
     except OSError as fault:
-        why = fault.strerror or os.strerror(fault.errno or 0)
-        raise WrongSetting(f"MAINSTAY_METRICS cannot be {address}: {why}.") from None
+        raise WrongSetting(f"MAINSTAY_METRICS cannot be {address}: {fault.strerror}.") from None

@@ -42,10 +42,12 @@ def end_with_parent(parent: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def go_by(name: str) -> None:
-    """Have the lists of the system call this process so."""
+def begin_worker(parent: int | None) -> None:
+    """Have this process go by the worker's name, and end with the one that keeps it, if one does."""
     if sys.platform == "linux":
-        late("ctypes").CDLL(None).prctl(_SET_NAME, name.encode())
+        late("ctypes").CDLL(None).prctl(_SET_NAME, WORKER.encode())
+    if parent:
+        end_with_parent(parent)
 
 
 def end_children_when_asked() -> None:

@@ -39,7 +39,11 @@ def stored(value: Any) -> Value:
         return int(value)
     if value is None or isinstance(value, (str, int)):
         return value
-    return value.model_dump_json(by_alias=True) if isinstance(value, BaseModel) else orjson.dumps(value).decode()
+    if isinstance(value, BaseModel):
+        return value.model_dump_json(by_alias=True)
+    if isinstance(value, (list, dict)):
+        return orjson.dumps(value).decode()
+    raise TypeError(f"A {type(value).__name__} is not kept.")
 
 
 def _turn(kind: Any) -> Callable[[Any], Any] | None:
