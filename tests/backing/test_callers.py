@@ -27,15 +27,25 @@ class Lobby:
         self.listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         self.ends: dict[socket.socket, socket.socket] = {}
         proxies = read_settings({"MAINSTAY_TRUSTED_PROXIES": PROXY}).trusted_proxies
-        port = self.listener.getsockname()[1]
-        self._callers = Callers(port, Addresses("http://127.0.0.1", proxies).holder, BOUNDS)
+        self._port = self.listener.getsockname()[1]
+        self._callers = Callers(self._port, Addresses("http://127.0.0.1", proxies).holder, BOUNDS)
 
     def call(self, address: str) -> socket.socket:
         """A client at this address, connected."""
-        client = socket.create_connection(self.listener.getsockname(), 30, (address, 0))
-        self._stack.enter_context(client)
+        client = self._stack.enter_context(self._elsewhere(address))
+        client.settimeout(30)
+        client.connect(self.listener.getsockname())
         self.ends[client] = self._stack.enter_context(self.listener.accept()[0])
         return client
+
+    def _elsewhere(self, address: str) -> socket.socket:
+        """A socket of this address, at any port but ours: that is free there, and would make it look accepted."""
+        while True:
+            client = socket.socket()
+            client.bind((address, 0))
+            if client.getsockname()[1] != self._port:
+                return client
+            client.close()
 
     def calls(self, address: str, times: int) -> list[socket.socket]:
         return [self.call(address) for _ in range(times)]
