@@ -36,6 +36,11 @@ def test_without_dates_those_from_today_on(cast: Cast) -> None:
     assert [one["id"] for one in listed(cast, jobId=old["jobNumber"])] == [old["id"]]
 
 
+def test_a_series_is_named_by_its_id(cast: Cast) -> None:
+    with pytest.raises(Invalid, match="is not the id of a series"):
+        listed(cast, seriesId=str(plan(cast)["id"]))
+
+
 def test_they_are_narrowed_by_dates_person_state_and_whether_anybody_goes(cast: Cast) -> None:
     mine = plan(cast, times=("09:00", "10:00"))
     theirs = plan(cast, Role.SUBCONTRACTOR)

@@ -4,7 +4,7 @@ import pytest
 
 from cast import Cast
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import get_visit, list_visits
+from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, make_job, plan
@@ -49,6 +49,20 @@ def test_a_week_and_a_list_and_a_sheet_to_print(server: RunningServer, cast: Cas
     sheet = words(visiting.get(f"/schedule?view=sheet&on={DAY}").text)
     for needed in ("1 Hill Road", "Carla Contact", "+44 7700 900001", "Key under the mat", "Bring a ladder"):
         assert needed in sheet
+
+
+def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServer, cast: Cast) -> None:
+    plan(cast, on="2038-01-12")
+    times = {"startsAt": f"{DAY}T13:00", "durationMinutes": 30, "repeat": {"unit": "day", "count": 3}}
+    first = cast.perform(plan_visit, title="Round", personIds=[cast.people[Role.MEMBER]], **times)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    page = visiting.get(f"/schedule/visits/{first['id']}").text
+    path = f"/schedule/visits?seriesId={first['seriesId']}"
+    assert f'href="{path}"' in page
+    listed = visiting.get(path).text
+    assert len(set(re.findall(r'href="/schedule/visits/(visit_\w+)"', listed))) == 3
+    assert "J-0001" not in listed
+    assert "Series: this one" in words(listed)
 
 
 @pytest.mark.parametrize("asked", ["on=never", "on=9999-12-31", "view=year", "on=0001-01-01&view=week", "view=day&on="])

@@ -40,7 +40,9 @@ class ListVisits(ListInput):
         None, title="Person", description="Only this person's visits."
     )
     job_id: changes.JobId | None = Field(None, title="Job", description="Only visits of this job: its id or number.")
-    series_id: str | None = Field(None, title="Series", description="Only the repetitions of one visit.")
+    series_id: Annotated[str | None, id_of("series")] = Field(
+        None, title="Series", description="Only the repetitions of one visit."
+    )
     status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
     unassigned: bool = Field(default=False, description="Only visits that nobody is planned on.")
     on_leave: bool = Field(default=False, description="Only visits to come of people who are on leave then.")

@@ -27,6 +27,8 @@ _NAMED = 4
 _CUSTOMER = "customerId"
 # What stands for a record that is named in a form and that one may not see.
 _NOT_SHOWN = "(not shown to you)"
+# And for what has an id and no record: a series of visits.
+_NAMELESS = "this one"
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,9 @@ class References:
     async def _called(self, guest: Guest, kind: str, identity: str) -> str:
         """What people call a record."""
         gets = self.desk.catalogue.gets.get(kind)
-        if gets is None or not guest.may(gets):
+        if gets is None:
+            return _NAMELESS
+        if not guest.may(gets):
             return _NOT_SHOWN
         try:
             return title_of(await self.desk.get(guest, identity))
