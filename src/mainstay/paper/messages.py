@@ -1,10 +1,11 @@
 """What customers and suppliers are told, in their language: documents, mails and public pages."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+
+from mainstay.late import late
 
 _CATALOGUES = Path(__file__).parent / "languages"
 
@@ -19,7 +20,7 @@ def say(language: str, key: str, **values: object) -> str:
 def catalogue(language: str) -> Mapping[str, str]:
     """All messages of a language, by their keys."""
     with (_CATALOGUES / f"{language}.toml").open("rb") as file:
-        sections = tomllib.load(file)
+        sections = late("tomllib").load(file)
     return MappingProxyType(
         {f"{section}.{name}": text for section, messages in sections.items() for name, text in messages.items()}
     )

@@ -8,7 +8,7 @@ import ipaddress
 import re
 import unicodedata
 
-import idna
+from mainstay.late import late
 
 LONGEST = 254
 LONGEST_LOCAL = 64
@@ -89,10 +89,10 @@ def _wire_label(given: str) -> str:
     label = _lowered(given)
     try:
         if not label.isascii():
-            return idna.alabel(label).decode()
+            return str(late("idna").alabel(label).decode())
         if label.startswith("xn--"):
             # Refuses what is no A-label: two ways to write one domain would be two addresses.
-            idna.ulabel(label)
+            late("idna").ulabel(label)
     except UnicodeError as error:
         raise ValueError(_NO_DOMAIN) from error
     if not _LABEL.fullmatch(label):
