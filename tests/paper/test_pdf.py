@@ -5,6 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pypdf
@@ -14,7 +15,7 @@ from PIL import Image
 
 from mainstay.paper import cii
 from mainstay.paper.einvoice import standing, terms_of
-from mainstay.paper.pdf import TEMPLATE, compiled, render
+from mainstay.paper.pdf import TEMPLATE, NotPrinted, _compiler, compiled, render
 from mainstay.paper.snapshot import Snapshot
 from mainstay.paper.xmp import UnknownForm, with_einvoice
 from papers import BUYER, GST_QST, NASTY, SELLER, VAT7, Item, by_chance, issued
@@ -202,6 +203,36 @@ def test_a_heading_never_stands_alone_at_the_end_of_a_page() -> None:
             page.extract_text() for page in opened(render(issued(*items, "# Materials", Item("First of it")))).pages
         ]
         assert [page for page in pages if "Materials" in page] == [page for page in pages if "First of it" in page]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("# Ground floor", "# Bathroom", Item("Tiles")),
+        ("# Ground floor", "# Bathroom", "# Walls", "As agreed", Item("Tiles"), "# Kitchen", "# Floor"),
+        ("# Long \n" * 70, "# Bathroom", Item("Tiles")),
+        (*(f"# Heading {number}" for number in range(99)), Item("Tiles")),
+        ("# Ground floor", "# Bathroom"),
+    ],
+)
+def test_headings_that_follow_each_other_are_all_printed(lines: tuple[str | Item, ...]) -> None:
+    text = text_of(render(issued(*lines)))
+    said = [line.removeprefix("# ").strip() for line in lines if isinstance(line, str) and "\n" not in line]
+    assert [heading for heading in said if heading not in text] == []
+    assert text.count("Long") == (70 if "Long" in str(lines[0]) else 0)
+
+
+def test_where_typst_gives_up_only_that_document_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = "table.header(level: 2, repeat: false, [Heading])"
+    stumbling = tmp_path / "template.typ"
+    stumbling.write_text(f"#v(500pt)\n#table(table.header([Title]), {header}, {header}, [Line])")
+    with monkeypatch.context() as patched:
+        patched.setattr("mainstay.paper.pdf.TEMPLATE", stumbling)
+        _compiler.cache_clear()
+        with pytest.raises(NotPrinted, match="Typst gave up"):
+            compiled({}, "2026-11-16")
+    # What made the other is not asked again.
+    assert "INV-0207" in text_of(render(issued(Item())))
 
 
 def test_a_void_copy_is_stamped_and_says_the_same() -> None:

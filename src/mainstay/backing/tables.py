@@ -13,6 +13,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from mainstay.backing.sheets import check_extent
 from mainstay.late import late
+from mainstay.values.panics import is_panic
 
 MOST_ROWS = 2_000
 MOST_COLUMNS = 100
@@ -152,8 +153,7 @@ def _of_workbook(path: Path, remarks: list[str]) -> Iterator[tuple[int, list[str
     except library.CalamineError:
         raise _damaged() from None
     except BaseException as fault:
-        # Its reader is written in Rust, and gives up in a way of its own where it stumbles.
-        if type(fault).__name__ == "PanicException":
+        if is_panic(fault):
             raise _damaged() from None
         raise
 

@@ -19,8 +19,14 @@ from mainstay.paper.letters import FONTS
 from mainstay.paper.sheet import sheet_of
 from mainstay.paper.snapshot import Snapshot
 from mainstay.paper.xmp import with_einvoice
+from mainstay.values.panics import is_panic
 
 Copy = Literal["void", "draft"]
+
+
+class NotPrinted(Exception):
+    """The document cannot be made."""
+
 
 # Alone in its folder, which is all that Typst may read.
 TEMPLATE = Path(__file__).parent / "layout" / "template.typ"
@@ -47,8 +53,15 @@ def compiled(inputs: dict[str, str], on: str) -> bytes:
     """The template with these inputs, as if it were made at the beginning of this day."""
     at = int(datetime.fromisoformat(on).replace(tzinfo=UTC).timestamp())
     with _one_at_a_time:
-        # Without inputs of its own the compiler would print the document before, of another customer.
-        made: bytes = _compiler().compile(format="pdf", sys_inputs=inputs, pdf_standards=["a-3b"], timestamp=at)
+        try:
+            # Without inputs of its own the compiler would print the document before, of another customer.
+            made: bytes = _compiler().compile(format="pdf", sys_inputs=inputs, pdf_standards=["a-3b"], timestamp=at)
+        except BaseException as fault:
+            if not is_panic(fault):
+                raise
+            # As any other fault of one document, which ends nothing but its own making; what is left is not trusted.
+            _compiler.cache_clear()
+            raise NotPrinted(f"Typst gave up: {fault}") from None
     return made
 
 

@@ -222,12 +222,12 @@ Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"forma
 def _day(text: str) -> str:
     # Python also reads `20261115` and `2026-W46-7`.
     try:
-        day = date.fromisoformat(text).isoformat()
+        is_day = date.fromisoformat(text).isoformat() == text
     except ValueError:
-        day = ""
-    if day != text:
+        is_day = False
+    if not is_day:
         raise ValueError("is not a date such as 2026-11-15")
-    return day
+    return text
 
 
 # A date, as the calendar of the organisation has it.
