@@ -121,6 +121,23 @@ def test_a_few_digits_may_as_well_be_a_number_in_a_text(asked: str) -> None:
     assert not is_found(words_of_text("J-7 Boiler") | words_of_phone("+44 7700 900107"), asked)
 
 
+@pytest.mark.parametrize("number", ["2026-4127", "26/0001", "4500-1234-5678", "1951.68", "2026-04-12", "94105-1234"])
+def test_a_number_with_marks_in_it_is_found_as_it_is_written(number: str) -> None:
+    for words in (words_of_text(f"Our order {number}"), words_of_number(number)):
+        assert is_found(words, number)
+        assert is_found(words, number[:-1])
+        assert not is_found(words, f"{number[:-1]}{(int(number[-1]) + 1) % 10}")
+    # As the phone number it could be, it is found too.
+    assert is_found(words_of_phone(number), number)
+
+
+def test_one_sign_is_enough_where_it_stands_for_a_word() -> None:
+    assert TEXT.validate_python("李") == "李"
+    for text in ("h", "é", "7", "h & m"):
+        with pytest.raises(ValidationError, match="too short"):
+            TEXT.validate_python(text)
+
+
 def test_a_number_is_not_found_by_the_zeros_before_it() -> None:
     # Behind its zeros, 0001 begins every number of a whole country.
     assert not is_found(words_of_phone("+1 202 555 0107"), "0001")

@@ -8,14 +8,15 @@ beginning, `-` the same from its end, backwards, `#` the number of a record with
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, NamedTuple
-from unicodedata import normalize
+from unicodedata import east_asian_width, normalize
 
 from pydantic import AfterValidator, StringConstraints
 
 from mainstay.values.money import CURRENCIES
 from mainstay.values.words import folded
 
-# Of a text that is looked for, so many words count; a word counts by so many letters.
+# A text that is looked for has so many letters at most. So many of its words count; a word counts by so many letters.
+LONGEST_TEXT = 100
 MOST_WORDS = 6
 LONGEST_WORD = 40
 # Of all that a record says of itself, so many words are kept.
@@ -37,6 +38,8 @@ _FEWEST_DIGITS = 4
 _FEWEST_BEGINNING = 3
 # A number with more digits than any has within its country begins with the code of one.
 _MOST_NATIONAL = 10
+# What has more parts is a phone number and nothing else.
+_MOST_PARTS = 4
 # What a number has in common with itself as it is dialled from abroad: its last digits.
 _LAST = 7
 _LONGEST_CODE = 3
@@ -128,13 +131,11 @@ def looked_for(text: str) -> Sought | None:
     """What is looked for by a text; None where it has no word."""
     text = _plainly(text)
     if digits := _dialled(text):
-        if _is_international(text, digits) and len(digits) >= _LAST:
-            return Sought(((f"-{digits[: -_LAST - 1 : -1]}",),))
-        # A number begins behind its zeros, and ends with them; a few digits may as well be the number of a job.
-        begins = (f"+{digits}",) if len(digits) >= _FEWEST_BEGINNING else ()
-        ends = "".join(_DIGIT.findall(text))[::-1]
-        plain = (text.strip(),) if text.strip().isdecimal() else ()
-        return Sought(((*begins, f"-{ends}", *plain),))
+        phone = _of_phone(text, digits)
+        # The same may as well be the number of a job, or someone's reference: then each of its parts is a word.
+        parts = [] if text.lstrip().startswith("+") else list(dict.fromkeys(_WORD.findall(text)))
+        parts = sorted(parts, key=len, reverse=True) if len(parts) <= _MOST_PARTS else []
+        return Sought(tuple((*phone, part[:LONGEST_WORD]) for part in parts) or (phone,))
     words: dict[str, tuple[str, ...]] = {}
     for piece in text.split():
         written = folded(piece)
@@ -143,6 +144,15 @@ def looked_for(text: str) -> Sought | None:
         words |= {word[0]: word for word in found}
     longest_first = sorted(list(words)[:MOST_WORDS], key=len, reverse=True)
     return Sought(tuple(words[word] for word in longest_first)) if longest_first else None
+
+
+def _of_phone(text: str, digits: str) -> tuple[str, ...]:
+    """How a phone number begins or ends, of which these are the digits."""
+    if _is_international(text, digits) and len(digits) >= _LAST:
+        return (f"-{digits[: -_LAST - 1 : -1]}",)
+    # It begins behind its zeros, and ends with them.
+    begins = (f"+{digits}",) if len(digits) >= _FEWEST_BEGINNING else ()
+    return (*begins, f"-{''.join(_DIGIT.findall(text))[::-1]}")
 
 
 def _spellings(piece: str) -> Iterator[tuple[str, ...]]:
@@ -189,14 +199,19 @@ def _without_currency(found: re.Match[str]) -> str:
 
 def _check(text: str) -> str:
     words = ("".join(_WORD.findall(piece)) for piece in folded(text).split())
-    if not _dialled(text) and max(map(len, words), default=0) < SHORTEST:
+    if not _dialled(text) and max(map(_length, words), default=0) < SHORTEST:
         raise ValueError("is too short: one word needs at least two letters or digits")
     return text
 
 
+def _length(word: str) -> int:
+    """How much a word says: a sign that stands for a word, as in Chinese, is one by itself."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in word)
+
+
 # What someone looks for.
 SearchText = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_check)
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TEXT), AfterValidator(_check)
 ]
 
 
