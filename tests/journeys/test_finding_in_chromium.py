@@ -102,3 +102,22 @@ def test_what_is_offered_is_without_faults_and_leads_to_all_that_is_found(
         check_page(page)
         page.get_by_role("option", name="Show all").click()
         expect(page.get_by_role("region", name="Jobs").get_by_role("listitem")).to_have_count(6)
+
+
+def test_of_several_with_one_name_a_form_takes_the_one_that_was_picked(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    customers = [a_customer(cast, "H & M", phone=phone) for phone in ("+44 20 7946 0001",) * 2 + ("+44 20 7946 0002",)]
+    with at_work(server, cast, browser) as page:
+        for customer in customers:
+            page.goto("/jobs/new")
+            box = page.get_by_role("combobox", name="Customer")
+            box.fill("0207946")
+            offered = page.locator("#customerId-list option")
+            expect(offered).to_have_count(3)
+            # The newest come first.
+            box.fill(str(offered.nth(len(customers) - 1 - customers.index(customer)).get_attribute("value")))
+            page.get_by_label("Title").fill("Roof")
+            page.get_by_role("button", name="Create job").click()
+            expect(page.get_by_role("heading", name="Roof")).to_be_visible()
+            expect(page.locator(f'main a[href="/customers/{customer}"]').first).to_be_visible()

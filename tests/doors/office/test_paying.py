@@ -109,7 +109,8 @@ def test_while_one_types_it_finds_what_is_owed(server: RunningServer, visiting: 
     page = visiting.get("/payments/new").text
     assert re.search(r'<input id="invoiceId"[^>]* data-find="invoice" data-status="unpaid"', page)
     due = f"1,000.00 GBP, due {date_words(str(owed['dueOn']))}"
-    found = [{"title": f"{owed['number']} New heating", "detail": f"Ashdown School · {due}"}]
+    called = {"title": f"{owed['number']} New heating", "detail": f"Ashdown School · {due}"}
+    found = [{"id": owed["id"], **called}]
     assert hits(visiting, "kind=invoice&status=unpaid&text=ashdown") == found
     for asked in ("kind=invoice&status=lost&text=ashdown", "kind=x&status=unpaid&text=ashdown"):
         assert hits(visiting, asked) == []

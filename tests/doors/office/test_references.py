@@ -15,7 +15,7 @@ from mainstay.doors.office import references
 from mainstay.terms.rights import Role
 from running import RunningServer
 from trade import a_customer, a_job, a_site
-from visiting import visit, words
+from visiting import Visit, visit, words
 from wares import a_kit, a_supplier, an_item
 
 
@@ -61,6 +61,42 @@ def test_of_two_with_one_name_the_one_is_meant_from_whose_page_one_comes(server:
         assert cast.perform(list_jobs)["data"][0]["customerId"] == customer
     told = visiting.post("/jobs/new", {**as_opened(visiting.get("/jobs/new").text), "customerId": "John Smith"})
     assert "could be one of several" in words(told.text)
+
+
+def a_roof(visiting: Visit, **typed: str) -> dict[str, str]:
+    """The form of a new job, with this filled in."""
+    return as_opened(visiting.get("/jobs/new").text) | {"title": "Roof"} | typed
+
+
+def test_of_several_with_one_name_each_can_be_typed_with_what_tells_it_apart(server: RunningServer, cast: Cast) -> None:
+    first, second = (a_customer(cast, "Anna Müller", phone=f"+44 20 7946 000{number}") for number in (1, 2))
+    visiting = visit(server, cast, Role.OFFICE)
+    refused = words(visiting.post("/jobs/new", a_roof(visiting, customerId="anna müller")).text)
+    assert "Anna Müller · +44 20 7946 0002; Anna Müller · +44 20 7946 0001. Type more of it" in refused
+    for number, customer in enumerate((first, second), 1):
+        typed = f"anna müller · +44 20 7946 000{number}"
+        visiting.follow(visiting.post("/jobs/new", a_roof(visiting, customerId=typed)))
+        assert cast.perform(list_jobs)["data"][0]["customerId"] == customer
+
+
+def test_a_site_is_one_of_the_customer_s_who_is_named_beside_it(server: RunningServer, cast: Cast) -> None:
+    sites = {name: a_site(cast, a_customer(cast, name), name="Head office") for name in ("Lorna Patel", "Jo Bloggs")}
+    visiting = visit(server, cast, Role.OFFICE)
+    for name, site in sites.items():
+        visiting.follow(visiting.post("/jobs/new", a_roof(visiting, customerId=name, siteId="Head office")))
+        assert cast.perform(list_jobs)["data"][0]["siteId"] == site
+    # Another's is refused by what takes it, which says why.
+    a_site(cast, a_customer(cast, "Al Beck"), name="The mill")
+    refused = visiting.post("/jobs/new", a_roof(visiting, customerId="Jo Bloggs", siteId="The mill"))
+    assert "Site is a site of another customer" in words(refused.text), words(refused.text)
+
+
+@pytest.mark.parametrize("name", ["李", f"{'Gesellschaft ' * 6}mbH", "Gesellschaftsbaugenossenschaftsverband " * 4])
+def test_a_short_name_and_a_long_one_can_be_typed(server: RunningServer, cast: Cast, name: str) -> None:
+    customer = a_customer(cast, name)
+    visiting = visit(server, cast, Role.OFFICE)
+    visiting.follow(visiting.post("/jobs/new", a_roof(visiting, customerId=name)))
+    assert cast.perform(list_jobs)["data"][0]["customerId"] == customer
 
 
 def test_the_parts_of_a_kit_stay_where_two_of_them_have_one_name(server: RunningServer, cast: Cast) -> None:

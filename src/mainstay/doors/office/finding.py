@@ -87,7 +87,7 @@ class Finding:
         if lists is None or not guest.may(lists):
             return {"hits": [], "hasMore": False}
         page = await self.desk.perform(guest, lists, asked)
-        hits = [{"title": title_of(one), "detail": detail_of(one, guest.here)} for one in page["data"]]
+        hits = [{"id": one["id"], "title": title_of(one), "detail": detail_of(one, guest.here)} for one in page["data"]]
         return {"hits": hits, "hasMore": page["hasMore"]}
 
     async def _found(self, guest: Guest, text: str, most: int, kind: str = "") -> dict[str, Any]:

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, get_args
 
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.asking import Asked, Choices, given
 from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.words import date_words
+from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import is_id
-from mainstay.values.search import MOST_WORDS
+from mainstay.values.search import LONGEST_TEXT, MOST_WORDS
 
 Record = Mapping[str, Any]
 # The kind of record that a field names, and the state in which it is then.
@@ -25,6 +27,9 @@ _SEVERAL = "references"
 _NAMED = 4
 # What belongs to a customer is picked among what that one has.
 _CUSTOMER = "customerId"
+# Between what a record is called and what is told beside it, as it is where one picks it.
+_BESIDE = " · "
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 # What stands for a record that is named in a form and that one may not see.
 _NOT_SHOWN = "(not shown to you)"
 # And for what has an id and no record: a series of visits.
@@ -53,11 +58,13 @@ class References:
     async def resolved(self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
         """The fields with an id wherever a record was typed; what is not clear is a fault that says what there is."""
         found, faults = unchanged(asked, fields), []
-        for one in _each(asked):
+        # First of which customer the others are.
+        for one in sorted(_each(asked), key=lambda one: one.name != _CUSTOMER):
             typed = found.get(one.name, "").strip()
             if one.refers and one.kind == "reference" and typed and not is_id(typed, one.refers):
+                narrowed = _narrowed(one.status) | _of_customer(found.get(_CUSTOMER, ""))
                 try:
-                    found[one.name] = await self.find(guest, one.refers, typed, one.status)
+                    found[one.name] = await self.find(guest, one.refers, typed, narrowed)
                 except ValueError as unclear:
                     faults.append(Fault(one.name, str(unclear)))
         if faults:
@@ -105,7 +112,7 @@ class References:
         if lists is None or not guest.may(lists):
             return ()
         fields = lists.input.model_fields
-        of_customer = {_CUSTOMER: customer} if "customer_id" in fields and is_id(customer, "customer") else {}
+        of_customer = _of_customer(customer) if "customer_id" in fields else {}
         if kind != "person" and not of_customer and "text" in fields:
             return ()
         orders = get_args(fields["order"].annotation) if "order" in fields else ()
@@ -132,29 +139,31 @@ class References:
                 beside[one.name] = [(record, await self._called(guest, one.refers, record)) for record in named]
         return beside
 
-    async def find(self, guest: Guest, kind: str, typed: str, status: str | None = None) -> str:
-        """The id of the one record that was typed; ValueError with words where that is not clear.
+    async def find(self, guest: Guest, kind: str, typed: str, narrowed: Mapping[str, str] = _NOTHING) -> str:
+        """The id of the one record that was typed, alone or with what is told beside it; ValueError if none is clear.
 
-        Where none is meant that is in this state, another may be: why that cannot be, whoever takes it knows best.
+        Where none is meant that is in this state, or of this customer, another may be: why that cannot be, whoever
+        takes it knows best.
         """
         lists = self.desk.catalogue.lists.get(kind)
-        words = typed.split()[:MOST_WORDS]
+        words = typed.partition(_BESIDE)[0].split()[:MOST_WORDS]
         if lists is None or not guest.may(lists) or not words:
             raise ValueError("is not known here; type more of it")
-        asked = {"limit": _LISTED, "text": " ".join(words)}
+        asked = {"limit": _LISTED, "text": " ".join(words)[:LONGEST_TEXT].strip()}
+        known = {name: value for name, value in narrowed.items() if name in _names(lists)}
         try:
-            page = await self.desk.perform(guest, lists, asked | _narrowed(status))
-            if status and not page["data"]:
+            page = await self.desk.perform(guest, lists, asked | known)
+            if known and not page["data"]:
                 page = await self.desk.perform(guest, lists, asked)
         except Invalid:
             raise ValueError("is not known here; type more of it") from None
-        hits = page["data"]
-        same = [hit for hit in hits if title_of(hit).casefold() == typed.casefold()] or hits
+        hits = {hit["id"]: (title_of(hit), _told_apart(hit)) for hit in page["data"]}
+        same = {one: called for one, called in hits.items() if typed.casefold() in map(str.casefold, called)} or hits
         if len(same) == 1:
-            return str(same[0]["id"])
+            return str(next(iter(same)))
         if not same:
             raise ValueError("was not found; look whether it is written so")
-        names = "; ".join(title_of(hit) for hit in same[:_NAMED])
+        names = "; ".join(apart for _, apart in list(same.values())[:_NAMED])
         raise ValueError(
             f"could be one of several: {names}{' and more' if len(same) > _NAMED else ''}. Type more of it"
         )
@@ -233,7 +242,13 @@ def title_of(record: Record) -> str:
 
 def detail_of(record: Record, here: Here) -> str:
     """Whose a record is; and what is to be paid of it, and when, if that is known."""
-    return " · ".join(filter(None, (record.get("customerName"), _to_pay(record, here))))
+    return _BESIDE.join(filter(None, (record.get("customerName"), _to_pay(record, here))))
+
+
+def _told_apart(record: Record) -> str:
+    """What people call a record, and by what it is told from others that are called the same."""
+    beside = record.get("customerName") or record.get("phone") or record.get("email")
+    return f"{title_of(record)}{_BESIDE}{beside}" if beside else title_of(record)
 
 
 def _to_pay(record: Record, here: Here) -> str:
@@ -245,11 +260,20 @@ def _to_pay(record: Record, here: Here) -> str:
 def _offered(record: Record, status: str | None, here: Here) -> str:
     """What a record is called where it is picked; of what is to be paid, how much comes before what it is for."""
     told = _to_pay(record, here) if status else ""
-    return " · ".join(filter(None, (record["number"], told, record["title"]))) if told else title_of(record)
+    return _BESIDE.join(filter(None, (record["number"], told, record["title"]))) if told else title_of(record)
 
 
 def _narrowed(status: str | None) -> dict[str, str]:
     return {"status": status} if status else {}
+
+
+def _of_customer(customer: str) -> dict[str, str]:
+    return {_CUSTOMER: customer} if is_id(customer, "customer") else {}
+
+
+def _names(lists: Operation) -> set[str]:
+    """What a list can be narrowed by."""
+    return {field.alias or name for name, field in lists.input.model_fields.items()}
 
 
 def _each(asked: Sequence[Asked]) -> Iterator[Asked]:

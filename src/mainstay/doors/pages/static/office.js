@@ -71,15 +71,25 @@ function whileTyping(input, asked, show) {
 // A record that a form names; without this, the form asks again where it was not clear.
 function offerRecords(input) {
   const { find: kind, status = "" } = input.dataset;
+  // Which record is meant, where the form has room to say so: several may be called the same.
+  const meant = input.parentElement.querySelector("[data-meant]");
+  const offered = new Map();
   whileTyping(input, { kind, status }, (hits) => {
     if (!hits.length) return;
+    const called = hits.map((hit) => hit.title);
+    offered.clear();
     const options = hits.map((hit) => {
       const option = document.createElement("option");
-      option.value = hit.title;
       option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
+      option.value = called.filter((title) => title === hit.title).length > 1 ? option.label : hit.title;
+      while (offered.has(option.value)) option.value += " ·";
+      offered.set(option.value, hit.id);
       return option;
     });
     input.list.replaceChildren(...options);
+  });
+  input.addEventListener("input", () => {
+    if (meant && offered.has(input.value)) meant.value = `${offered.get(input.value)} ${input.value}`;
   });
 }
 for (const input of document.querySelectorAll("input[data-find]")) offerRecords(input);
