@@ -9,12 +9,13 @@ from mainstay.business.purchasing.bills import update_bill
 from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
 from mainstay.doors.office.arrangement import Arrangement, Record
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, status_of, wrong
 from mainstay.doors.pages.asking import Asked, asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.meanwhile import SHOWN, Fields, Overtaken, Seen, labelled, marks, parts_of
 from mainstay.doors.pages.render import see_other
 from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Fault, Invalid, Refusal
+from mainstay.terms.refusal import Fault, Invalid, Refusal, Stale
 
 RATES = 100
 # So many lines can be typed at once; more are there when these are full.
@@ -40,7 +41,7 @@ class BillLines:
         admit(update_bill, guest.actor)
         bill = await self.desk.get(guest, at["id"])
         begun = filled(_asked(guest), bill, guest.here) | bill_rows.of_bill(bill["lines"], guest.here)
-        return await self._form(guest, bill, guest.typed or begun)
+        return await self._form(guest, bill, guest.typed or {**begun, SHOWN: marks(_parts(guest, begun))})
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Save what was typed, or show more lines to type."""
@@ -55,9 +56,11 @@ class BillLines:
         changed = {"billId": bill["id"], **sent, **({"edits": [edit for _, edit in found]} if found else {})}
         try:
             await self.desk.perform(guest, update_bill, changed, seen_version(fields))
+        except Stale:
+            return await self._form(guest, bill, *_overtaken(guest, bill, fields))
         except Refusal as refusal:
             told = _beside_rows(refusal, [place for place, _ in found])
-            return await self._form(guest, bill, once_more(fields, refusal, bill["version"]), told)
+            return await self._form(guest, bill, fields, told)
         return see_other(f"{self.of.path_of(bill['id'])}?done={update_bill.name}")
 
     async def _form(
@@ -86,6 +89,27 @@ class BillLines:
 
 def _asked(guest: Guest) -> Sequence[Asked]:
     return [one for one in asked_of(update_bill, guest.actor.rights) if one.name in _ASKED]
+
+
+def _parts(guest: Guest, fields: Fields) -> dict[str, Fields]:
+    """What is asked beside the lines; and the lines, of which each is changed as one, by their ids."""
+    rows = {row["lineId"]: row for row in bill_rows.typed_in(fields) if row["lineId"]}
+    return {**parts_of(_asked(guest), fields), **rows}
+
+
+def _overtaken(guest: Guest, bill: Record, fields: Fields) -> tuple[dict[str, str], Overtaken]:
+    """The form of a bill that someone has changed meanwhile, with what they changed; and what is said of it."""
+    rows = bill_rows.of_bill(bill["lines"], guest.here)
+    own, now = _parts(guest, fields), _parts(guest, filled(_asked(guest), bill, guest.here) | rows)
+    seen = Seen(fields)
+    again = seen.merged(own, now)
+    numbers = {line["id"]: f"line {number}" for number, line in enumerate(bill["lines"], start=1)}
+    both = [*labelled(_asked(guest), again.both), *(numbers[name] for name in again.both if name in numbers)]
+    gone = [row["description"] for name, row in own.items() if name not in now and not seen.has(name, row)]
+    new = [row for row in bill_rows.typed_in(fields) if not row["lineId"]]
+    beside = {name: text for one in _asked(guest) for name, text in again.parts[one.name].items()}
+    lines = bill_rows.named([*(again.parts[line] for line in numbers), *new])
+    return {**beside, **lines, SHOWN: marks(now), "version": str(bill["version"])}, Overtaken(both, gone)
 
 
 def _beside_rows(refusal: Refusal, places: Sequence[int]) -> Refusal:

@@ -358,8 +358,6 @@ def wrong(refusal: Refusal | None) -> dict[str, Any]:
     """A refusal as a form shows it: a problem beside each field, or one for the whole."""
     if isinstance(refusal, Invalid):
         return {"faults": _by_field(refusal)}
-    if isinstance(refusal, Stale):
-        return {"problem": f"{_CHANGED_SINCE} Look at it in another window, then save again what is below."}
     return {"problem": refusal.text} if refusal else {}
 
 
@@ -390,8 +388,3 @@ def seen_version(fields: Mapping[str, str]) -> int | None:
 
 
 _LONGEST_VERSION = 16
-
-
-def once_more(fields: dict[str, str], refusal: Refusal, version: int | None) -> dict[str, str]:
-    """The fields of a form, shown again. Whoever is told that the record has changed may save over this version."""
-    return fields | {"version": str(version)} if isinstance(refusal, Stale) else fields

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mainstay.doors.pages.meanwhile import SHOWN, Fields, Overtaken, Seen, marks
 from mainstay.doors.pages.showing import Here
 from mainstay.terms.refusal import Invalid
+from mainstay.values.ids import is_id
 from mainstay.values.words import words_of
 
 Line = Mapping[str, Any]
@@ -108,10 +110,64 @@ def edits_of(lines: Sequence[Line], typed: Mapping[str, str], item: str | None, 
     return Edits([edit for _, edit in found], [row for row, _ in found])
 
 
+def marks_of(lines: Sequence[Line], here: Here) -> str:
+    """The marks of what is shown of these lines."""
+    return marks(_parts(lines, here))
+
+
+def overtaken(lines: Sequence[Line], typed: Mapping[str, str], here: Here) -> tuple[dict[str, str], Overtaken]:
+    """What was typed over lines that someone has changed meanwhile, with what they changed; and what is said of it."""
+    now, sent = _parts(lines, here), {line["id"] for line in lines if _is_sent(line, typed, here)}
+    # A box that is not ticked is not sent.
+    own = {
+        name: {name: typed[name]} if name in typed else {}
+        for name in now
+        if name in typed or (name.endswith(_OPTIONAL) and name.removesuffix(_OPTIONAL) in sent)
+    }
+    again = Seen(typed).merged(own, now)
+    new = {name: text for name, text in typed.items() if name.startswith(f"{NEW} ")}
+    told = Overtaken([_called(lines, name) for name in again.both], taken_out(lines, typed))
+    return new | again.fields | {SHOWN: marks(now)}, told
+
+
+def taken_out(lines: Sequence[Line], typed: Mapping[str, str]) -> list[str]:
+    """What was typed as the texts of lines that were changed in the form and are there no more."""
+    seen, there = Seen(typed), {line["id"] for line in lines}
+    # What one takes out oneself is gone when the form is sent a second time.
+    there.add(typed.get("do", "").removeprefix("remove "))
+    changed = {name.partition(" ")[0] for name, text in typed.items() if not seen.has(name, {name: text})}
+    return [typed.get(f"{line} description", "") for line in sorted(changed - there) if is_id(line, "line")]
+
+
+_OPTIONAL = " optional"
+
+
+def _parts(lines: Sequence[Line], here: Here) -> dict[str, Fields]:
+    """What a form shows of these lines, field by field."""
+    parts: dict[str, Fields] = {}
+    for line in lines:
+        parts |= {f"{line['id']} {name}": {f"{line['id']} {name}": text} for name, text in _shown(line, here).items()}
+        optional = f"{line['id']}{_OPTIONAL}"
+        parts[optional] = {optional: "on"} if line.get("optional") else {}
+    return parts
+
+
+def _called(lines: Sequence[Line], part: str) -> str:
+    """What people call a field of a line."""
+    identity, _, name = part.partition(" ")
+    number, line = next((number, line) for number, line in enumerate(lines, start=1) if line["id"] == identity)
+    return f"{Row(identity, line['kind'], {}).label(name)} in line {number}"
+
+
+def _is_sent(line: Line, typed: Mapping[str, str], here: Here) -> bool:
+    """Whether a line was on the form."""
+    return any(f"{line['id']} {name}" in typed for name in _shown(line, here))
+
+
 def _row(line: Line, typed: Mapping[str, str], faults: Mapping[str, str], here: Here) -> Row:
     shown = _shown(line, here)
     written = {name: typed.get(f"{line['id']} {name}", text) for name, text in shown.items()}
-    optional = f"{line['id']} optional" in typed if typed else bool(line.get("optional"))
+    optional = f"{line['id']} optional" in typed if _is_sent(line, typed, here) else bool(line.get("optional"))
     return Row(line["id"], line["kind"], written, optional, line["amount"], faults)
 
 
@@ -128,11 +184,10 @@ def _shown(line: Line, here: Here) -> dict[str, str]:
 
 
 def _changes(line: Line, typed: Mapping[str, str], here: Here) -> dict[str, Any]:
-    shown = _shown(line, here)
-    if not any(f"{line['id']} {name}" in typed for name in shown):
+    if not _is_sent(line, typed, here):
         return {}
     changes: dict[str, Any] = {}
-    for name, text in shown.items():
+    for name, text in _shown(line, here).items():
         written = typed.get(f"{line['id']} {name}", text).strip()
         if written != text:
             changes[name] = _read(name, written, here)

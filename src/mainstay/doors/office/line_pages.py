@@ -7,15 +7,26 @@ from typing import NamedTuple
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, once_more, seen_version, status_of, wrong
-from mainstay.doors.office.line_editor import ITEM, NEW, Edits, edits_of, new_row, rows
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
+from mainstay.doors.office.line_editor import (
+    ITEM,
+    NEW,
+    Edits,
+    edits_of,
+    marks_of,
+    new_row,
+    overtaken,
+    rows,
+    taken_out,
+)
 from mainstay.doors.office.references import References
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.meanwhile import SHOWN
 from mainstay.doors.pages.render import render, see_other
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
-from mainstay.terms.refusal import Fault, Invalid, Refusal
+from mainstay.terms.refusal import Fault, Invalid, Refusal, Stale
 
 _RATES = 100
 # What the address of the editor says after a line was added.
@@ -77,12 +88,13 @@ class LinePages:
         edits = Edits([], [])
         try:
             edits = edits_of(document["lines"], fields, await self._item(guest, fields), guest.here)
-            if edits.edits:
-                changed = about(self.updates, document["id"]) | {"edits": edits.edits}
-                await self.desk.perform(guest, self.updates, changed, seen_version(fields))
+            await self._save(guest, document, edits, fields)
+        except Stale:
+            again, told = overtaken(document["lines"], fields, guest.here)
+            again["version"] = str(document["version"])
+            return await self._editor(guest, document, again, Amiss.of(told, edits))
         except Refusal as refusal:
-            again = once_more(fields, refusal, document["version"])
-            return await self._editor(guest, document, again, Amiss.of(refusal, edits))
+            return await self._editor(guest, document, fields, Amiss.of(refusal, edits))
         path = self.of.path_of(document["id"])
         done = f"?done={self.updates.name}" if edits.edits else ""
         if fields.get("do") == "done":
@@ -102,6 +114,14 @@ class LinePages:
             reckoned = await self.desk.rehearse(guest, self.updates, changed)
         return render("sums.html", document=reckoned, here=guest.here)
 
+    async def _save(self, guest: Guest, document: Record, edits: Edits, fields: Mapping[str, str]) -> None:
+        if edits.edits:
+            changed = about(self.updates, document["id"]) | {"edits": edits.edits}
+            await self.desk.perform(guest, self.updates, changed, seen_version(fields))
+        elif taken_out(document["lines"], fields):
+            # All that was typed is of lines that are there no more.
+            raise Stale
+
     async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})
         faults = amiss.faults if amiss else {}
@@ -120,6 +140,7 @@ class LinePages:
             ways=[way for row in (*lines, new_line) for way in row.ways()],
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
             version=typed.get("version", document["version"]),
+            shown=typed.get(SHOWN, "") if typed else marks_of(document["lines"], guest.here),
             problem=amiss.problem if amiss else None,
             notice=None if amiss else AS_LEFT if guest.typed else self.desk.notice(guest),
             goes_on=amiss is None and _ADDED in query_words(guest.request),

@@ -11,15 +11,16 @@ from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Record
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, status_of, wrong
 from mainstay.doors.office.paperwork import next_number
 from mainstay.doors.pages.asking import Asked, asked_of, ways_to
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.meanwhile import marked, overtaken
 from mainstay.doors.pages.render import see_other
 from mainstay.identity.mails import LINK
 from mainstay.kernel.catalogue import admit
 from mainstay.paper.locales import Locale
-from mainstay.terms.refusal import NotFound, Refusal
+from mainstay.terms.refusal import NotFound, Refusal, Stale
 from mainstay.terms.rights import Rights
 
 PATH = "/settings/mail-texts"
@@ -112,7 +113,8 @@ class MailTextPages:
         asked = _asked(_known(at), guest.actor.rights)
         if guest.typed:
             return self._form(guest, house, asked, guest.typed, notice=AS_LEFT)
-        return self._form(guest, house, asked, asked.filled(house.own(at["kind"]), guest.here))
+        begun = asked.filled(house.own(at["kind"]), guest.here)
+        return self._form(guest, house, asked, marked(asked.parts, begun))
 
     async def save(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Keep what was typed, go back to the usual words, or show how it would read."""
@@ -126,9 +128,11 @@ class MailTextPages:
         words = None if fields.get("do") == "usual" else asked.answer(fields, guest.here)
         try:
             await self.desk.perform(guest, update_settings, {"mailTexts": {kind: words}}, seen_version(fields))
+        except Stale:
+            again, told = overtaken(asked.parts, fields, asked.filled(house.own(kind), guest.here))
+            return self._form(guest, house, asked, again | {"version": str(house.settings["version"])}, told)
         except Refusal as refusal:
-            again = once_more(fields, refusal, house.settings["version"])
-            return self._form(guest, house, asked, again, refusal)
+            return self._form(guest, house, asked, fields, refusal)
         return see_other(f"{PATH}?done={update_settings.name}")
 
     async def _house(self, guest: Guest) -> _House:

@@ -16,19 +16,20 @@ from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
 from mainstay.doors.office.beside import NOTES, SIDES, Beside, as_note, note_left
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, once_more, seen_version, status_of, wrong
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import References, unchanged
 from mainstay.doors.pages.asking import Asked, asked_of, filled, usual, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.meanwhile import Overtaken, marked, overtaken
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.rows import closed_up, laid_out
 from mainstay.doors.pages.showing import known, state_of
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.operation import Operation
-from mainstay.terms.refusal import Invalid, NotFound, Refusal
+from mainstay.terms.refusal import Invalid, NotFound, Refusal, Stale
 from mainstay.values.words import words_of
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
@@ -127,12 +128,8 @@ class Room:
             return await self._preview(guest, operation, found, {})
         if stopped := await self._stopped(guest, operation, found, asked):
             return stopped
-        fields = filled(asked, self.of.fills(found), guest.here) | (part.begins(found, guest.here) if part else {})
-        # What it is already, it need not become.
-        possible = self._becomes(guest, found)
-        if possible and "status" in fields:
-            fields["status"] = possible[0]
-        return await self._form(guest, operation, fields, record=found)
+        fields = self._begun(guest, asked, found) | (part.begins(found, guest.here) if part else {})
+        return await self._form(guest, operation, marked(asked, fields), record=found)
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
@@ -149,15 +146,32 @@ class Room:
             sent: dict[str, object] = {"confirmed": True} if irreversible else {}
             sent |= self._of_part(guest, operation, found, fields) | about(operation, found["id"])
             done = await self._perform(guest, operation, fields, sent)
+        except Stale:
+            again, told = self._overtaken(guest, operation, found, fields)
+            return await self._form(guest, operation, again, told, found)
         except Refusal as refusal:
-            again = once_more(fields, refusal, found.get("version"))
-            return await self._form(guest, operation, again, refusal, found)
+            return await self._form(guest, operation, fields, refusal, found)
         if operation.ends:
             gone_to = self.of.ends_at(found) if self.of.ends_at else self.of.path
         else:
             # Where another one of the kind is answered, it is the one to go on with.
             gone_to = self.of.path_of((done if done.get("object") == found["object"] else found)["id"])
         return self._done(guest, operation, done, gone_to)
+
+    def _begun(self, guest: Guest, asked: Sequence[Asked], record: Record) -> dict[str, str]:
+        """What the form of a record begins with."""
+        fields = filled(asked, self.of.fills(record), guest.here)
+        # What it is already, it need not become.
+        possible = self._becomes(guest, record)
+        return fields | {"status": possible[0]} if possible and "status" in fields else fields
+
+    def _overtaken(
+        self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]
+    ) -> tuple[dict[str, str], Overtaken]:
+        """The form of a record that someone has changed meanwhile."""
+        asked = self._asked(operation, guest, fields)
+        again, told = overtaken(asked, unchanged(asked, fields), self._begun(guest, asked, record))
+        return again | {"version": str(record["version"])}, told
 
     async def _filled_in(self, guest: Guest, operation: Operation) -> dict[str, str]:
         """The fields of its form; a file is received only from those who may hand one in."""
