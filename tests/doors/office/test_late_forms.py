@@ -307,10 +307,18 @@ def test_several_visits_are_as_they_were_left(cast: Cast, visiting: Visit, perso
 
 
 @pytest.mark.parametrize("size", [20_000, 70_000])
-def test_a_form_that_is_too_long_comes_back_empty(visiting: Visit, person: Somebody, size: int) -> None:
+def test_of_a_form_that_is_too_long_it_is_told_that_nothing_was_kept(
+    visiting: Visit, person: Somebody, size: int
+) -> None:
+    lost = "was too long to be kept, and is lost"
     back = sign_in_again(visiting, send_late(visiting, INVITE, NORA | {"phone": "1" * size}), person)
     assert back.status_code == 200
     assert "nora@new.example" not in back.text
+    assert lost in words(back.text)
+    # It is no more said once the form was sent again from there.
+    here = str(back.url).removeprefix(visiting.server.url)
+    again = visiting.answer(back.text, here, **NORA | {"email": "none"})
+    assert (again.status_code, lost in words(again.text)) == (422, False)
 
 
 @pytest.mark.parametrize("ticket", ["", "x", "x" * 43, "%00", "%ff"])

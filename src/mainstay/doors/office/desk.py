@@ -16,7 +16,8 @@ from mainstay.doors.office import frame
 from mainstay.doors.office.frame import Area
 from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import View
-from mainstay.doors.pages.forms import query_words, take_once
+from mainstay.doors.pages.forms import TooLong, query_words, take_once
+from mainstay.doors.pages.late_forms import NOT_KEPT
 from mainstay.doors.pages.render import render
 from mainstay.doors.pages.session import TYPED, Visitor, Visitors
 from mainstay.doors.pages.showing import Here
@@ -50,6 +51,7 @@ _STATUSES: dict[type[Refusal], int] = {
     NotFound: 404,
     Conflict: 409,
     DeadLink: 410,
+    TooLong: 413,
     Stale: 409,
     Invalid: 422,
     # A form that did not sign anyone in: the page is shown again.
@@ -233,7 +235,7 @@ class Desk:
         limits = {one.name: Limit(one.upload.most) for one in asked if one.upload}
         if limits:
             return await self.form_with_files(guest, limits)
-        return await self.visitors.form(guest.request, guest.visitor)
+        return await self.visitors.long_form(guest.request, guest.visitor)
 
     async def form_with_files(self, guest: Guest, limits: Mapping[str, Limit]) -> dict[str, str]:
         """The fields of a form that this person sent with files, which are received beside them."""
@@ -281,6 +283,7 @@ class Desk:
             groups=[group for group in groups if group],
             phone_tabs=guest.of_use(tabs)[: frame.TABS],
             search_area=frame.SEARCH,
+            lost=query_words(guest.request).get(TYPED) == NOT_KEPT and guest.request.method in {"GET", "HEAD"},
             settings_areas=guest.of_use(frame.SETTINGS),
             developer_areas=guest.of_use(frame.DEVELOPER),
             purchasing_areas=guest.of_use(frame.PURCHASING),

@@ -5,11 +5,21 @@ import hmac
 import re
 import secrets
 from base64 import urlsafe_b64encode
-from urllib.parse import parse_qsl, unquote_to_bytes
+from urllib.parse import parse_qsl
 
-from mainstay.doors.http import Request
+from mainstay.backing.deadline import begin_anew
+from mainstay.doors.http import Interrupted, Request
+from mainstay.doors.running import Runner
+from mainstay.terms.refusal import Refusal
 
+# What anyone may send; and what people may who are signed in: a document with all the lines that it may have, each as
+# long as it may be, in a script of which a browser sends every letter as twelve.
 LIMIT = 65_536
+LONG_LIMIT = 6_000_000
+# So many fields it has at most.
+_MOST_FIELDS = 10_000
+# How HTTP says that a body is more than is taken.
+TOO_LARGE = 413
 CSRF_FIELD = "csrf"
 ONCE_FIELD = "once"
 
@@ -26,12 +36,43 @@ class WrongForm(Exception):
         self.text = text
 
 
+class TooLong(Refusal):
+    """Someone who is signed in has sent more than a form may hold."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This form holds more than can be sent at once, so nothing was saved. Go back in your browser, where what "
+            "you typed still stands; take some of it out, save, and add it in further steps."
+        )
+
+
 async def read_form(request: Request, base_url: str) -> dict[str, str]:
     """The fields of a form that a page of this server sent; who may send it is for `check_csrf`."""
+    _check(request, base_url)
+    return _fields(await request.body(LIMIT))
+
+
+async def read_long_form(request: Request, base_url: str, runner: Runner) -> dict[str, str]:
+    """The same of someone who is signed in, and may have much to send."""
+    _check(request, base_url)
+    try:
+        body = b"".join([piece async for piece in request.pieces(LONG_LIMIT)])
+    except Interrupted as interrupted:
+        raise TooLong if interrupted.status == TOO_LARGE else interrupted from None
+    begin_anew()
+    if body.count(b"&") >= _MOST_FIELDS:
+        raise TooLong
+    # What is long takes a while to read, in nobody else's way.
+    return _fields(body) if len(body) <= LIMIT else await runner.change(_fields, body)
+
+
+def _check(request: Request, base_url: str) -> None:
     check_origin(request, base_url)
     if not _FORM.fullmatch(request.headers.get("content-type", "")):
         raise WrongForm(415, "This address takes forms only.")
-    body = await request.body(LIMIT)
+
+
+def _fields(body: bytes) -> dict[str, str]:
     fields: dict[str, str] = {}
     for part in body.split(b"&") if body else ():
         name, _, value = part.replace(b"+", b" ").partition(b"=")
@@ -112,7 +153,11 @@ def check_origin(request: Request, base_url: str) -> None:
 
 
 def _text(encoded: bytes) -> str:
-    return clean_text(unquote_to_bytes(encoded))
+    return clean_text(_ENCODED.sub(lambda run: bytes.fromhex(run[0].replace(b"%", b"").decode()), encoded))
+
+
+# Bytes that no address may hold, as many as there are in a row: of a script that is not Latin, whole words.
+_ENCODED = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 
 
 def clean_text(sent: bytes) -> str:

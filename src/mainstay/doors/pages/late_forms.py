@@ -12,13 +12,15 @@ import orjson
 from mainstay.backing.database import EVERY
 from mainstay.backing.limits import Limits
 from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.pages.forms import CSRF_FIELD, ONCE_FIELD, WrongForm, read_form
+from mainstay.doors.pages.forms import CSRF_FIELD, ONCE_FIELD, TOO_LARGE, WrongForm, read_form
 from mainstay.doors.running import Runner
 from mainstay.identity import devices, tickets
 from mainstay.identity.sealing import Sealer
 from mainstay.kernel.perform import Stage
 
 LONGEST = 16_384
+# Stands in the place of a ticket to what was too long.
+NOT_KEPT = "too-long"
 KEPT_A_MINUTE = 10
 
 _OURS = {CSRF_FIELD, ONCE_FIELD}
@@ -34,17 +36,24 @@ class LateForms:
     sealer: Sealer
 
     async def keep(self, request: Request, base_url: str, carried: Sequence[str]) -> str | None:
-        """Keep what was typed in a browser that carries these secrets of devices; a ticket to it, if there is any."""
+        """Keep what was typed in a browser that carries these secrets of devices; a ticket to it, if there is any.
+
+        Of what is too long to be kept, its page has to tell.
+        """
         account = await self.runner.read(self._whose, carried)
         if account is None:
             return None
         try:
             fields = await read_form(request, base_url)
-        except (WrongForm, Interrupted):
+        except WrongForm:
             return None
+        except Interrupted as interrupted:
+            return NOT_KEPT if interrupted.status == TOO_LARGE else None
         typed = {name: text for name, text in fields.items() if name not in _OURS and "password" not in name.lower()}
         text = orjson.dumps(typed).decode()
-        if not typed or len(text) > LONGEST or not (await self.limits.take(f"late {account}", KEPT_A_MINUTE)).accepted:
+        if len(text) > LONGEST:
+            return NOT_KEPT
+        if not typed or not (await self.limits.take(f"late {account}", KEPT_A_MINUTE)).accepted:
             return None
         return await self.runner.change(self._keep, account, text)
 

@@ -12,7 +12,7 @@ from mainstay.backing.limits import Limits
 from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.pages.door import apology
-from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form
+from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form, read_long_form
 from mainstay.doors.pages.late_forms import LateForms
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received, Uploads
@@ -75,6 +75,12 @@ class Visitors:
     async def form(self, request: Request, visitor: Visitor) -> dict[str, str]:
         """The fields of a form that this visitor sent from a page of ours."""
         fields = await read_form(request, self.base_url)
+        check_csrf(fields, visitor.csrf)
+        return fields
+
+    async def long_form(self, request: Request, visitor: Visitor) -> dict[str, str]:
+        """The same of a form that may hold a whole document; TooLong where it holds more."""
+        fields = await read_long_form(request, self.base_url, self.runner)
         check_csrf(fields, visitor.csrf)
         return fields
 

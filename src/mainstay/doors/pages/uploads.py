@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 from mainstay.backing.deadline import begin_anew
 from mainstay.backing.files import PassingFiles
 from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.pages.forms import LIMIT, WrongForm, check_origin, clean_text
+from mainstay.doors.pages.forms import LIMIT, TOO_LARGE, WrongForm, check_origin, clean_text
 from mainstay.doors.running import Runner
 from mainstay.late import late
 
@@ -68,7 +68,7 @@ class Uploads:
                 await self.runner.change(form.take, piece)
             await self.runner.change(form.end)
         except Interrupted as interrupted:
-            raise _too_large(limits) if interrupted.status == _TOO_LARGE else interrupted from None
+            raise _too_large(limits) if interrupted.status == TOO_LARGE else interrupted from None
         finally:
             form.close()
             begin_anew()
@@ -150,7 +150,7 @@ class _Form:
             raise WrongForm(400, _NOT_WHOLE)
         limit, before = self._limits.get(name, Limit(0)), len(self._received.get(name, ()))
         if before >= limit.several > 1:
-            raise WrongForm(_TOO_LARGE, f"At most {limit.several} files are taken at once. Send the others after them.")
+            raise WrongForm(TOO_LARGE, f"At most {limit.several} files are taken at once. Send the others after them.")
         if name in self._texts or before >= limit.several:
             raise WrongForm(400, f"The field {name} was sent twice.")
         if not filename:
@@ -176,13 +176,10 @@ class _Form:
             self._text += content
 
 
-_TOO_LARGE = 413
-
-
 def _too_large(limits: Mapping[str, Limit]) -> WrongForm:
     most = max(limits.values())
     each, whole = most.each / 1_000_000, most.whole / 1_000_000
     if most.several == 1:
-        return WrongForm(_TOO_LARGE, f"The file is larger than {each:g} MB. Choose a smaller one.")
+        return WrongForm(TOO_LARGE, f"The file is larger than {each:g} MB. Choose a smaller one.")
     text = f"A file is larger than {each:g} MB, or all of them are together larger than {whole:g} MB."
-    return WrongForm(_TOO_LARGE, f"{text} Send smaller ones, or fewer at once.")
+    return WrongForm(TOO_LARGE, f"{text} Send smaller ones, or fewer at once.")
