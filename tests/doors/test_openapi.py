@@ -1,6 +1,7 @@
 """The description of the API is valid, complete and the same wherever it is shown."""
 
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 import jsonschema
@@ -125,6 +126,26 @@ def test_every_operation_tells_its_refusals(status: str) -> None:
     error = DOCUMENT["components"]["schemas"]["Error"]
     assert error["required"] == ["error"]
     assert error["additionalProperties"] is False
+
+
+def called(by: object, found: set[FunctionType]) -> set[FunctionType]:
+    """A function of the product, and those that it and they call by their names."""
+    if isinstance(by, FunctionType) and by.__module__.startswith("mainstay.") and by not in found:
+        found.add(by)
+        for name in by.__code__.co_names:
+            called(by.__globals__.get(name), found)
+    return found
+
+
+def test_a_reading_that_the_state_of_things_may_refuse_says_so_and_no_other_does() -> None:
+    readings = [operation for operation in OFFERED if not operation.changes]
+    refusing = {
+        operation.name
+        for operation in readings
+        if any({"Conflict", "refuse"} & {*one.__code__.co_names} for one in called(operation.function, set()))
+    }
+    assert {"get_invoice_pdf", "get_invoice_ubl", "get_quote_pdf"} <= refusing
+    assert {one.name for one in readings if "409" in DESCRIBED[one.name][2]["responses"]} == refusing
 
 
 def test_it_is_served_to_a_key_like_every_path(server: RunningServer, cast: Cast) -> None:

@@ -40,6 +40,8 @@ _REFUSALS = {
     "500": OUR_FAULT,
 }
 _ON_READS = ("401", "403", "404", "422", "429", "500")
+# What was never issued has no file.
+_ON_FILES = ("401", "403", "404", "409", "422", "429", "500")
 
 
 def describe(catalogue: Catalogue, base_url: str) -> bytes:
@@ -93,7 +95,8 @@ def _package(module: str) -> str:
 
 def _operation(endpoint: Endpoint, schemas: Schema) -> Schema:
     operation = endpoint.operation
-    statuses = _REFUSALS if operation.changes else _ON_READS
+    on_reads = _ON_FILES if operation.gives else _ON_READS
+    statuses = _REFUSALS if operation.changes else on_reads
     described: Schema = {
         # One that also makes records has two routes, and each has a name of its own.
         "operationId": f"{operation.name}_by_id" if operation.makes and endpoint.parameters else operation.name,
