@@ -3,11 +3,15 @@
 import pytest
 
 from cast import Cast
+from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
+from mainstay.business.quotes.operations import revise_quote
 from mainstay.terms.rights import Role
+from quoting import sent
 from running import RunningServer
 from talking import JSON, ORGANISATION, PEOPLE, refused, without_known
+from trade import a_customer, a_job
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -151,3 +155,14 @@ def test_an_unknown_parameter_is_refused_on_every_path(server: RunningServer, ca
     assert refused(server.request("GET", f"{member}?limit=5", key), 422) == "limit: is not known here"
     assert refused(server.request("POST", f"{member}/remove?confirmed=true", key, headers=JSON, content=b"{}"), 422)
     assert server.request("GET", member, key).json()["status"] == "active"
+
+
+def test_a_path_takes_a_hyphen_for_a_slash_in_a_number(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_settings, jobNumbers={"prefix": "26/"})
+    job, quote, key = a_job(cast, a_customer(cast)), sent(cast, deliver="none"), cast.key()
+    assert job["number"] == "26/0001"
+    assert server.request("GET", "/api/v1/jobs/26-0001", key).json()["id"] == job["id"]
+    cast.perform(revise_quote, quoteId=quote["id"])
+    path = f"/api/v1/quotes/{quote['number']}"
+    assert server.request("GET", f"{path}-1", key).json()["id"] == quote["id"]
+    refused(server.request("GET", f"{path}/1", key), 404)

@@ -67,11 +67,15 @@ class Listing(Generic[K]):
             named, identity = self.number, identity.strip().upper()
         own = self._sight(ctx)
         row = ctx.rows.one(self._one(named, own and own.asked_of_each), id=identity)
-        if row is None and named != "id" and (meant := self.finding.numbered(ctx.rows, identity or "")):
+        if row is None and named != "id" and (meant := self.meant(ctx, identity or "")):
             row = ctx.rows.one(self._one("id", own and own.asked_of_each), id=meant)
         if row is None:
             raise NotFound(self.what)
         return self.keep(row)
+
+    def meant(self, ctx: Context, number: str) -> str | None:
+        """The id of the one record that is meant by a number as nobody has it."""
+        return self.finding.numbered(ctx.rows, number)
 
     def fetch_whole(self, ctx: Context, identity: str | None) -> K:
         """The same, where whoever asks sees all of it, and so also what stands beside it: notes and files."""

@@ -3,6 +3,7 @@ import pytest
 from cast import Cast
 from evidence import events, last_event
 from mainstay.business.jobs.operations import get_job
+from mainstay.business.organisation.settings import update_settings
 from mainstay.business.quotes.operations import get_quote, list_quotes, revise_quote, update_quote
 from mainstay.business.quotes.sending import withdraw_quote
 from mainstay.terms.refusal import Blocked, NotFound
@@ -47,6 +48,31 @@ def test_however_its_number_is_written_the_newest_is_meant(cast: Cast, number: s
     for unknown in ("3", "q-1/1", "-"):
         with pytest.raises(NotFound):
             cast.perform(get_quote, quoteId=unknown)
+
+
+@pytest.mark.parametrize("prefix", ["Q-", "26/", "26/Q-", "2026-"])
+def test_a_revision_is_named_in_a_path_where_a_slash_would_part_it(cast: Cast, prefix: str) -> None:
+    cast.perform(update_settings, quoteNumbers={"prefix": prefix})
+    first = sent(cast)
+    second = sent(cast, revised(cast, first))
+    third = revised(cast, second)
+    number = first["number"].replace("/", "-")
+    names = {number: third, f"{number}-1": first, f" {number.lower()}-2": second}
+    for name, quote in names.items():
+        assert cast.perform(get_quote, quoteId=name)["id"] == quote["id"]
+    for unknown in (f"{number}-3", f"{number}-01", f"{number}-", f"{number}-1-1"):
+        with pytest.raises(NotFound):
+            cast.perform(get_quote, quoteId=unknown)
+
+
+def test_a_revision_is_meant_before_a_number_that_is_written_otherwise(cast: Cast) -> None:
+    cast.perform(update_settings, quoteNumbers={"next": 1234})
+    first = sent(cast)
+    revised(cast, first)
+    cast.perform(update_settings, quoteNumbers={"next": 12341})
+    other = a_draft(cast)
+    assert cast.perform(get_quote, quoteId="Q-1234-1")["id"] == first["id"]
+    assert cast.perform(get_quote, quoteId="Q-12341")["id"] == other["id"]
 
 
 def test_every_revision_is_found_by_the_number_without_its_zeros(cast: Cast) -> None:

@@ -57,8 +57,25 @@ class Quotes(Listing[Quote]):
         found = super().fetch(ctx, identity)
         if found.newest or is_id(identity or "", self.prefix):
             return found
-        named = (identity or "").strip().upper() == f"{found.number}/{found.revision}"
+        named = _as_in_paths(identity or "") == _as_in_paths(f"{found.number}/{found.revision}")
         return found if named else super().fetch(ctx, found.number)
+
+    def meant(self, ctx: Context, number: str) -> str | None:
+        """An earlier revision as a path names it, or whatever is meant by such a number."""
+        of, _, revision = number.rpartition("-")
+        row = ctx.rows.one(
+            "SELECT id, called FROM quote WHERE organisation_id = :organisation AND called ="
+            " (SELECT number || '/' || CAST(:revision AS text) FROM quote"
+            " WHERE organisation_id = :organisation AND id = :first)",
+            revision=revision,
+            first=super().meant(ctx, of),
+        )
+        return str(row[0]) if row and _as_in_paths(str(row[1])) == number else super().meant(ctx, number)
+
+
+def _as_in_paths(called: str) -> str:
+    """What a quote is called where a slash would part it: `Q-0318-1` for `Q-0318/1`."""
+    return called.strip().upper().replace("/", "-")
 
 
 # One quote, with all that is in it.

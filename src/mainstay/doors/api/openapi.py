@@ -21,7 +21,8 @@ VERSION = "0.1.0"
 _ABOUT = (
     "The Mainstay HTTP API. It is in beta and grows over time; the changelog says what is new. Every request carries "
     "`Authorization: Bearer <API_KEY>`; the key says which organisation it is for. A PATCH changes only the "
-    "fields that are sent; null clears one."
+    "fields that are sent; null clears one. A record that has a number is named by it or by its id; a path takes a "
+    "hyphen for each slash in a number: `26-0001` for `26/0001`."
 )
 
 _REFUSALS = {
