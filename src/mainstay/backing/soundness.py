@@ -22,7 +22,7 @@ def damaged_pages(books: Books) -> Iterator[Flaw]:
 
 def unknown_steps(books: Books) -> Iterator[Flaw]:
     """The steps of the schema that were applied and are not known, or are known and were not applied."""
-    if not any(table.name == "schema_step" for table in read_tables(books.rows, books.engine)):
+    if is_bare(books):
         yield Flaw("the database", "has no tables of Mainstay; `mainstay migrate` makes them")
         return
     known = {step.number: step.name for step in steps_for(books.engine)}
@@ -32,6 +32,11 @@ def unknown_steps(books: Books) -> Iterator[Flaw]:
             yield Flaw(f"step {known[number]}", "is not applied; `mainstay migrate` applies it")
         elif known.get(number) != applied[number]:
             yield Flaw(f"step {applied[number]}", "was applied, and this Mainstay does not know it")
+
+
+def is_bare(books: Books) -> bool:
+    """Whether there are no tables of Mainstay yet."""
+    return not any(table.name == "schema_step" for table in read_tables(books.rows, books.engine))
 
 
 def rows_that_name_nothing(books: Books) -> Iterator[Flaw]:

@@ -14,7 +14,7 @@ from mainstay.backing.folder import DataFolder
 from mainstay.backing.mail import MailNotSent, SmtpPost
 from mainstay.backing.proof import Books
 from mainstay.backing.reaching import NotReached, answer_of, listens, redis_time
-from mainstay.backing.soundness import unknown_steps
+from mainstay.backing.soundness import is_bare, unknown_steps
 from mainstay.settings import Settings
 from mainstay.staging import connect, open_files
 from mainstay.values.moments import moment_text
@@ -66,16 +66,25 @@ def _database(settings: Settings, now: datetime) -> Iterator[Finding]:
         return
     try:
         with closing(connect(settings)) as database, database.surveying() as rows:
-            steps = [flaw.where for flaw in unknown_steps(Books(rows, database.engine, open_files(settings), now))]
-            found = f"{database.engine} can be reached"
-            missing = f"{found}; its schema is not that of this version: {', '.join(steps)}"
-            yield Finding("database", *((missing, "mainstay migrate") if steps else (found,)))
+            books = Books(rows, database.engine, open_files(settings), now)
+            schema = _schema(books)
+            yield schema
             if database.engine == "postgresql":
                 yield from _server(rows, now)
-            if not steps:
+            if schema.mend is None and not is_bare(books):
                 yield from _clock(rows, now)
     except Unreachable as away:
         yield Finding("database", str(away), _REACH_SERVER if settings.database else _RESTORE)
+
+
+def _schema(books: Books) -> Finding:
+    found = f"{books.engine} can be reached"
+    if is_bare(books):
+        return Finding("database", f"{found}; there is nothing in it yet; the first start makes it")
+    if steps := [flaw.where for flaw in unknown_steps(books)]:
+        told = f"{found}; its schema is not that of this version: {', '.join(steps)}"
+        return Finding("database", told, "mainstay migrate")
+    return Finding("database", found)
 
 
 _REACH_SERVER = "Start the server, or set MAINSTAY_DATABASE to where it is and who may come in."
