@@ -82,11 +82,25 @@ def test_there_and_back_everything_is_the_same(keepsake: Keepsake, tmp_path: Pat
 
 def test_nothing_is_moved_to_where_something_is(keepsake: Keepsake, tmp_path: Path) -> None:
     other = keepsake.copied(tmp_path / "other")
-    told = command(keepsake.settings, "move", "--to", str(other.settings.data), "--json").refusal
-    assert told.startswith("There is data here already")
+    secret = tmp_path / "another" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("a secret of another installation")
+    DataFolder(keepsake.settings.data).secret.write_text("a secret of this installation alone")
+    there = "There is data there already, and nothing is moved over any. Name an empty place."
+    refusals = {
+        str(other.settings.data): there,
+        str(keepsake.settings.data): there,
+        "mysql://host/name": "--to must begin with postgresql://, or name a folder.",
+        "postgresql://nobody@127.0.0.1:1/nothing": "The database cannot be reached: ",
+        str(secret.parent): f"{secret} is another secret than the one here. Take it away first.",
+    }
+    for to, refusal in refusals.items():
+        ended = command(keepsake.settings, "move", "--to", to)
+        # It is refused in one sentence, and before it is told how far anything is.
+        (told,) = ended.errors.splitlines()
+        assert told.startswith(refusal)
+        assert ended.code
     assert list((keepsake.settings.data / "run").glob("tmp*")) == []
-    told = command(keepsake.settings, "move", "--to", "mysql://host/name", "--json").refusal
-    assert told == "--to must begin with postgresql://, or name a folder."
 
 
 class Interrupting(io.StringIO):

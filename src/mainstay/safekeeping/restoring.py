@@ -56,9 +56,22 @@ def _check_schema(manifest: Manifest, target: Installation) -> None:
             )
 
 
+def check_movable(source: Installation, target: Installation) -> None:
+    """Refuse a place to which nothing could be moved, before anything is copied."""
+    with target.database.surveying() as rows:
+        if _has_data(rows, {table.name for table in read_tables(rows, target.database.engine)}):
+            raise Conflict("There is data there already, and nothing is moved over any. Name an empty place.")
+    if source.secret and target.secret not in {None, source.secret}:
+        raise Conflict(f"{target.folder.secret} is another secret than the one here. Take it away first.")
+
+
 def _check_empty(rows: Handle, there: set[str]) -> None:
-    if any(rows.one(f"SELECT 1 FROM {root} LIMIT 1") for root in _ROOTS if root in there):
+    if _has_data(rows, there):
         raise Conflict("There is data here already, and a backup never goes over any. Restore it into an empty place.")
+
+
+def _has_data(rows: Handle, there: set[str]) -> bool:
+    return any(rows.one(f"SELECT 1 FROM {root} LIMIT 1") for root in _ROOTS if root in there)
 
 
 def _check_secret(manifest: Manifest, archive: ZipFile, target: Installation) -> None:

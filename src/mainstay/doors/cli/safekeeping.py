@@ -56,12 +56,14 @@ def restore(settings: Settings, words: Namespace) -> Outcome:
 def move(settings: Settings, words: Namespace) -> Outcome:
     """Everything, copied to another database or folder, and proved there; what is here stays as it is."""
     tell = _progress(words)
-    with _there(settings) as source, _passing(settings) as path:
+    to = _elsewhere(settings, words.to)
+    with _there(settings) as source, _opened(to) as target, _passing(settings) as path:
+        restoring.check_movable(source, target)
         if taking.take(source, path, system_clock(), NAMED_IN, tell).missing:
             raise Conflict(_MISSING)
-        with reading(path) as archive, _opened(_elsewhere(settings, words.to)) as target:
+        with reading(path) as archive:
             manifest = restoring.restore(archive, target, tell)
-            outcome = _proved(_counted(manifest), target)
+        outcome = _proved(_counted(manifest), target)
         if not taking.is_the_latest(manifest, source):
             raise Unsound(outcome, _LEFT_BEHIND)
         return outcome
