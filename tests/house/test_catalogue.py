@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_pascal
 import mainstay
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.event import Event
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.reaction import Chore, Reaction, Timer
 from mainstay.terms.actor import Door
@@ -144,6 +145,21 @@ def _is_a(value: object, kind: type) -> bool:
     if kind is Event:
         return isinstance(value, type) and issubclass(value, Event) and value is not Event
     return isinstance(value, kind)
+
+
+def test_an_order_that_leaves_records_out_says_so() -> None:
+    short = {
+        listing.shown
+        for listing in declared(Listing)
+        if isinstance(listing, Listing) and any(order.nullable for order in listing.orders.values())
+    }
+    described = {
+        one.output: one.input.model_fields["order"].description or ""
+        for one in CATALOGUE.operations
+        if one.lists and one.output in short
+    }
+    assert len(described) >= 5
+    assert all(told.endswith(", without those that have no date.") for told in described.values())
 
 
 def test_everything_that_is_declared_stands_in_the_catalogue() -> None:

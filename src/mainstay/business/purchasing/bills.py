@@ -64,7 +64,8 @@ class ListBills(ListInput):
     until: Day | None = Field(None, description="Only those dated then or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Their number, the supplier, or an amount.")
     order: Literal["newest", "dated", "due"] = Field(
-        "newest", description="`newest` first, last `dated` first, or `due` soonest first."
+        "newest",
+        description="`newest` first, last `dated` first, or `due` soonest first, without those that have no date.",
     )
 
 

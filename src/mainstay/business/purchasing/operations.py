@@ -57,7 +57,9 @@ class ListPurchaseOrders(ListInput):
     supplier_id: OfSupplier = None
     job_id: OfJob = None
     text: SearchText | None = Field(None, title="Search", description="Number, or words of supplier or job.")
-    order: Literal["newest", "needed"] = Field("newest", description="`newest` first, or `needed` soonest first.")
+    order: Literal["newest", "needed"] = Field(
+        "newest", description="`newest` first, or `needed` soonest first, without those that have no date."
+    )
 
 
 class GetPurchaseOrder(Input):

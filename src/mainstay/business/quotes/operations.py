@@ -56,7 +56,8 @@ class ListQuotes(ListInput):
     until: Day | None = Field(None, description="Only those issued on this date or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "expiring"] = Field(
-        "newest", description="`newest` first, last `issued` first, or `expiring` soonest first."
+        "newest",
+        description="`newest` first, last `issued` first, or first `expiring` first, without those that have no date.",
     )
 
 
