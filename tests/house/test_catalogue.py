@@ -17,6 +17,8 @@ from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.kernel.reaction import Chore, Reaction, Timer
 from mainstay.terms.actor import Door
+from mainstay.terms.faults import accept
+from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.shapes import Irrevocable, ListInput
 
 VERBS = {
@@ -129,6 +131,15 @@ def test_an_event_is_called_by_what_happened_to_what(event: type[Event]) -> None
 
 def test_no_two_events_share_a_name() -> None:
     assert len({event.name for event in CATALOGUE.events}) == len(CATALOGUE.events)
+
+
+def test_a_range_that_ends_before_it_begins_is_refused_alike_everywhere() -> None:
+    ranges = [one for one in CATALOGUE.operations if {"from_", "until"} <= one.input.model_fields.keys()]
+    assert len(ranges) >= 12
+    for operation in ranges:
+        with pytest.raises(Invalid) as refused:
+            accept(operation.input, b'{"from": "2038-01-02", "until": "2038-01-01"}')
+        assert Fault("until", "is before the first date") in refused.value.faults
 
 
 def declared(kind: type) -> list[object]:

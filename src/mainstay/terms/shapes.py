@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
 
 from mainstay.backing.database import Row
 from mainstay.terms.actor import Stamp
 from mainstay.terms.refusal import Fault, Invalid, Reason
-from mainstay.values.fields import LAST_SEEN, WholeNumber
+from mainstay.values.fields import LAST_SEEN, Day, WholeNumber
 from mainstay.values.words import words_of
 
 
@@ -31,6 +31,21 @@ class Input(BaseModel):
         if missing:
             fields = type(self).model_fields
             raise Invalid([Fault(fields[name].alias or name, "is required for a new one") for name in missing])
+
+
+# What people are told of the last date of a range that ends before it begins.
+BACKWARDS = "is before the first date"
+
+
+def _not_backwards(last: str, asked: ValidationInfo) -> str:
+    first = asked.data.get("from_")
+    if first and last < first:
+        raise ValueError(BACKWARDS)
+    return last
+
+
+# The last date of a range, behind the field `from_` of the same input.
+LastDay = Annotated[Day, AfterValidator(_not_backwards)]
 
 
 class Irrevocable(Input):

@@ -31,7 +31,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Day, Reference, id_of, omittable
 
 _EntryId = Annotated[str, Field(description="The time entry's id.")]
@@ -49,7 +49,7 @@ class ListHours(ListInput):
     )
     status: Status | None = Field(None, description="Only these.")
     from_: Day | None = Field(None, alias="from", title="From", description="Only hours of this date or later.")
-    until: Day | None = Field(None, description="Only hours of this date or earlier.")
+    until: LastDay | None = Field(None, description="Only hours of this date or earlier.")
     order: Literal["newest", "oldest"] = Field("newest", description="By date: `newest` or `oldest` first.")
 
 

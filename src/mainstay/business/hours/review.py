@@ -15,7 +15,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
 from mainstay.terms.refusal import Conflict, Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input
+from mainstay.terms.shapes import Input, LastDay
 from mainstay.values.durations import hours_text
 from mainstay.values.fields import Day, Paragraph
 
@@ -29,7 +29,7 @@ class SubmitHours(Input):
 
     time_entry_ids: _Several | None = Field(None, description="The ids of the entries.")
     from_: Day | None = Field(None, alias="from", description="All drafts from this date, given with until.")
-    until: Day | None = Field(None, description="The last date of the range.")
+    until: LastDay | None = Field(None, description="The last date of the range.")
     person_id: PersonId = None
 
 
@@ -118,8 +118,6 @@ def _drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
     if not first or not last:
         missing = "until" if first else "from"
         raise Invalid([Fault(missing, "is required: send timeEntryIds, or from and until")])
-    if last < first:
-        raise Invalid([Fault("until", "is before the first date")])
     person = whose(ctx, given.person_id, or_left=True)
     found = store.drafts(ctx, person, first, last, MOST_AT_ONCE + 1)
     if not found:

@@ -39,7 +39,7 @@ from mainstay.paper.messages import say
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, Email, Paragraph, Price, Reference, SignedQuantity, id_of
 from mainstay.values.ids import new_id
 from mainstay.values.models import GIVEN
@@ -81,7 +81,7 @@ class ListCreditNotes(ListInput):
         None, title="Invoice", description="Only of this invoice, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: Day | None = Field(None, description="Only those issued on this date or earlier.")
+    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of the customer.")
     order: Literal["newest", "issued"] = Field("newest", description="`newest` first, or last `issued` first.")
 

@@ -24,7 +24,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Paragraph, Reference, id_of, omittable
 from mainstay.values.fields import Line as Text
 from mainstay.values.search import SearchText
@@ -62,7 +62,7 @@ class ListInvoices(ListInput):
         None, title="Quote", description="Only invoices of this quote, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: Day | None = Field(None, description="Only those issued on this date or earlier.")
+    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "due"] = Field(
         "newest",

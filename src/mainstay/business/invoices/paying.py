@@ -16,7 +16,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Line, Paragraph, Price, Reference, id_of
 from mainstay.values.models import GIVEN
 from mainstay.values.money import LARGEST, amount_text, in_minor
@@ -52,7 +52,7 @@ class ListPayments(ListInput):
     )
     method: Method | None = Field(None, description="Only paid in this way.")
     from_: Day | None = Field(None, alias="from", title="From", description="Only of this date or later.")
-    until: Day | None = Field(None, description="Only of this date or earlier.")
+    until: LastDay | None = Field(None, description="Only of this date or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Amount, or words of reference or customer.")
     order: Literal["newest", "date"] = Field("newest", description="Last recorded first, or by the `date` paid.")
 

@@ -32,7 +32,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
+from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Line, Paragraph, Reference, SignedPrice, id_of, omittable
 from mainstay.values.money import in_parts
 from mainstay.values.search import SearchText
@@ -61,7 +61,7 @@ class ListBills(ListInput):
         None, title="Order", description="Only of this order, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those dated then or later.")
-    until: Day | None = Field(None, description="Only those dated then or earlier.")
+    until: LastDay | None = Field(None, description="Only those dated then or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Their number, the supplier, or an amount.")
     order: Literal["newest", "dated", "due"] = Field(
         "newest",

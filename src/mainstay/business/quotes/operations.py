@@ -21,7 +21,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.terms.shapes import Input, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Paragraph, Reference, id_of, omittable
 from mainstay.values.fields import Line as Text
 from mainstay.values.search import SearchText
@@ -53,7 +53,7 @@ class ListQuotes(ListInput):
         None, title="Job", description="Only quotes for this job, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: Day | None = Field(None, description="Only those issued on this date or earlier.")
+    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "expiring"] = Field(
         "newest",

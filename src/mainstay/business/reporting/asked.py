@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from mainstay.business.organisation.house import House
 from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.shapes import BACKWARDS
 from mainstay.values.fields import ANOTHER_YEAR, YEARS
 
 # So far a report reaches at most: ten years.
@@ -62,7 +63,7 @@ def days_of(first: str | None, last: str | None, today: date) -> tuple[date, dat
     end = _reachable("until", last) if last else today
     begin = _reachable("from", first) if first else date(end.year, 1, 1)
     if end < begin:
-        raise Invalid([Fault("until", "is before the first date")])
+        raise Invalid([Fault("until", BACKWARDS)])
     if (end - begin).days >= _MOST_DAYS:
         raise Invalid([Fault("until", "is more than ten years after the first date; ask for several reports")])
     return begin, end

@@ -21,7 +21,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input
+from mainstay.terms.shapes import Input, LastDay
 from mainstay.values.fields import Day, id_of
 
 
@@ -34,7 +34,7 @@ class GetReport(Input):
         " person, `taxSummary` by rate, `numberSeries` of invoices and credit notes.",
     )
     from_: Day | None = Field(None, alias="from", title="From", description="The first date; else that of the year.")
-    until: Day | None = Field(None, description="The last date; today where nothing is said.")
+    until: LastDay | None = Field(None, description="The last date; today where nothing is said.")
     customer_id: Annotated[str | None, id_of("customer")] = Field(
         None, title="Customer", description="Only this customer; a statement needs one."
     )

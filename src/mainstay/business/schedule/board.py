@@ -19,7 +19,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Shown
+from mainstay.terms.shapes import Input, LastDay, Shown
 from mainstay.terms.wire import column_names
 from mainstay.values.fields import Day
 from mainstay.values.models import TOLD
@@ -107,7 +107,7 @@ class GetSchedule(Input):
     """Which days."""
 
     from_: Day | None = Field(None, alias="from", description="The first date. Without it, today.")
-    until: Day | None = Field(None, description="The last one, at most 14 days on. Without it, the first.")
+    until: LastDay | None = Field(None, description="The last one, at most 14 days on. Without it, the first.")
 
 
 @operation(right=Right.SCHEDULE_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}))

@@ -19,7 +19,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Shown
+from mainstay.terms.shapes import Input, LastDay, Shown
 from mainstay.values.fields import Day, Line, WholeNumber, id_of
 from mainstay.values.models import TOLD
 from mainstay.values.moments import Period, local_date, moment_text, parse_moment
@@ -43,7 +43,7 @@ class FindFreeTime(Input):
     duration_minutes: WholeNumber = Field(60, ge=5, le=1440, title="Minutes", description="How long it takes.")
     starts_at: StartsAt = Field(None, title="At this time", description="Who is free then. Without it, whenever.")
     from_: Day | None = Field(None, alias="from", description="The first date to look at. Without it, today.")
-    until: Day | None = Field(None, description="The last one, at most 31 days on. Without it, a week.")
+    until: LastDay | None = Field(None, description="The last one, at most 31 days on. Without it, a week.")
     person_id: Annotated[str | None, id_of("person")] = Field(None, title="Person", description="Only this person.")
     skill: Line | None = Field(None, description="Only people who can do this, such as gas.")
     job_id: JobId | None = Field(None, title="Job", description="Where it is: its id or number, to reckon with travel.")

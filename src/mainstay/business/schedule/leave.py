@@ -21,7 +21,7 @@ from mainstay.paper.locales import Locale
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid
 from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.terms.shapes import Input, LastDay, ListInput, Page
 from mainstay.terms.wire import column_names
 from mainstay.values.fields import LAST_SEEN, Day, Paragraph, id_of
 from mainstay.values.moments import local_date, moment_text, parse_moment
@@ -42,7 +42,7 @@ class ListTimeOff(ListInput):
     from_: Day | None = Field(
         None, alias="from", description="Only what reaches into this date or later. Without dates, today."
     )
-    until: Day | None = Field(None, description="Only what begins on this date or before.")
+    until: LastDay | None = Field(None, description="Only what begins on this date or before.")
     person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Person", description="Only this person's time off."
     )
@@ -64,7 +64,7 @@ class RequestTimeOff(Input):
     )
     kind: LeaveKind = Field("holiday", description="Why they are away.")
     from_: Day | None = Field(None, alias="from", description="The first whole day.")
-    until: Day | None = Field(None, description="The last whole day. Without it, the first.")
+    until: LastDay | None = Field(None, description="The last whole day. Without it, the first.")
     starts_at: WallTime | None = Field(
         None, title="Begins", description="For less than a day: a moment, or a local time such as 2026-11-15T10:30."
     )

@@ -20,7 +20,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, ListInput, Page
+from mainstay.terms.shapes import Input, LastDay, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Day, id_of
 from mainstay.values.moments import local_date
 
@@ -35,7 +35,7 @@ class ListVisits(ListInput):
 
     starting_after: Annotated[str | None, id_of("visit")] = LAST_SEEN
     from_: Day | None = Field(None, alias="from", description="Only visits that begin on this date or later.")
-    until: Day | None = Field(None, description="Only visits that begin on this date or before.")
+    until: LastDay | None = Field(None, description="Only visits that begin on this date or before.")
     person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Person", description="Only this person's visits."
     )

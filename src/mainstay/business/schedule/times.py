@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from mainstay.business.schedule.model import LONGEST_VISIT_HOURS
 from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.shapes import BACKWARDS
 from mainstay.values.fields import ANOTHER_YEAR, YEARS, Day, WholeNumber
 from mainstay.values.models import GIVEN
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
@@ -147,7 +148,7 @@ def told(starts_at: str | None, ends_at: str | None, on: str | None, zone: str) 
 def bounds(first: str | None, last: str | None, zone: str) -> tuple[str, str]:
     """The moments around the dates of a range, the last included; what is open lies before or behind everything."""
     if first and last and last < first:
-        raise Invalid([Fault("until", "is before the first date")])
+        raise Invalid([Fault("until", BACKWARDS)])
     begin = moment_text(beginning_of(_reachable("from", first), zone)) if first else ""
     end = moment_text(beginning_of(_reachable("until", last) + timedelta(days=1), zone)) if last else "9"
     return begin, end
