@@ -1,10 +1,11 @@
 import re
+from typing import Any
 
 import pytest
 
 from cast import Cast
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit
+from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, make_job, plan
@@ -63,6 +64,55 @@ def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServe
     assert len(set(re.findall(r'href="/schedule/visits/(visit_\w+)"', listed))) == 3
     assert "J-0001" not in listed
     assert "Series: this one" in words(listed)
+
+
+def crew(cast: Cast, **given: object) -> list[dict[str, Any]]:
+    """The visits of three who go together, the first one's first."""
+    people = [cast.people[role] for role in (Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR)]
+    times = {"startsAt": f"{DAY}T13:00", "durationMinutes": 30}
+    first = cast.perform(plan_visit, title="Heavy", personIds=people, **times, **given)
+    visits = cast.perform(list_visits, groupId=first["groupId"])["data"]
+    return sorted(visits, key=lambda one: people.index(one["personId"]))
+
+
+def test_a_visit_names_those_who_go_along_as_far_as_one_sees_them(server: RunningServer, cast: Cast) -> None:
+    first, second, third = crew(cast)
+    lone = cast.perform(plan_visit, title="Alone", on=DAY)
+    for role, others in ((Role.OFFICE, (second, third)), (Role.MEMBER, (second, third)), (Role.SUBCONTRACTOR, ())):
+        seen = third if role is Role.SUBCONTRACTOR else first
+        page = visit_as(server, cast, role).get(f"/schedule/visits/{seen['id']}").text
+        for one in others:
+            assert f'<a href="/schedule/visits/{one["id"]}">{one["personName"]}</a>' in page
+        assert ("With: " in page) == bool(others)
+    cast.perform(cancel_visit, visitId=third["id"])
+    visiting = visit_as(server, cast, Role.OFFICE)
+    assert third["personName"] not in visiting.get(f"/schedule/visits/{first['id']}").text
+    assert "With: " not in visiting.get(f"/schedule/visits/{lone['id']}").text
+
+
+def scopes(page: str) -> list[str]:
+    return [one for one in ("one", "crew", "following", "all") if re.search(rf'value="{one}"', page)]
+
+
+def test_what_changes_with_a_visit_is_asked_where_something_can(server: RunningServer, cast: Cast) -> None:
+    lone = cast.perform(plan_visit, title="Alone", on=DAY)
+    repeated = cast.perform(plan_visit, title="Round", on=DAY, repeat={"unit": "day", "count": 3})
+    both = crew(cast, repeat={"unit": "day", "count": 2})[0]
+    visiting = visit_as(server, cast, Role.OFFICE)
+    offered = {
+        lone["id"]: [],
+        repeated["id"]: ["one", "following", "all"],
+        both["id"]: ["one", "crew", "following", "all"],
+    }
+    for visit, possible in offered.items():
+        for verb in ("move", "cancel"):
+            assert scopes(visiting.get(f"/schedule/visits/{visit}/{verb}").text) == possible
+    answer = visiting.submit(f"/schedule/visits/{lone['id']}/cancel")
+    assert answer.headers["Location"].endswith("?done=cancel_visit")
+    answer = visiting.submit(f"/schedule/visits/{both['id']}/cancel", scope="all")
+    told = "6 visits are cancelled: this one and those that go with it."
+    assert told in words(visiting.get(answer.headers["Location"]).text)
+    assert {one["status"] for one in cast.perform(list_visits, seriesId=both["seriesId"], status="cancelled")["data"]}
 
 
 @pytest.mark.parametrize("asked", ["on=never", "on=9999-12-31", "view=year", "on=0001-01-01&view=week", "view=day&on="])

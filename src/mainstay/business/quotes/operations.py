@@ -123,7 +123,7 @@ def list_quotes(ctx: Context, given: ListQuotes) -> Page[ListedQuoteOut]:
 def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
     """Get a quote with its lines.
 
-    By its id or number; by its number the newest revision, `Q-0318/1` or `Q-0318-1` is the first.
+    By its id or number; that names the newest revision, `Q-0318-1` the first.
     """
     return quote
 

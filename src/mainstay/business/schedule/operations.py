@@ -34,8 +34,8 @@ class ListVisits(ListInput):
     """Which visits to list."""
 
     starting_after: Annotated[str | None, id_of("visit")] = LAST_SEEN
-    from_: Day | None = Field(None, alias="from", description="Only visits that begin on this date or later.")
-    until: LastDay | None = Field(None, description="Only visits that begin on this date or before.")
+    from_: Day | None = Field(None, alias="from", description="Only visits of this date or later.")
+    until: LastDay | None = Field(None, description="Only visits of this date or before.")
     person_id: Annotated[str | None, id_of("person")] = Field(
         None, title="Person", description="Only this person's visits."
     )
@@ -43,9 +43,10 @@ class ListVisits(ListInput):
     series_id: Annotated[str | None, id_of("series")] = Field(
         None, title="Series", description="Only the repetitions of one visit."
     )
+    group_id: Annotated[str | None, id_of("group")] = Field(None, title="Crew", description="Only of one crew.")
     status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
-    unassigned: bool = Field(default=False, description="Only visits that nobody is planned on.")
-    on_leave: bool = Field(default=False, description="Only visits to come of people who are on leave then.")
+    unassigned: bool = Field(default=False, description="Only visits of nobody yet.")
+    on_leave: bool = Field(default=False, description="Only visits to come of people on leave then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 
@@ -66,12 +67,13 @@ class SetVisitStatus(Input):
 def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
     """List visits.
 
-    Without dates, those from today on; with jobId, seriesId or order `latest`, all of them. Members see details of
-    their own only, subcontractors nothing but their own.
+    Without dates, from today on; with jobId, seriesId, groupId or `latest`, all. Members see details of
+    their own, subcontractors only their own.
     """
     zone = time_zone(ctx)
     first = given.from_
-    if not (first or given.until or given.job_id or given.series_id or given.order == "latest"):
+    whole = given.job_id or given.series_id or given.group_id
+    if not (first or given.until or whole or given.order == "latest"):
         first = local_date(ctx.now, zone).isoformat()
     begin_at, end_at = bounds(first, given.until, zone)
     conditions: list[str] = []
@@ -140,7 +142,7 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     """Move or change a visit.
 
-    To another time, another person or other notes: only what is sent changes, and personId null leaves it unassigned.
+    To another time or person, or other notes: only what is sent changes, and personId null leaves it unassigned.
     A cancelled visit is planned again by it.
     """
     placed = place(ctx, changes.moved(ctx, given, visit))
@@ -164,6 +166,8 @@ def cancel_visit(ctx: Context, given: changes.CancelVisit, visit: Visit) -> Visi
     It leaves the schedule and can be planned again with move_visit.
     """
     placed = place(ctx, changes.cancelled(ctx, given, visit))
+    if len(placed) > 1:
+        ctx.warnings.append(f"{len(placed)} visits are cancelled: this one and those that go with it.")
     return next(one for one in placed if one.id == visit.id)
 
 

@@ -152,6 +152,7 @@ def _made(kind: type[V], details: Mapping[str, str], unless: Right, *, briefly: 
         filters={
             "person_id": "visit.person_id = :person_id",
             "series_id": "visit.series_id = :series_id",
+            "group_id": "visit.group_id = :group_id",
             "status": "visit.status = :status",
         },
         otherwise={"status": "visit.status <> 'cancelled'"},

@@ -97,8 +97,8 @@ class Arrangement:
     reminders: Mapping[str, str] = field(default_factory=dict)
     # By what is done to a record: the part of its form that is made here, in place of fields that are skipped.
     parts: Mapping[str, FormPart] = field(default_factory=dict)
-    # What the status of a record can become by someone, the likeliest first, where that depends.
-    becomes: Callable[[Record, Actor], Sequence[str]] | None = None
+    # By the field of a form: what someone can choose for a record, the likeliest first, where that depends.
+    possible: Mapping[str, Callable[[Record, Actor], Sequence[str]]] = field(default_factory=dict)
     # By what may stand against itself: what is done instead, and where one sees what is in its way.
     alternatives: Mapping[str, Operation] = field(default_factory=dict)
     in_the_way: Callable[[Record], Sequence[Action]] = lambda _record: ()

@@ -58,7 +58,7 @@ JOBS = Arrangement(
     above="jobs_above.html",
     ways="job_ways.html",
     more="job.html",
-    becomes=lambda job, by: moves(job["status"], by),
+    possible={"status": lambda job, by: moves(job["status"], by)},
     empty="No jobs yet. Make the first one for a customer.",
     related=(
         Related(

@@ -123,7 +123,7 @@ class Room:
         operation = self._doing(guest, at["verb"])
         admit(operation, guest.actor)
         found = await self._fetch(guest, at)
-        asked, part = self._asked(operation, guest), self.of.parts.get(operation.name)
+        asked, part = self._asked(operation, guest, record=found), self.of.parts.get(operation.name)
         if operation.is_irreversible and not asked and not part:
             return await self._preview(guest, operation, found, {})
         if stopped := await self._stopped(guest, operation, found, asked):
@@ -145,7 +145,7 @@ class Room:
                 return await self._preview(guest, operation, found, fields)
             sent: dict[str, object] = {"confirmed": True} if irreversible else {}
             sent |= self._of_part(guest, operation, found, fields) | about(operation, found["id"])
-            done = await self._perform(guest, operation, fields, sent)
+            done = await self._perform(guest, operation, fields, sent, found)
         except Stale:
             again, told = self._overtaken(guest, operation, found, fields)
             return await self._form(guest, operation, again, told, found)
@@ -162,14 +162,14 @@ class Room:
         """What the form of a record begins with."""
         fields = filled(asked, self.of.fills(record), guest.here)
         # What it is already, it need not become.
-        possible = self._becomes(guest, record)
-        return fields | {"status": possible[0]} if possible and "status" in fields else fields
+        likeliest = {name: values[0] for name, values in self._possible(guest, record).items() if name in fields}
+        return fields | likeliest
 
     def _overtaken(
         self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]
     ) -> tuple[dict[str, str], Overtaken]:
         """The form of a record that someone has changed meanwhile."""
-        asked = self._asked(operation, guest, fields)
+        asked = self._asked(operation, guest, fields, record)
         again, told = overtaken(asked, unchanged(asked, fields), self._begun(guest, asked, record))
         return again | {"version": str(record["version"])}, told
 
@@ -181,9 +181,14 @@ class Room:
         return closed_up(asked, await self.desk.form(guest, asked))
 
     async def _perform(
-        self, guest: Guest, operation: Operation, fields: dict[str, str], sent: dict[str, object]
+        self,
+        guest: Guest,
+        operation: Operation,
+        fields: dict[str, str],
+        sent: dict[str, object],
+        record: Record | None = None,
     ) -> Record:
-        asked = self._asked(operation, guest, fields)
+        asked = self._asked(operation, guest, fields, record)
         answers, fields = await self._references.answers(guest, asked, fields)
         answers |= await self.desk.keep_files(guest, asked)
         if operation.on is None:
@@ -207,7 +212,7 @@ class Room:
         return self._told(guest, operation, record, {}, preview) if preview["blockers"] else None
 
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
-        asked = self._asked(operation, guest, fields)
+        asked = self._asked(operation, guest, fields, record)
         answers, fields = await self._references.answers(guest, asked, fields, record)
         answers |= self._of_part(guest, operation, record, fields) | about(operation, record["id"])
         return self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
@@ -289,9 +294,7 @@ class Room:
         shown = wrong(refusal)
         if guest.typed and not refusal:
             fields, shown = guest.typed, {"notice": AS_LEFT}
-        asked = self._asked(operation, guest, fields)
-        if record and (possible := self._becomes(guest, record)):
-            asked = [_narrowed(one, possible) if one.name == "status" else one for one in asked]
+        asked = self._asked(operation, guest, fields, record)
         shown |= await self.beside(guest, operation, fields) if self.beside else {}
         asked, fields = await self._references.offered(guest, asked, fields, record)
         return self.desk.page(
@@ -344,19 +347,32 @@ class Room:
                 return operation
         raise NotFound("page")
 
-    def _asked(self, operation: Operation, guest: Guest, fields: Mapping[str, str] = NO_FIELDS) -> Sequence[Asked]:
-        """What is asked here; with what was filled in, also as many rows as that has."""
+    def _asked(
+        self,
+        operation: Operation,
+        guest: Guest,
+        fields: Mapping[str, str] = NO_FIELDS,
+        record: Record | None = None,
+    ) -> Sequence[Asked]:
+        """What is asked here; with what was filled in, also as many rows as that has.
+
+        Of a record only what is possible is offered, and what can only be as usual is not asked for.
+        """
+        possible = self._possible(guest, record) if record else {}
         asked = [
             replace(one, choices=self.of.choices.get(one.name, one.choices))
             for one in asked_of(operation, guest.actor.rights)
-            if one.name not in self.of.skips
+            if one.name not in self.of.skips and [one.usual] != possible.get(one.name)
         ]
+        asked = [_narrowed(one, possible[one.name]) if one.name in possible else one for one in asked]
         leading = {name: place for place, name in enumerate(self.of.first)}
         asked.sort(key=lambda one: leading.get(one.name, len(leading)))
         return laid_out(asked, fields)
 
-    def _becomes(self, guest: Guest, record: Record) -> Sequence[str]:
-        return self.of.becomes(record, guest.actor) if self.of.becomes else ()
+    def _possible(self, guest: Guest, record: Record) -> dict[str, Sequence[str]]:
+        """What can be chosen for a record, by the field; what is not among these is not narrowed."""
+        told = {name: values(record, guest.actor) for name, values in self.of.possible.items()}
+        return {name: values for name, values in told.items() if values}
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         found = await self.desk.perform(guest, self.of.gets, about(self.of.gets, at.get("id", "")))

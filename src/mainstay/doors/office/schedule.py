@@ -72,6 +72,11 @@ def _next_of_visit(visit: Mapping[str, Any], _by: Actor) -> list[str]:
     return sorted(others, key=lambda to: step is None or to != step.to)
 
 
+def _scopes(visit: Mapping[str, Any], _by: Actor) -> list[str]:
+    """With which others a visit can be changed."""
+    return ["one", *(["crew"] if visit["groupId"] else []), *(["following", "all"] if visit["seriesId"] else [])]
+
+
 VISITS = Arrangement(
     title="Visits",
     lead="Who goes where, and when.",
@@ -103,7 +108,15 @@ VISITS = Arrangement(
     order="start",
     above="visits_above.html",
     ways="visit.html",
-    becomes=_next_of_visit,
+    possible={"status": _next_of_visit, "scope": _scopes},
+    choices={
+        "scope": (
+            ("one", "This visit only"),
+            ("crew", "It and the visits of its crew"),
+            ("following", "It and those that follow in its series"),
+            ("all", "All of its series"),
+        )
+    },
     empty="Nothing is planned from today on.",
     notes=True,
 )
@@ -158,7 +171,14 @@ class SchedulePages:
         if may and (step := next_step(visit["status"])):
             path = VISITS.path_to(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, plain=True, answers={"status": step.to}))
-        return {"actions": actions}
+        return {"actions": actions, "crew": await self._crew(guest, visit)}
+
+    async def _crew(self, guest: Guest, visit: Record) -> list[Record]:
+        """The visits of those who go along, as far as one sees them."""
+        if not visit["groupId"]:
+            return []
+        page = await self.desk.perform(guest, list_visits, {"groupId": visit["groupId"], "limit": _PAGE})
+        return [one for one in page["data"] if one["id"] != visit["id"]]
 
     async def _time_off(self, guest: Guest, leave: Record | None) -> dict[str, Any]:
         """What was asked for waits to be decided, by those who may; before it is called off by anyone."""
