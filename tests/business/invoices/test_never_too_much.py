@@ -11,6 +11,7 @@ from mainstay.terms.refusal import Blocked, Invalid
 from mainstay.terms.rights import Role
 from quoting import a_draft, sent, usual_tax
 from trade import work_off
+from wares import a_rate
 
 
 def test_a_part_that_was_asked_for_cannot_be_left_out_of_the_last_invoice(cast: Cast) -> None:
@@ -21,6 +22,23 @@ def test_a_part_that_was_asked_for_cannot_be_left_out_of_the_last_invoice(cast: 
     changed(cast, final, {"edit": "remove", "lineId": deduction["id"]})
     with pytest.raises(Blocked, match=r"INV-0001 is a part of Q-0001 that is not taken off here\. Draft"):
         issued(cast, final)
+
+
+@pytest.mark.parametrize("leaves_work", [False, True])
+def test_a_part_at_several_rates_of_tax_is_taken_off_as_a_whole(cast: Cast, *, leaves_work: bool) -> None:
+    full, reduced = a_rate(cast), a_rate(cast, "VAT 5 %", components=[{"name": "VAT", "percent": "5"}])
+    radiators: dict[str, object] = {"description": "Radiators", "unitPrice": "800", "taxRateId": reduced}
+    quote = a_sold_quote(cast, BOILER | {"taxRateId": full}, radiators)
+    issued(cast, an_invoice(cast, quoteId=quote["id"], part={"percent": "30"}))
+    final = an_invoice(cast, quoteId=quote["id"])
+    assert (quote["total"], final["total"], len(final["lines"])) == ("2040.00", "1428.00", 4)
+    # What is left to be billed later would not take off the other half either.
+    removed = [final["lines"][2], *(final["lines"][:1] if leaves_work else [])]
+    changed(cast, final, *({"edit": "remove", "lineId": line["id"]} for line in removed))
+    with pytest.raises(Blocked, match=r"^Only some lines of INV-0001 are taken off here\. Delete this draft, and"):
+        issued(cast, final)
+    cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=final["id"], confirmed=True)
+    assert issued(cast, an_invoice(cast, quoteId=quote["id"]))["total"] == "1428.00"
 
 
 def test_a_part_bills_nothing_else_and_no_more_than_is_left(cast: Cast) -> None:

@@ -1,5 +1,6 @@
 """The lines of an invoice out of what there is to bill: a quote or a part of it, and work that was done."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -10,6 +11,7 @@ from mainstay.business.hours import store as hours
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.model import PARTS, Invoice
 from mainstay.business.invoices.quoted import beyond_together
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.lines.edits import LineEdit
 from mainstay.business.lines.model import Line, Share, draw_up, read_lines, read_share, settled_text
 from mainstay.business.lines.pricing import PriceBook, rates_of
@@ -119,6 +121,7 @@ def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
             told = f"{what} is billed at {line['amount']}, and {agreed} was quoted. Bill what is more on another line."
             reasons.append(Reason(told, "update_invoice"))
     reasons += beyond_together(ctx, quote, invoice, _billed_among(ctx, quote))
+    reasons += _half_taken_off(ctx, invoice)
     if is_billed(ctx, quote):
         told = "{} is a part of {} that is not taken off here. Draft the invoice anew, or credit {} first."
         reasons += [
@@ -127,6 +130,21 @@ def beyond_quote(ctx: Context, invoice: Invoice) -> list[Reason]:
             if one.kind in PARTS and one.is_issued and one.total > one.credited and one.deducted_on is None
         ]
     return reasons
+
+
+def _half_taken_off(ctx: Context, invoice: Invoice) -> list[Reason]:
+    """Why a part counts as taken off that is not: it has a line for each of its taxes, and some of them are gone."""
+    taken: defaultdict[str, set[str | None]] = defaultdict(set)
+    for line in read_lines(invoice.lines):
+        if line.source and line.deducts:
+            taken[line.source["id"]].add(line.tax_rate_id)
+    parts = [(INVOICES.fetch(ctx, part), rates) for part, rates in taken.items()]
+    told = "Only some lines of {} are taken off here. Delete this draft, and draft the invoice anew."
+    return [
+        Reason(told.format(part.named), "delete_draft_invoice")
+        for part, rates in parts
+        if rates != remaining(ctx, part).keys()
+    ]
 
 
 def _beyond_rest(ctx: Context, quote: Quote, part: Invoice) -> list[Reason]:
