@@ -9,6 +9,7 @@ import pytest
 from billing import BOILER, an_hour, an_invoice, changed, credited, issued, voided, worked_job
 from cast import Cast
 from labour import at, decide, logged, price
+from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.hours.operations import delete_hours, get_time_entry, update_hours
@@ -17,6 +18,7 @@ from mainstay.business.invoices.operations import delete_draft_invoice, draft_in
 from mainstay.terms.refusal import Blocked, Conflict, Invalid
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from ordering import PIPE, billed, ordered, received
 from quoting import usual_tax
 from trade import a_customer, a_job
 
@@ -156,6 +158,22 @@ def test_deleting_voiding_removing_and_crediting_in_whole_let_it_be_billed_again
     credited(busy, invoice)
     assert not is_billed(busy, hour)
     assert sources(drafted()) == [hour]
+
+
+def test_goods_on_an_invoice_that_is_credited_can_be_billed_again_when_others_of_their_bill_are_on_one(
+    busy: Cast,
+) -> None:
+    job = worked_job(busy)
+    order = received(busy, ordered(busy, jobId=job["id"], lines=[PIPE]), "4")
+    first = issued(busy, an_invoice(busy, jobId=job["id"], unbilled=True))
+    received(busy, order, "6")
+    billed(busy, order, "10", total="60")
+    second = issued(busy, an_invoice(busy, jobId=job["id"], unbilled=True))
+    assert (first["net"], second["net"]) == ("24.00", "36.00")
+    credited(busy, first)
+    costing = busy.perform(get_job_costing, jobId=job["id"])
+    assert (costing["cost"], costing["unbilled"]) == ("60.00", "24.00")
+    assert an_invoice(busy, jobId=job["id"], unbilled=True)["net"] == "24.00"
 
 
 def test_a_billed_hour_stays_as_it_is(busy: Cast) -> None:

@@ -183,6 +183,29 @@ def test_goods_on_an_invoice_are_not_taken_back(cast: Cast) -> None:
     assert cost(cast) == 24
 
 
+def test_goods_on_an_invoice_are_not_taken_back_where_some_of_them_are_billed(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    billed(cast, order, "2", total="12")
+    put_on_invoice(cast, *(one.id for one in to_bill(cast, job)))
+    for back in ("-2", "-1"):
+        with pytest.raises(Blocked, match=r"^4 m of Copper pipe are on an invoice\."):
+            received(cast, order, back)
+    # What the supplier has billed is a cost by that, whether it came or not.
+    billed(cast, order, "2", total="12", supplierNumber="2")
+    assert received(cast, order, "-2")["goods"][0]["received"] == "2.00"
+    assert cost(cast) == 24
+
+
+def test_what_is_billed_and_invoiced_before_it_comes_is_received_and_corrected(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = ordered(cast, jobId=job["id"])
+    billed(cast, order, "10", total="60")
+    put_on_invoice(cast, *(one.id for one in to_bill(cast, job)))
+    order = received(cast, order, "4", "2")
+    assert received(cast, order, "-1")["goods"][0]["received"] == "3.00"
+
+
 def test_a_bill_for_what_is_on_an_invoice_adds_only_what_it_costs_more(cast: Cast) -> None:
     job = bought_for(cast)
     order = received(cast, ordered(cast, jobId=job["id"]), "4")
@@ -214,6 +237,28 @@ def test_what_is_taken_off_an_invoice_follows_its_order_and_its_bill_again(cast:
     assert to_bill(cast, job) == []
     put_on_invoice(cast, whole.id, billed=False)
     assert (cost(cast), open_(cast, job)) == (36, [("billLine", "Copper pipe", 6)])
+
+
+def test_of_a_bill_what_is_taken_off_an_invoice_can_be_billed_on_again(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "4")
+    (first,) = to_bill(cast, job)
+    put_on_invoice(cast, first.id)
+    received(cast, order, "6")
+    dearer = {"orderLineId": order["lines"][0]["id"], "quantity": "10", "unitPrice": "7"}
+    a_bill(cast, purchaseOrderId=order["id"], lines=[dearer], total="70")
+    (second,) = to_bill(cast, job)
+    put_on_invoice(cast, second.id)
+    put_on_invoice(cast, first.id, billed=False)
+    assert (cost(cast), open_(cast, job)) == (70, [("billLine", "Copper pipe", 4)])
+    # It can be on invoices in as many parts as it likes, and comes back in any order.
+    (third,) = to_bill(cast, job)
+    put_on_invoice(cast, third.id)
+    assert (cost(cast), open_(cast, job)) == (70, [])
+    put_on_invoice(cast, second.id, billed=False)
+    assert (cost(cast), open_(cast, job)) == (70, [("billLine", "Copper pipe", 6)])
+    put_on_invoice(cast, third.id, billed=False)
+    assert (cost(cast), open_(cast, job)) == (70, [("billLine", "Copper pipe", 10)])
 
 
 def test_a_bill_of_which_something_is_on_an_invoice_says_what_it_says(cast: Cast) -> None:

@@ -5,15 +5,15 @@ line of a bill one for what was billed, which takes the place of what was receiv
 is: then a bill for the same goods adds only what it costs more or less.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mainstay.business.lines.model import Line
 from mainstay.business.purchasing.lines import OrderLine, quantity_text, read_bill_lines
 from mainstay.business.purchasing.model import Order
-from mainstay.terms.refusal import Reason, refuse
+from mainstay.terms.refusal import Reason
 from mainstay.values.money import CURRENCIES, in_parts
 from mainstay.values.totals import Charge, Rate, rounded
 
@@ -56,7 +56,7 @@ class Bought(NamedTuple):
 
 @dataclass
 class _Invoiced:
-    """What of a line of an order is on invoices as received, and so has its cost already; a bill covers it."""
+    """What of a line is on invoices, and so has its cost already; what is there as received, a bill covers."""
 
     quantity: int = 0
     cost: int = 0
@@ -72,27 +72,44 @@ class _Invoiced:
 def bought(order: Order | None, bills: Sequence[Billed], frozen: Sequence[Row]) -> Iterator[Bought]:
     """The rows there should be, beside those that are on invoices."""
     invoiced: defaultdict[str, _Invoiced] = defaultdict(_Invoiced)
+    own: defaultdict[str, _Invoiced] = defaultdict(_Invoiced)
     for row in frozen:
-        if row.kind == "orderLine":
-            invoiced[row.line].quantity += row.quantity
-            invoiced[row.line].cost += row.cost
-    if order:
-        _check_received(order, invoiced)
-    of_bills = {row.line: row.quantity for row in frozen if row.kind == "billLine"}
+        of = invoiced if row.kind == "orderLine" else own
+        of[row.line].quantity += row.quantity
+        of[row.line].cost += row.cost
     for bill in bills:
-        yield from _of_bill(bill, of_bills, invoiced)
+        yield from _of_bill(bill, own, invoiced)
     if order:
         yield from _of_order(order, invoiced)
 
 
-def _of_bill(bill: Billed, frozen: Mapping[str, int], invoiced: Mapping[str, _Invoiced]) -> Iterator[Bought]:
+def not_taken_back(
+    order: Order, lines: Collection[str], bills: Sequence[Billed], frozen: Sequence[Row]
+) -> list[Reason]:
+    """Why not as many of these lines can be taken back: they are on invoices, and the supplier did not bill as many."""
+    bill_for = {one.line.id: one.order_line_id for bill in bills for one in read_bill_lines(bill.lines)}
+    as_received, invoiced = Counter[str](), Counter[str]()
+    for row in frozen:
+        invoiced[bill_for.get(row.line) or row.line] += row.quantity
+        if row.kind == "orderLine":
+            as_received[row.line] += row.quantity
+    goods = {one.line.id: one for one in order.order_lines if one.line.id in lines}
+    return [
+        Reason(
+            f"{quantity_text(invoiced[identity], one.line.unit)} of {one.line.description.splitlines()[0]}"
+            " are on an invoice. Void or credit that invoice first."
+        )
+        for identity, one in goods.items()
+        if one.received < as_received[identity] or max(one.received, one.billed) < invoiced[identity]
+    ]
+
+
+def _of_bill(bill: Billed, own: Mapping[str, _Invoiced], invoiced: Mapping[str, _Invoiced]) -> Iterator[Bought]:
     for one in read_bill_lines(bill.lines):
-        line, covered = one.line, invoiced[one.order_line_id or ""]
-        if line.id in frozen:
-            covered.cover(line.quantity - frozen[line.id])
-            continue
-        taken, cost = covered.cover(max(line.quantity, 0))
-        left = line.quantity - taken, _cost(line, line.quantity, bill.currency) - cost
+        line, frozen = one.line, own[one.line.id]
+        open_ = line.quantity - frozen.quantity
+        taken, cost = invoiced[one.order_line_id or ""].cover(max(open_, 0))
+        left = open_ - taken, _cost(line, line.quantity, bill.currency) - frozen.cost - cost
         if bill.job and any(left):
             yield Bought("billLine", bill.id, bill.job, bill.on, line, *left)
 
@@ -103,20 +120,6 @@ def _of_order(order: Order, invoiced: Mapping[str, _Invoiced]) -> Iterator[Bough
         if order.job_id and goods.counts and quantity > 0:
             cost = _cost(goods.line, quantity, order.currency)
             yield Bought("orderLine", order.id, order.job_id, _came_on(order, goods), goods.line, quantity, cost)
-
-
-def _check_received(order: Order, invoiced: Mapping[str, _Invoiced]) -> None:
-    """Refuse to take back what is on an invoice."""
-    refuse(
-        [
-            Reason(
-                f"{quantity_text(invoiced[one.line.id].quantity, one.line.unit)} of"
-                f" {one.line.description.splitlines()[0]} are on an invoice. Void or credit that invoice first."
-            )
-            for one in order.order_lines
-            if one.line.id in invoiced and one.received < invoiced[one.line.id].quantity
-        ]
-    )
 
 
 def _came_on(order: Order, goods: OrderLine) -> str:

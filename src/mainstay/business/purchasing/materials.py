@@ -1,6 +1,6 @@
 """What was bought for a job: what that cost, and what its customer can be billed for, once."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.model import most_in
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.store import ITEMS
-from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought
+from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought, not_taken_back
 from mainstay.business.purchasing.model import Order
 from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
@@ -119,9 +119,14 @@ def settle_order(ctx: Context, order: Order) -> None:
     _settle(ctx, order, _bills(ctx, "purchase_order_id = :of", order.id))
 
 
+def check_taken_back(ctx: Context, order: Order, lines: Collection[str]) -> None:
+    """Refuse to have fewer of these lines of an order than are on invoices."""
+    bills = _bills(ctx, "purchase_order_id = :of", order.id)
+    refuse(not_taken_back(order, lines, bills, [row for row in _rows(ctx, order, bills) if row.billed]))
+
+
 def _settle(ctx: Context, order: Order | None, bills: Sequence[Billed]) -> None:
-    documents = [*([order.id] if order else []), *(bill.id for bill in bills)]
-    there = _rows(ctx, documents)
+    there = _rows(ctx, order, bills)
     counted = [bill for bill in bills if bill.counts]
     wanted = list(bought(order, counted, [row for row in there if row.billed]))
     _Writing(ctx).write(wanted, [row for row in there if not row.billed])
@@ -242,9 +247,9 @@ def _bills(ctx: Context, narrowed: str, of: str) -> list[Billed]:
     ]
 
 
-def _rows(ctx: Context, documents: Iterable[str]) -> list[Row]:
+def _rows(ctx: Context, order: Order | None, bills: Sequence[Billed]) -> list[Row]:
     found: list[DatabaseRow] = []
-    for document in documents:
+    for document in [*([order.id] if order else []), *(bill.id for bill in bills)]:
         found += ctx.rows.all(
             "SELECT id, line_id, kind, quantity, cost, billed FROM material WHERE organisation_id = :organisation"
             " AND document_id = :document ORDER BY id",

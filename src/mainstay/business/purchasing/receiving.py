@@ -81,8 +81,11 @@ def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
         "recordedBy": orjson.loads(ctx.stamp),
     }
     after = store.settle(ctx, order, {"receipts": [*order.receipts, receipt]})
+    back = {one.line_id for one in given.lines if one.quantity < 0}
+    if back:
+        materials.check_taken_back(ctx, after, back)
     materials.settle_order(ctx, after)
-    if any(one.quantity < 0 for one in given.lines):
+    if back:
         ctx.warnings += [
             f"Of {one.line.description}, {price_text(one.billed)} are billed, and {price_text(one.received)} have come."
             for one in after.order_lines
