@@ -57,6 +57,26 @@ def test_all_approved_hours_of_a_job_are_billed_as_they_were_worked(busy: Cast) 
     assert [is_billed(busy, hour) for hour in (earlier, later)] == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("hours", "rounding", "net", "cost"),
+    [
+        ({"minutes": 300, "billableMinutes": 60}, 0, "60.00", "125.00"),
+        ({"minutes": 61}, 60, "120.00", "25.42"),
+        ({"minutes": 60, "billableMinutes": 0}, 0, "0.00", None),
+    ],
+)
+def test_what_was_worked_is_what_it_cost_whatever_is_billed_of_it(
+    busy: Cast, hours: dict[str, int], rounding: int, net: str, cost: str | None
+) -> None:
+    job = worked_job(busy)
+    decide(busy, hours_rounding_minutes=rounding)
+    logged(busy, Role.OFFICE, "approved", jobId=job["id"], personId=busy.people[Role.MEMBER], **hours)
+    made = an_invoice(busy, jobId=job["id"], unbilled=True)
+    assert (made["net"], made["cost"]) == (net, cost)
+    if cost:
+        assert busy.perform(get_job_costing, jobId=job["id"])["margin"] == made["margin"]
+
+
 def test_what_is_to_be_billed_is_told_as_the_invoice_says(busy: Cast) -> None:
     job = worked_job(busy)
     decide(busy, hours_rounding_minutes=6)

@@ -18,6 +18,7 @@ from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.values.money import in_parts
+from mainstay.values.totals import rounded
 from mainstay.values.wall_times import wall_text
 
 _OF_JOB = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
@@ -231,12 +232,23 @@ class ToBill(NamedTuple):
     quantity: int
     bill_rate: int | None
     cost_rate: int | None
+    # In minutes: as they were worked, and as they are billed.
+    worked: int
+    billed: int
+
+    @property
+    def cost(self) -> int | None:
+        """What one hour that is billed costs: all that was worked, spread over what is billed of it."""
+        if self.cost_rate is None or not self.billed:
+            return None
+        return rounded(self.cost_rate * self.worked, self.billed)
 
 
 def to_bill(ctx: Context, house: House, job: str, until: str | None) -> list[ToBill]:
     """The hours of a job that are approved, billable and on no invoice, oldest first."""
     rows = ctx.rows.all(
-        f"SELECT time_entry.id, on_date, person.name, note, {_HOURS}, time_entry.bill_rate, time_entry.cost_rate"
+        f"SELECT time_entry.id, on_date, person.name, note, {_HOURS}, time_entry.bill_rate, time_entry.cost_rate,"
+        f" minutes, {ROUNDED}"
         " FROM time_entry JOIN person ON person.organisation_id = :organisation AND person.id = time_entry.person_id"
         " WHERE time_entry.organisation_id = :organisation AND job_id = :job AND time_entry.status = 'approved'"
         " AND billable = 1 AND billed = 0 AND on_date <= :until ORDER BY on_date, time_entry.id",
