@@ -1,6 +1,6 @@
 import pytest
 
-from billing import an_invoice, credited, issued, now, paid, voided
+from billing import a_sold_quote, an_invoice, credited, issued, now, paid, voided
 from cast import Cast
 from evidence import as_told, history, last_event, mails
 from labour import at as at_noon
@@ -9,6 +9,8 @@ from mainstay.business.invoices.sending import void_invoice
 from mainstay.business.jobs.operations import get_job
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
+from quoting import usual_tax
+from reporting import report, rows
 from trade import a_customer, a_job, left_to_do
 
 
@@ -75,6 +77,30 @@ def test_every_reason_is_told(cast: Cast) -> None:
         "INV-0001 was credited. Credit what is left of it instead.",
         "The books are closed until 2026-11-16. Credit INV-0001 instead.",
     ]
+
+
+def test_what_comes_to_nothing_is_void_though_its_books_are_closed(cast: Cast) -> None:
+    usual_tax(cast)
+    noon = at_noon(cast)
+    quote = a_sold_quote(noon)
+    deposit = issued(noon, an_invoice(noon, quoteId=quote["id"], part={"percent": "100"}))
+    paid(noon, deposit)
+    final = issued(noon, an_invoice(noon, quoteId=quote["id"]))
+    assert (final["total"], final["status"]) == ("0.00", "paid")
+    decide(cast, books_closed_until="2026-11-16")
+    with pytest.raises(Blocked, match=r"^INV-0002 comes to nothing\. Void it instead\.$"):
+        credited(noon, final)
+    # Nor today, as long as that is closed as well.
+    with pytest.raises(Blocked, match=r"^The books are closed until 2026-11-16, so nothing of 2026-11-16 changes"):
+        voided(noon, final)
+    tomorrow = at_noon(cast, "2026-11-17T12:00:00Z")
+    assert "void_invoice" in now(tomorrow, final)["availableActions"]
+    assert voided(tomorrow, final)["status"] == "void"
+    given_back = credited(tomorrow, deposit)
+    assert (given_back["status"], given_back["paid"]) == ("credited", "0.00")
+    # What is closed stays as it was.
+    (closed,) = rows(report(tomorrow, "taxSummary", **{"from": "2026-11-01", "until": "2026-11-16"}))
+    assert (closed["invoicedNet"], closed["creditedNet"]) == ("1091.10", "0.00")
 
 
 def test_a_draft_is_deleted_instead(cast: Cast) -> None:

@@ -199,7 +199,8 @@ class ListedInvoice(Kept):
             reasons.append(Reason(told, "credit_invoice"))
         if self.credited:
             reasons.append(Reason(f"{self.named} was credited. Credit what is left of it instead.", "credit_invoice"))
-        if if_closed(self.issued_on or "", self.closed_until):
+        # What comes to nothing is not credited: it is taken back today, wherever it stands in the books.
+        if self.total and if_closed(self.issued_on or "", self.closed_until):
             told = f"The books are closed until {self.closed_until}. Credit {self.named} instead."
             reasons.append(Reason(told, "credit_invoice"))
         return [*reasons, *self._if_deducted()]

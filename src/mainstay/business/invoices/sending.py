@@ -141,6 +141,9 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
 
     Only while nothing is paid or credited. It keeps its number, what it billed can be billed again, nobody is mailed.
     """
+    house = house_of(ctx)
+    today = house.today(ctx).isoformat()
+    refuse(house.if_closed(today))
     after = INVOICES.save(
         ctx,
         invoice,
@@ -149,7 +152,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
             "standing": "void",
             "owing": False,
             "voided_at": ctx.at,
-            "voided_on": house_of(ctx).today(ctx).isoformat(),
+            "voided_on": today,
             "void_reason": given.reason,
         },
     )
