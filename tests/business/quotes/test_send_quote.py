@@ -12,6 +12,7 @@ from mainstay.business.jobs.operations import get_job
 from mainstay.business.organisation.messages import list_messages
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
+from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.quotes.operations import get_quote, revise_quote
 from mainstay.business.quotes.sending import send_quote
 from mainstay.ledger import outbox
@@ -244,3 +245,11 @@ def _name(cast: Cast) -> str:
         row = rows.one("SELECT name FROM organisation WHERE id = :organisation")
     assert row is not None
     return str(row[0])
+
+
+def test_its_taxes_are_told_by_the_names_they_have_when_it_is_sent(cast: Cast) -> None:
+    rate = usual_tax(cast)
+    draft = a_draft(cast)
+    cast.perform(save_tax_rate, taxRateId=rate, name="MwSt 20 %", components=[{"name": "MwSt", "percent": "20"}])
+    (tax,) = sent(cast, draft)["taxes"]
+    assert (tax["name"], tax["components"][0]["name"]) == ("MwSt 20 %", "MwSt")

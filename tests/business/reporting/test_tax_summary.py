@@ -1,6 +1,7 @@
 from billing import an_invoice, credited, issued, voided
 from cast import Cast
 from labour import at
+from mainstay.business.pricelist.taxes import save_tax_rate
 from quoting import usual_tax
 from reporting import a_rate, report, rows, totals
 
@@ -8,6 +9,10 @@ from reporting import a_rate, report, rows, totals
 def line(price: str, rate: str | None = None) -> dict[str, object]:
     work: dict[str, object] = {"description": "Work", "unitPrice": price}
     return work | ({"taxRateId": rate} if rate else {})
+
+
+def renamed(cast: Cast, rate: str, name: str, part: str) -> None:
+    cast.perform(save_tax_rate, taxRateId=rate, name=name, components=[{"name": part, "percent": "12"}])
 
 
 def test_what_was_taxed_is_told_by_rate(cast: Cast) -> None:
@@ -25,6 +30,19 @@ def test_what_was_taxed_is_told_by_rate(cast: Cast) -> None:
         _row("Turned", "0.00", "10.00", "0.00", "0.00", "0.00", "10.00", "0.00", category="Reverse charge"),
     ]
     assert totals(told, "net", "tax") == {"net": "89.07", "tax": "13.54"}
+
+
+def test_a_rate_that_is_called_otherwise_stays_one(cast: Cast) -> None:
+    cast = at(cast)
+    rate = a_rate(cast, "Old", VAT="12")
+    draft = an_invoice(cast, lines=[line("100", rate)])
+    renamed(cast, rate, "New", "MwSt")
+    sent = issued(cast, draft)
+    assert [(tax["name"], tax["components"][0]["name"]) for tax in sent["taxes"]] == [("New", "MwSt")]
+    renamed(cast, rate, "Newer", "TVA")
+    credited(cast, sent)
+    (row,) = rows(report(cast, "taxSummary"), "rate", "part", "invoicedTax", "creditedTax")
+    assert row == {"rate": "Newer", "part": "TVA", "invoicedTax": "12.00", "creditedTax": "12.00"}
 
 
 def test_it_comes_to_what_the_revenue_does(cast: Cast) -> None:

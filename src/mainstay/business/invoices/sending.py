@@ -19,6 +19,7 @@ from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
 from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued
 from mainstay.business.lines.model import read_lines
+from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes.store import QUOTES
@@ -109,6 +110,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
             "due_on": due_on,
             "overdue_at": house.ends_at(due_on),
             "language": snapshot.language,
+            "taxes": taxes_of(ctx, read_lines(invoice.lines), invoice.reckoned),
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "e_invoice": told_standing(judged.e_invoice),
             "peppol": told_standing(judged.peppol),

@@ -7,6 +7,7 @@ from mainstay.business.issuing.freezing import Order as Ordered
 from mainstay.business.issuing.freezing import freeze_order
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, mail, supplier_s
 from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
+from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
@@ -74,6 +75,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
             "standing": "sent",
             "issued_on": snapshot.issued_on,
             "language": snapshot.language,
+            "taxes": taxes_of(ctx, [one.line for one in order.order_lines], order.reckoned),
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
         },

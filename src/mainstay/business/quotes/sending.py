@@ -12,6 +12,7 @@ from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
 from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
 from mainstay.business.lines.model import read_lines
+from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteSent, QuoteSuperseded, QuoteWithdrawn
@@ -91,6 +92,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
             "valid_until": until,
             "expires_at": house.ends_at(until),
             "language": snapshot.language,
+            "taxes": taxes_of(ctx, read_lines(quote.lines), quote.reckoned),
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
         },

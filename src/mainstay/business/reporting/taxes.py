@@ -45,7 +45,8 @@ def tax_summary(ctx: Context, asked: Asked) -> Table:
         for on, _, taxes in each(ctx, entries, asked.stretch, "taxes"):
             month = str(on)[:7] if by_month else ""
             for one in taxed(taxes):
-                row = found.setdefault((month, one.rate_id or "", one.part or "", one.percent), _Sum(one))
+                # A part may be called otherwise by now; its place stays.
+                row = found.setdefault((month, one.rate_id or "", one.place, one.percent), _Sum(one))
                 row.last = one
                 if entries is CREDIT_NOTES:
                     row.credited_net += one.net
