@@ -49,6 +49,12 @@ def payment(snapshot: Snapshot, locale: Locale) -> dict[str, Any]:
     }
 
 
+def tells_account(snapshot: Snapshot) -> bool:
+    """Whether it says to which account it is paid."""
+    bank = snapshot.seller.bank
+    return bank is not None and bool(bank.iban or bank.account)
+
+
 def payment_code(snapshot: Snapshot) -> str | None:
     """The EPC code of a euro invoice with an IBAN, as a picture in SVG."""
     asked = payment_code_text(snapshot)

@@ -215,6 +215,18 @@ def test_whether_it_is_an_e_invoice_is_told_and_stops_nothing(cast: Cast) -> Non
     assert issued(cast, untaxed)["eInvoice"]["status"] == "notApplicable"
 
 
+def test_where_it_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
+    told = "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
+    told = f"{told} Documents, first."
+    draft, free = an_invoice(cast), an_invoice(cast, lines=[BOILER | {"unitPrice": "0"}])
+    assert told in previewed(cast, draft)["warnings"]
+    assert told not in previewed(cast, free)["warnings"]
+    cast.perform(update_organisation, bank={"name": "Calder Bank"})
+    assert told in previewed(cast, draft, deliver="none")["warnings"]
+    cast.perform(update_organisation, bank={"account": "12345678", "sortCode": "20-00-00"})
+    assert told not in previewed(cast, draft)["warnings"]
+
+
 def test_what_is_on_account_is_offered(cast: Cast) -> None:
     customer = a_customer(cast)
     first = issued(cast, an_invoice(cast, customerId=customer))

@@ -28,6 +28,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.einvoice import Standing, standing
 from mainstay.paper.locales import Locale
+from mainstay.paper.paying import tells_account
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Reason, refuse
@@ -39,6 +40,10 @@ from mainstay.values.money import amount_text
 
 # What a draft has in place of one.
 _NO_NUMBER = "\N{EM DASH}"
+_NO_ACCOUNT = (
+    "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
+    " Documents, first."
+)
 # Someone who was reminded so many days ago is given time.
 _PATIENCE = timedelta(days=3)
 TO: Any = addressed("the customer's own and those of contacts who receive invoices")
@@ -84,8 +89,8 @@ class SendReminder(Irrevocable):
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     """Issue an invoice and send it to the customer.
 
-    It gets its number, and stays as it is from then on. The mail has its PDF, with the e-invoice inside, and a link to
-    a page that tells how to pay.
+    It gets its number, and stays as it is from then on. Where it is mailed, the mail has its PDF and a link to its
+    page.
     """
     house = house_of(ctx)
     today = house.today(ctx)
@@ -122,6 +127,8 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     ctx.summary = f"{after.called} goes to {after.customer_name}: {after.total_text}, due on {due_on}."
     if judged.e_invoice.missing:
         ctx.warnings.append(f"It is no e-invoice: {', '.join(map(spelled, judged.e_invoice.missing))} is missing.")
+    if after.due > 0 and not tells_account(snapshot):
+        ctx.warnings.append(_NO_ACCOUNT)
     _tell_credit(ctx, after)
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")

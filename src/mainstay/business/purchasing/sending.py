@@ -58,7 +58,7 @@ class GetPurchaseOrderProof(Input):
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:
     """Send a purchase order to the supplier.
 
-    By mail with its PDF. From then on it stays as it is, and its goods can be received.
+    Where it is mailed, the mail has its PDF. From then on it stays as it is, and its goods can be received.
     """
     house = house_of(ctx)
     supplier = supplier_of(ctx, order.supplier_id)

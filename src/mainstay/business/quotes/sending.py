@@ -71,8 +71,8 @@ class GetQuoteProof(Input):
 def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     """Send a quote to the customer.
 
-    With its PDF and a link to a page where they accept or decline it. From then on it stays as it is, and replaces the
-    revision before.
+    Where it is mailed, the mail has its PDF and a link to a page where they accept or decline it. From then on it stays
+    as it is, and replaces the revision before.
     """
     house = house_of(ctx)
     today = house.today(ctx)
