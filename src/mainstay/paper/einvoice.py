@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Literal
 
 from mainstay.paper.codes import ADDRESS_SCHEMES, UNLISTED_CURRENCIES
-from mainstay.paper.einvoice_lines import Allowance, InvoiceLine, TaxGroup, figures_of
+from mainstay.paper.einvoice_lines import Allowance, InvoiceLine, TaxGroup, figures_of, is_taxed_as_told
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
-from mainstay.paper.paying import plain
+from mainstay.paper.paying import plain, tells_account
 from mainstay.paper.peppol import REGISTERS, can_go_there, country_of, missing_there
 from mainstay.paper.snapshot import Party, Place, Preceding, Snapshot
 from mainstay.paper.taxes import is_vat_number, plain_number
@@ -41,11 +41,20 @@ class Standings:
 
 def standing(snapshot: Snapshot) -> Standings:
     """Whether a document can be an e-invoice; what is missing never stops it from being issued."""
-    if not _can_be_told(snapshot):
+    if why_never(snapshot):
         return Standings(Standing("notApplicable"), Standing("notApplicable"))
     missing = tuple(_missing(snapshot))
     there = tuple(dict.fromkeys((*missing, *missing_there(snapshot))))
     return Standings(_standing(missing), _standing(there) if can_go_there(snapshot) else Standing("notApplicable"))
+
+
+def why_never(snapshot: Snapshot) -> str | None:
+    """Why a document cannot be an e-invoice, whatever is added to it; None where it can."""
+    if not _can_be_told(snapshot):
+        return "the norm has no words for its taxes or its currency"
+    if not is_taxed_as_told(snapshot):
+        return "its tax is further from the percentages of its rates than the norm allows"
+    return None
 
 
 def _standing(missing: tuple[str, ...]) -> Standing:
@@ -239,7 +248,7 @@ def _party(party: Party, *, outside: bool, sells: bool) -> PartyTerms:
 
 def _payment(snapshot: Snapshot) -> PaymentTerms | None:
     bank = snapshot.seller.bank
-    if bank is None or not (bank.iban or bank.account):
+    if bank is None or not tells_account(snapshot):
         return None
     account = plain(bank.iban) if bank.iban else " ".join(part for part in (bank.sort_code, bank.account) if part)
     sepa = bool(bank.iban) and snapshot.currency == "EUR"

@@ -15,6 +15,7 @@ _PRICE_DECIMALS = 8
 _CENTS = 2  # of an amount, also where the currency has none
 _TOLERANCE = Decimal("0.02")  # of the Peppol network, for what readers work out again
 _CENT = Decimal("0.01")
+_MOST_OFF = Decimal(1)  # what a tax is off its percentage, and less (BR-CO-17, BR-S-09)
 # Exempt, reverse charge, outside: where a reason has to be told, and nowhere else may be.
 _UNTAXED = {"E", "AE", "O"}
 
@@ -83,6 +84,17 @@ def figures_of(snapshot: Snapshot) -> tuple[tuple[Allowance, ...], tuple[TaxGrou
         if less:
             allowances.append(Allowance(less, reason, group.kind))
     return tuple(allowances), groups, lines
+
+
+def is_taxed_as_told(snapshot: Snapshot) -> bool:
+    """Whether each tax is its percentage of what is taxed, as near as the norm wants it.
+
+    What was invoiced before is taken off to the unit, each time rounded for itself: in whole yen that adds up.
+    """
+    return all(
+        abs(abs(group.tax) - round_half_away(abs(group.net) * group.kind.percent / 100, _CENTS)) < _MOST_OFF
+        for group in _groups(snapshot)
+    )
 
 
 def _nets(snapshot: Snapshot) -> list[Decimal]:

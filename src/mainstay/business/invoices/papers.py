@@ -8,9 +8,10 @@ from mainstay.business.invoices.credit_note import CREDIT_NOTES, CreditNote
 from mainstay.business.invoices.model import Invoice
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.store import INVOICES
-from mainstay.business.issuing.printed import PDF, XML, PaperOut, paper_of
+from mainstay.business.issuing.printed import PDF, XML, PaperOut, paper_of, snapshot_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.paper.einvoice import why_never
 from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right
@@ -117,13 +118,14 @@ OPERATIONS = (get_invoice_pdf, get_invoice_ubl, get_credit_note_pdf, get_credit_
 def e_invoice_of(document: Invoice | CreditNote) -> PaperOut:
     """The e-invoice by itself of what was issued."""
     paper = paper_of(document, "ubl")
-    _check_is_e_invoice(document.called, document.e_invoice or {})
+    _check_is_e_invoice(document, document.e_invoice or {})
     return paper
 
 
-def _check_is_e_invoice(called: str, judged: dict[str, Any]) -> None:
+def _check_is_e_invoice(document: Invoice | CreditNote, judged: dict[str, Any]) -> None:
+    called = document.called
     if judged["status"] == "notApplicable":
-        raise Conflict(f"{called} cannot be an e-invoice: the norm has no words for its taxes or its currency.")
+        raise Conflict(f"{called} cannot be an e-invoice: {why_never(snapshot_of(document))}.")
     if judged["missing"]:
         lacking = ", ".join(map(spelled, judged["missing"]))
         raise Conflict(f"{called} is no e-invoice, because this was missing when it was issued: {lacking}.")
