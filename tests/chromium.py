@@ -49,6 +49,8 @@ WIDE, NARROW = (1280, 860), (390, 844)
 LOOKS: tuple[tuple[tuple[int, int], Scheme], ...] = ((NARROW, "dark"), (WIDE, "light"))
 # The narrowest that a page is made for.
 TINY = (320, 640)
+# Upright, as it is carried; and what a printer has room for on A4.
+TABLET, PAPER = (820, 1180), (718, 1047)
 
 
 @dataclass

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
-from chromium import NARROW, TINY, booked, check_page, come_in, open_page, without_scripts
+from chromium import NARROW, PAPER, TABLET, TINY, booked, check_page, come_in, open_page, without_scripts
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import get_visit, list_visits
+from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, make_job, plan
@@ -355,3 +355,32 @@ def test_on_a_phone_a_day_reads_as_a_list(cast: Cast, browser: Browser, server: 
         first = page.locator(".booked").first.bounding_box()
         assert first
         assert first["width"] > NARROW[0] / 2
+
+
+def test_on_a_tablet_and_on_paper_a_week_can_be_read(cast: Cast, browser: Browser, server: RunningServer) -> None:
+    furnish(cast)
+    started = plan(cast, Role.SUBCONTRACTOR, ("17:00", "18:30"))
+    cast.perform(set_visit_status, visitId=started["id"], status="started")
+    with open_page(browser, server.url, TABLET) as page:
+        come_in(page, cast, Role.OFFICE)
+        page.goto(f"/schedule?view=week&on={DAY}")
+        for size, media in ((TABLET, "screen"), (PAPER, "print")):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            page.emulate_media(media=media)
+            assert page.locator(".booked").count() > len(VIEWS)
+            assert page.evaluate(_CUT_OFF) == []
+            # A time is one line, and what wraps is what is longer.
+            when, whole = (booked(page, started).locator(part).bounding_box() for part in (".when", "strong"))
+            assert when
+            assert whole
+            assert when["height"] < whole["height"]
+        # No printer prints the ground on which what has begun is written.
+        paper = booked(page, started).evaluate(
+            "(card) => [getComputedStyle(card).color, getComputedStyle(card).backgroundColor]"
+        )
+        assert paper == ["rgb(27, 35, 32)", "rgba(0, 0, 0, 0)"]
+
+
+_CUT_OFF = """[...document.querySelectorAll(".booked strong, .booked span")]
+    .filter((part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight)
+    .map((part) => part.textContent)"""
