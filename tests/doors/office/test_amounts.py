@@ -85,7 +85,7 @@ def test_a_payment_is_called_by_its_amount_as_the_country_writes_it(
     payment = paid(cast, issued(cast, an_invoice(cast, lines=[LINE])))
     visiting = visit(server, cast, Role.OFFICE)
     path = f"/payments/{payment['id']}"
-    assert f'<a href="{path}">{net} GBP</a>' in visiting.get("/payments").text
+    assert f'<a href="{path}" dir="auto">{net} GBP</a>' in visiting.get("/payments").text
     for page in (path, f"{path}/reverse"):
         shown = visiting.get(page).text
         assert f"{net} GBP" in shown

@@ -39,7 +39,11 @@ def test_the_list_has_tabs_that_say_how_many(server: RunningServer, cast: Cast) 
     page = visiting.get("/customers").text
     assert [tab(page, name)[1] for name in ("Active", "Archived")] == ["3", "1"]
     # By name, as people look for them.
-    assert re.findall(r'<th scope="row"><a href="/customers/[^"]+">(\w+)</a>', page) == ["Calder", "Colne", "Ryburn"]
+    assert re.findall(r'<th scope="row"><a href="/customers/[^"]+" dir="auto">(\w+)</a>', page) == [
+        "Calder",
+        "Colne",
+        "Ryburn",
+    ]
     archived = main(visiting.get(tab(page, "Archived")[0]).text)
     assert "Irwell" in archived
     assert "Calder" not in archived

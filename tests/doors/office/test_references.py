@@ -166,7 +166,10 @@ def test_a_list_says_what_it_is_narrowed_to_beside_its_customer(server: RunningS
     site = a_site(cast, customer, name="The mill")
     a_job(cast, customer, siteId=site)
     page = visit(server, cast, Role.OFFICE).get(f"/jobs?customerId={customer}&siteId={site}").text
-    assert re.findall(r'class="chip"[^>]*>([^<]*?) <', page) == ["Customer: Calder Property", "Site: The mill"]
+    assert re.findall(r'class="chip"[^>]*>(.*?) <span', page) == [
+        "Customer: <bdi>Calder Property</bdi>",
+        "Site: <bdi>The mill</bdi>",
+    ]
 
 
 def test_of_too_many_to_be_listed_nobody_is_asked_and_nobody_is_taken_off(

@@ -1,0 +1,83 @@
+"""Names as people have them, in a real browser: of one very long word, and written from right to left."""
+
+from playwright.sync_api import Browser, Page, expect
+
+from cast import Cast
+from chromium import check_page, come_in, open_page
+from mainstay.business.customers.operations import create_customer
+from mainstay.business.jobs.operations import create_job
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.people.operations import update_person
+from mainstay.terms.rights import Role
+from running import RunningServer
+from scheduling import DAY, plan
+
+LONG = "Wolfeschlegelsteinhausenbergerdorffwelcheg"
+# "The Gulf company for contracting (a form of company)", with a number and a word of another script behind it.
+_GULF = "\u0634\u0631\u0643\u0629 \u0627\u0644\u062e\u0644\u064a\u062c"
+_TRADE = "\u0644\u0644\u0645\u0642\u0627\u0648\u0644\u0627\u062a"
+RIGHT_TO_LEFT = f"{_GULF} {_TRADE} (\u0634.\u0645.\u0643) 12 & Sons"
+# Between those that every page is looked at in, where tables are still tables.
+BETWEEN = (660, 960)
+
+
+def test_a_name_of_one_long_word_makes_no_page_scroll_sideways(
+    cast: Cast, browser: Browser, server: RunningServer
+) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], name=LONG)
+    customer = cast.perform(create_customer, name=LONG * 2)["id"]
+    job = cast.perform(create_job, customerId=customer, title=LONG)["id"]
+    visit = plan(cast, jobId=job)["id"]
+    paths = ("/schedule/visits/plan", "/schedule/visits", f"/schedule/visits/{visit}", f"/jobs/{job}", "/customers")
+    with open_page(browser, server.url) as page:
+        come_in(page, cast, Role.OFFICE)
+        for path in (*paths, f"/schedule/change?from={DAY}&until={DAY}"):
+            page.goto(path)
+            expect(page.locator("main")).to_contain_text(LONG)
+            check_page(page)
+            for width in BETWEEN:
+                page.set_viewport_size({"width": width, "height": 860})
+                assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (path, width)
+
+
+def test_a_name_from_right_to_left_stays_whole_and_leaves_what_is_around_it_as_it_is(
+    cast: Cast, browser: Browser, server: RunningServer
+) -> None:
+    cast.perform(update_organisation, name=RIGHT_TO_LEFT)
+    cast.perform(update_person, personId=cast.people[Role.OWNER], name=_GULF)
+    customer = cast.perform(create_customer, name=RIGHT_TO_LEFT)["id"]
+    with open_page(browser, server.url) as page:
+        come_in(page, cast, Role.OFFICE)
+        page.goto(f"/customers/{customer}")
+        check_page(page)
+        # It begins on the right, and what there is no room for is its end, on the left.
+        expect(page.locator(".switcher .only")).to_have_css("direction", "rtl")
+        assert left_of(page, "h1", "Sons") < left_of(page, "h1", "12") < left_of(page, "h1", _GULF)
+        # Who did it comes first, and after that the date, in one piece.
+        name = page.locator(".timeline bdi").first.bounding_box()
+        assert name
+        (date,) = page.evaluate(_PIECES)
+        assert date["left"] >= name["x"] + name["width"] - 1
+        page.goto("/customers")
+        expect(page.locator("tbody th a")).to_have_css("direction", "rtl")
+        page.goto(f"/customers/{customer}/edit")
+        expect(page.get_by_label("Name", exact=True)).to_have_css("direction", "rtl")
+
+
+def left_of(page: Page, where: str, text: str) -> float:
+    """Where a piece of what is written stands."""
+    return float(page.locator(where).evaluate(_LEFT, text))
+
+
+_LEFT = """(element, text) => {
+    const [written] = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+    const range = document.createRange();
+    range.setStart(written, written.data.indexOf(text));
+    range.setEnd(written, written.data.indexOf(text) + text.length);
+    return range.getBoundingClientRect().left;
+}"""
+_PIECES = """(() => {
+    const range = document.createRange();
+    range.selectNodeContents(document.querySelector(".timeline bdi").nextSibling);
+    return [...range.getClientRects()];
+})()"""
