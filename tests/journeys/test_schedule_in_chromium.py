@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -364,7 +365,8 @@ def test_on_a_tablet_and_on_paper_a_week_can_be_read(cast: Cast, browser: Browse
     with open_page(browser, server.url, TABLET) as page:
         come_in(page, cast, Role.OFFICE)
         page.goto(f"/schedule?view=week&on={DAY}")
-        for size, media in ((TABLET, "screen"), (PAPER, "print")):
+        looks: tuple[tuple[tuple[int, int], Literal["screen", "print"]], ...] = ((TABLET, "screen"), (PAPER, "print"))
+        for size, media in looks:
             page.set_viewport_size({"width": size[0], "height": size[1]})
             page.emulate_media(media=media)
             assert page.locator(".booked").count() > len(VIEWS)

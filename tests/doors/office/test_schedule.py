@@ -31,6 +31,27 @@ def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast:
     assert " style=" not in page
 
 
+def test_a_visit_where_the_clocks_are_not_ours_says_where_it_is(server: RunningServer, cast: Cast) -> None:
+    there = plan(cast, jobId=make_job(cast, zone="America/New_York")["id"])
+    here = plan(cast, Role.SUBCONTRACTOR)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    span = "10:00\N{EN DASH}11:00"
+    for view in ("day", "week", "list", "sheet"):
+        told = words(visiting.get(f"/schedule?view={view}&on={DAY}").text)
+        assert f"{span} New York {there['jobNumber']}" in told
+        assert f"{span} {here['jobNumber']}" in told
+    for visit, place in ((there, " New York"), (here, "")):
+        told = words(visiting.get(f"/schedule/visits/{visit['id']}").text)
+        assert f"11 Jan 2038, {span}{place} · " in told
+        assert f"11 Jan 2038, {span}{place} {visit['personName']}" in words(
+            visiting.get(f"/jobs/{visit['jobId']}").text
+        )
+    # In a list, the column in which it begins agrees with what stands below its name.
+    listed = words(visiting.get("/schedule/visits").text)
+    assert "11 Jan 2038, 10:00 New York Hill Farm" in listed
+    assert "11 Jan 2038, 10:00 Hill Farm" in listed
+
+
 def test_leave_is_told_in_words_to_those_who_see_it(server: RunningServer, cast: Cast) -> None:
     leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "kind": "sick"})
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")

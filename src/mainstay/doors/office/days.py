@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from mainstay.doors.pages.words import clock, long_day
+from mainstay.doors.pages.words import long_day, span
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
@@ -76,13 +76,14 @@ class Day:
             free = next((number for number, end in enumerate(ends) if end <= starts), len(ends))
             lane = min(free, _MOST_LANES - 1)
             ends[lane : lane + 1] = [until]
-            items.append(_item(visit) | _taken(visit, self._zone.key) | self._place(visit) | {"lane": lane})
+            shown = _item(visit, self._zone.key) | _taken(visit, self._zone.key)
+            items.append(shown | self._place(visit) | {"lane": lane})
         return {
             "id": person["id"],
             "name": person["name"],
             "colour": person["colour"],
             "items": items,
-            "anytime": [_item(one) for one in visits if not one["startsAt"]],
+            "anytime": [_item(one, self._zone.key) for one in visits if not one["startsAt"]],
             "works": [self._place(one) for one in person["works"]],
             "away": [self._place(one) | _leave(one, self._zone.key) for one in person["away"]],
         }
@@ -162,7 +163,7 @@ class Week:
         for visit in self.found["visits"]:
             taken = _taken(visit, self._zone)
             on = visit["on"] or taken["from"].partition("T")[0]
-            cells.setdefault((visit["personId"] or "", on), []).append(_item(visit) | taken)
+            cells.setdefault((visit["personId"] or "", on), []).append(_item(visit, self._zone) | taken)
         return cells
 
     @property
@@ -189,17 +190,13 @@ def date_of(text: str) -> date | None:
 _FIRST, _LAST = date(2000, 2, 1), date(2099, 11, 30)
 
 
-def _item(visit: Mapping[str, Any]) -> Shown:
-    """A visit as it stands on a board."""
-    day, when = visit["on"], "Any time"
-    if visit["startsAt"]:
-        zone = visit["timeZone"]
-        day, _, begins = wall_text(visit["startsAt"], zone).partition("T")
-        when = f"{begins}\N{EN DASH}{clock(visit['endsAt'], zone)}"
+def _item(visit: Mapping[str, Any], zone: str) -> Shown:
+    """A visit as it stands on a board of a place."""
+    day = wall_text(visit["startsAt"], visit["timeZone"])[:10] if visit["startsAt"] else visit["on"]
     return {
         "id": visit["id"],
         "path": f"/schedule/visits/{visit['id']}",
-        "when": when,
+        "when": span(visit, zone),
         "what": called(visit),
         "below": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
         "status": visit["status"],

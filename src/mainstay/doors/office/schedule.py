@@ -30,7 +30,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, given, usual
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.words import clock, date_words, days_words, long_day, moment
+from mainstay.doors.pages.words import date_words, days_words, long_day, moment, there, when
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Refusal
@@ -45,11 +45,14 @@ _ON_SHEET = 300
 _PAGE = 100
 
 
-def _when(visit: Mapping[str, Any]) -> str:
+def _below(visit: Mapping[str, Any], here: str) -> str:
+    return " · ".join((when(visit, here), visit["personName"] or "Nobody yet"))
+
+
+def _starts(visit: Mapping[str, Any], here: str) -> str:
     if visit["startsAt"] is None:
-        return f"Any time on {date_words(visit['on'])}"
-    zone = visit["timeZone"]
-    return f"{moment(visit['startsAt'], zone)}\N{EN DASH}{clock(visit['endsAt'], zone)}"
+        return date_words(visit["on"])
+    return f"{moment(visit['startsAt'], visit['timeZone'])}{there(visit['timeZone'], here)}"
 
 
 def _period(leave: Mapping[str, Any]) -> str:
@@ -87,7 +90,8 @@ VISITS = Arrangement(
     creates=plan_visit,
     create_path="plan",
     called=called,
-    below=lambda visit: " · ".join((_when(visit), visit["personName"] or "Nobody yet")),
+    # Where it is, if that is elsewhere, is said where one knows who looks: in its column, and on its page.
+    below=lambda visit: _below(visit, visit["timeZone"]),
     columns=("status", "startsAt", "customerName"),
     facts=(
         "personName",
@@ -117,6 +121,7 @@ VISITS = Arrangement(
             ("all", "All of its series"),
         )
     },
+    words={"startsAt": _starts},
     empty="Nothing is planned from today on.",
     notes=True,
 )
@@ -171,7 +176,7 @@ class SchedulePages:
         if may and (step := next_step(visit["status"])):
             path = VISITS.path_to(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, plain=True, answers={"status": step.to}))
-        return {"actions": actions, "crew": await self._crew(guest, visit)}
+        return {"actions": actions, "below": _below(visit, guest.time_zone), "crew": await self._crew(guest, visit)}
 
     async def _crew(self, guest: Guest, visit: Record) -> list[Record]:
         """The visits of those who go along, as far as one sees them."""

@@ -64,6 +64,26 @@ def clock(text: str, zone: str) -> str:
     return wall_text(text, zone).partition("T")[2]
 
 
+def there(zone: str, here: str) -> str:
+    """The place whose clocks are meant, behind a time, where they are not one's own: ` New York`."""
+    return "" if zone == here else f" {zone.rpartition('/')[2].replace('_', ' ')}"
+
+
+def span(visit: Mapping[str, Any], here: str) -> str:
+    """From when to when a visit is, by the clocks of its place, which is named where it is not here."""
+    if visit["startsAt"] is None:
+        return "Any time"
+    zone = visit["timeZone"]
+    return f"{clock(visit['startsAt'], zone)}\N{EN DASH}{clock(visit['endsAt'], zone)}{there(zone, here)}"
+
+
+def when(visit: Mapping[str, Any], here: str) -> str:
+    """On which date a visit is, and from when to when."""
+    if visit["startsAt"] is None:
+        return f"Any time on {date_words(visit['on'])}"
+    return f"{date_words(wall_text(visit['startsAt'], visit['timeZone'])[:10])}, {span(visit, here)}"
+
+
 def dialled(phone: str) -> str:
     """A phone number as a phone takes it."""
     return re.sub(r"[^0-9+]", "", phone)
@@ -173,6 +193,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "date": date_words,
     "long_day": long_day,
     "clock": clock,
+    "span": span,
+    "when": when,
     "dialled": dialled,
     "hours": hours_text,
     "place": place,
