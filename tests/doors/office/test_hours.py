@@ -241,7 +241,8 @@ def test_everything_of_a_person_and_week_is_approved_on_one_screen(server: Runni
         assert text in words(page)
     assert set(re.findall(r'name="entry (\w+)"', page)) == {*ids[:2]}
     done = visiting.answer(page, "/hours/approve", decision="approve", **{f"entry {ids[0]}": "on"})
-    assert done.headers["Location"] == "/hours/approve?done=review_hours"
+    assert done.headers["Location"] == "/hours/approve?done=review_hours&decided=approve&count=1"
+    assert "One entry is approved." in words(visiting.follow(done).text)
     unsaid = visiting.submit("/hours/approve", decision="reject", **{f"entry {ids[1]}": "on"})
     assert (unsaid.status_code, "Say why" in words(unsaid.text)) == (422, True)
     unmarked = visiting.submit("/hours/approve", decision="approve")

@@ -100,6 +100,7 @@ def test_what_makes_no_sense_is_told_beside_its_field(server: RunningServer, tra
     assert page.status_code == 422
     assert "is before the first date" in page.text
     assert visiting.get("/reports/revenue?from=nonsense").status_code == 422
+    assert "One field needs another look." in words(visiting.get("/reports/revenue?from=nonsense").text)
     assert visiting.get("/reports/revenue/export.csv?from=nonsense").status_code == 422
     assert visiting.get("/reports/profits").status_code == 404
     assert visiting.get("/reports/profits/export.csv").status_code == 404

@@ -242,3 +242,17 @@ def test_time_off_is_asked_for_and_decided_with_the_visits_within_it(server: Run
     done = office.submit(f"{path[1]}/decide", decision="approve", note="Get well")
     assert done.headers["Location"].startswith(f"{path[1]}?done=decide_time_off")
     assert "Get well" in visit_as(server, cast, Role.MEMBER).get(path[1]).text
+
+
+def test_how_far_a_visit_is_now_is_said_in_plain_words(server: RunningServer, cast: Cast) -> None:
+    made = plan(cast)
+    visiting = visit_as(server, cast, Role.MEMBER)
+    page = f"/schedule/visits/{made['id']}"
+    for status, told in (("started", "The visit has started."), ("done", "The visit is done.")):
+        assert told in words(visiting.follow(visiting.submit(page, f"{page}/set-status", status=status)).text)
+
+
+def test_a_wrong_time_to_look_at_is_not_said_to_be_unsaved(server: RunningServer, cast: Cast) -> None:
+    told = words(visit_as(server, cast, Role.OFFICE).get("/schedule/free?durationMinutes=long").text)
+    assert "One field needs another look." in told
+    assert "saved" not in told

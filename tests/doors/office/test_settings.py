@@ -192,3 +192,25 @@ def test_a_time_zone_that_names_no_place_is_not_changed_by_saving_something_else
     form = visit(server, cast).get("/settings/edit").text
     (zone,) = re.findall(r'<select id="timeZone".*?</select>', form, re.DOTALL)
     assert re.findall(r'<option value="([^"]*)" selected>', zone) == ["UTC"]
+
+
+def test_how_you_work_is_told_whole_and_in_words(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    told = words(visiting.get("/settings/work-rules").text)
+    for text in (
+        "Books closed until Not closed",
+        "PO-0001 comes next",
+        "Markup on materials 0 %",
+        "Subscription Active",
+    ):
+        assert text in told
+
+
+def test_a_form_for_something_new_says_so(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    for path, title in (
+        ("/sites/new", "New site"),
+        ("/contacts/new", "New contact"),
+        ("/settings/taxes/new", "New tax rate"),
+    ):
+        assert f"<h1>{title}</h1>" in visiting.get(path).text

@@ -115,7 +115,7 @@ def get_calendar_link(ctx: Context, _given: GetCalendarLink) -> CalendarLinkOut:
     effect=Effect.CHANGE,
     offered=_IN_THE_OFFICE,
     only_adds=False,
-    done="There is a new link to your calendar. The one before opens nothing any more.",
+    done="There is a new link to your calendar, and no other opens it.",
 )
 def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLinkOut:
     """Make a new link to one's own calendar.

@@ -52,7 +52,8 @@ class Approval:
             await self.desk.perform(guest, review_hours, given)
         except Refusal as refusal:
             return await self._page(guest, fields, refusal)
-        return see_other(f"{_PATH}?{urlencode({'done': review_hours.name})}")
+        done = {"done": review_hours.name, "decided": given["decision"], "count": len(marked)}
+        return see_other(f"{_PATH}?{urlencode(done)}")
 
     async def _page(self, guest: Guest, words: Mapping[str, str], refusal: Refusal | None = None) -> Response:
         admit(review_hours, guest.actor)
@@ -75,7 +76,7 @@ class Approval:
             more_days=more_days,
             fields=words,
             problem=_told(refusal),
-            notice=AS_LEFT if guest.typed and not refusal else self.desk.notice(guest),
+            notice=AS_LEFT if guest.typed and not refusal else _decided(query_words(guest.request)),
             reviews=True,
             bills=guest.may(list_unbilled),
         )
@@ -134,6 +135,17 @@ def _waiting(days: list[dict[str, Any]]) -> dict[str, int]:
     """What can be decided on of the days that are shown."""
     minutes = [entry["minutes"] or 0 for day in days for entry in day["entries"] if entry["waits"]]
     return {"count": len(minutes), "minutes": sum(minutes)}
+
+
+def _decided(words: Mapping[str, str]) -> str | None:
+    """What became of how many entries, said on the page after it."""
+    became, count = _BECAME.get(words.get("decided", "")), words.get("count", "")
+    if became is None or not count.isdecimal():
+        return None
+    return f"One entry is {became}." if count == "1" else f"{int(count)} entries are {became}."
+
+
+_BECAME = {"approve": "approved", "reject": "rejected"}
 
 
 def _told(refusal: Refusal | None) -> str | None:

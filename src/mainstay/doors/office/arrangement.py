@@ -174,6 +174,12 @@ def label_of_new(operation: Operation) -> str:
     return words_of(operation.name.replace("save_", "add_", 1) if operation.makes else operation.name)
 
 
+def title_of_new(operation: Operation) -> str:
+    """What stands above the form of a new record: `New site` where the same operation also changes one."""
+    is_saved = operation.name.startswith("save_")
+    return words_of(operation.name.replace("save_", "new_", 1)) if is_saved else operation.title
+
+
 def submits(operation: Operation) -> str:
     """What the button below a form says."""
     if operation.is_irreversible:

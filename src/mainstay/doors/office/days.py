@@ -178,6 +178,14 @@ def called(visit: Mapping[str, Any]) -> str:
     return job or visit["title"] or words_of(visit["kind"])
 
 
+# What is said once someone has told how far a visit is.
+PROGRESSED = {
+    "planned": "The visit is planned again.",
+    "started": "The visit has started.",
+    "done": "The visit is done.",
+}
+
+
 def date_of(text: str) -> date | None:
     """The date that stands in an address; None for what is none, or so far away that nothing is planned."""
     try:

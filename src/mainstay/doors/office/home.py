@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlencode
 
 from mainstay.backing.database import EVERY
 from mainstay.business.costing.unbilled import list_unbilled
@@ -14,10 +15,12 @@ from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import next_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.days import PROGRESSED
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.first_steps import before_invoicing, first_steps
 from mainstay.doors.office.timer import STOP, running_timer
 from mainstay.doors.pages.door import Route, form_at
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.showing import state_of
 from mainstay.identity import sessions
@@ -71,7 +74,7 @@ class Home:
             own=own,
             others=others,
             more=more,
-            notice=self.desk.notice(guest),
+            notice=PROGRESSED.get(query_words(guest.request).get("progressed", "")) or self.desk.notice(guest),
         )
 
     async def _today(self, guest: Guest) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
@@ -101,7 +104,7 @@ class Home:
         guest = guest.sending(fields)
         given = {"visitId": at["visit"], "status": fields.get("status", "")}
         await self.desk.perform(guest, set_visit_status, given)
-        return see_other("/?done=set_visit_status")
+        return see_other(f"/?{urlencode({'progressed': given['status']})}")
 
     async def _count(self, guest: Guest, lists: Operation, **asked: object) -> str:
         """How many there are of these, as people are told it."""

@@ -74,7 +74,9 @@ def _coming(series: str) -> Callable[[Record, str], str]:
 
 
 # How series of numbers are told, by the fields that are about them.
-NUMBERED = {name: _coming(name) for name in ("invoiceNumbers", "creditNoteNumbers", "quoteNumbers", "jobNumbers")}
+NUMBERED = {
+    f"{kind}Numbers": _coming(f"{kind}Numbers") for kind in ("invoice", "creditNote", "quote", "job", "purchaseOrder")
+}
 
 PAPERWORK = Arrangement(
     title="Documents",

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record, submits, verb_of
+from mainstay.doors.office.arrangement import Arrangement, Record, submits, title_of_new, verb_of
 from mainstay.doors.office.beside import NOTES, SIDES, Beside, as_note, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
@@ -303,6 +303,7 @@ class Room:
             status_of(refusal),
             of=self.of,
             operation=operation,
+            title=operation.title if record else title_of_new(operation),
             record=record,
             called=self.of.called_here(record, guest.here) if record else None,
             submits=submits(operation),

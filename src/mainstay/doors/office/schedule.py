@@ -21,7 +21,7 @@ from mainstay.business.schedule.operations import get_visit, list_visits, plan_v
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
-from mainstay.doors.office.days import Day, Week, called, date_of
+from mainstay.doors.office.days import PROGRESSED, Day, Week, called, date_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.planning import MATTERS, PlanningPages
 from mainstay.doors.office.planning import PATH as PLANNING
@@ -176,7 +176,10 @@ class SchedulePages:
         if may and (step := next_step(visit["status"])):
             path = VISITS.path_to(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, plain=True, answers={"status": step.to}))
-        return {"actions": actions, "below": _below(visit, guest.time_zone), "crew": await self._crew(guest, visit)}
+        shown: dict[str, Any] = {"actions": actions, "below": _below(visit, guest.time_zone)}
+        if query_words(guest.request).get("done") == set_visit_status.name:
+            shown["notice"] = PROGRESSED.get(visit["status"])
+        return shown | {"crew": await self._crew(guest, visit)}
 
     async def _crew(self, guest: Guest, visit: Record) -> list[Record]:
         """The visits of those who go along, as far as one sees them."""

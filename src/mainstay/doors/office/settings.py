@@ -19,12 +19,14 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.words import date_words
 from mainstay.identity import sessions, signing_in
 from mainstay.identity.entering import change_password
 from mainstay.identity.passwords import check_new_password
 from mainstay.identity.sessions import Session
 from mainstay.identity.signing_in import NotSignedIn
 from mainstay.terms.refusal import Fault, Invalid, NotFound, Refusal
+from mainstay.values.words import words_of
 
 _ACCOUNT = "/settings/account"
 
@@ -53,6 +55,11 @@ ORGANISATION = Arrangement(
     skips=OF_SETTINGS | OF_DOCUMENTS,
 )
 
+
+def _closed(until: str | None) -> str:
+    return date_words(until) if until else "Not closed"
+
+
 RULES = Arrangement(
     title="Work",
     lead="When you work, what roles may see, and how jobs are numbered.",
@@ -71,9 +78,16 @@ RULES = Arrangement(
         "hoursRoundingMinutes",
         "booksClosedUntil",
         "jobNumbers",
+        "purchaseOrderNumbers",
+        "materialsMarkupPercent",
         "subscription",
     ),
-    words=NUMBERED,
+    words={
+        **NUMBERED,
+        "booksClosedUntil": lambda settings, _zone: _closed(settings["booksClosedUntil"]),
+        "materialsMarkupPercent": lambda settings, _zone: f"{settings['materialsMarkupPercent']} %",
+        "subscription": lambda settings, _zone: words_of(settings["subscription"]["status"]),
+    },
     skips=OF_DOCUMENTS | OF_MAILS,
 )
 
