@@ -41,7 +41,11 @@ GUARDED = sorted({op.output for op in CATALOGUE.operations if guarded(op.output)
 
 def test_there_is_something_to_hide() -> None:
     assert PersonOut in GUARDED
-    assert guarded(PersonOut) == {"costRate": Right.COSTS_READ, "billRate": Right.COSTS_READ}
+    assert guarded(PersonOut) == {
+        "workingHours": Right.ALL_SCHEDULE_READ,
+        "costRate": Right.COSTS_READ,
+        "billRate": Right.COSTS_READ,
+    }
 
 
 @ROLE

@@ -1,12 +1,14 @@
 import pytest
 
 from cast import Cast
+from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import get_person, invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.terms.refusal import Invalid, NotFound
 from mainstay.terms.rights import Role
 
 COSTS = {"costRate": "32.50", "billRate": "85.1234"}
+MONDAYS = {"monday": [{"from": "08:00", "until": "12:30"}]}
 _ULID = "01JCDZ8Q4X0V9M2T6W3B7K5N1R"
 
 
@@ -36,6 +38,7 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
         "updatedBy": stamp,
         "version": 1,
         "status": "invited",
+        "workingHours": None,
         "url": f"{cast.stage.base_url}/people/{made['id']}",
         "availableActions": ["update_person", "invite_again", "change_role", "remove_person"],
         **given,
@@ -47,6 +50,7 @@ def test_what_is_not_known_is_null(cast: Cast) -> None:
     assert [name for name in person if person[name] is None] == [
         "phone",
         "colour",
+        "workingHours",
         "companyName",
         "costRate",
         "billRate",
@@ -71,6 +75,16 @@ def test_a_member_sees_no_costs_not_even_their_own(cast: Cast) -> None:
     answer = cast.answer(get_person, Role.MEMBER, personId=cast.people[Role.MEMBER])
     assert b'"costRate":null,"billRate":null' in answer.body
     assert not [cost for cost in COSTS.values() if cost.encode() in answer.body]
+
+
+def test_who_may_see_when_others_work_sees_working_hours(cast: Cast) -> None:
+    mia = cast.people[Role.MEMBER]
+    cast.perform(update_person, personId=mia, workingHours=MONDAYS)
+    for role in (Role.ADMIN, Role.OFFICE, Role.MEMBER):
+        assert cast.perform(get_person, role, personId=mia)["workingHours"]["monday"] == MONDAYS["monday"]
+    cast.perform(update_settings, membersSeeTeamSchedule=False)
+    assert cast.perform(get_person, Role.MEMBER, personId=mia)["workingHours"] is None
+    assert cast.perform(get_person, Role.OFFICE, personId=mia)["workingHours"] is not None
 
 
 def test_one_who_has_left_is_still_there(cast: Cast) -> None:

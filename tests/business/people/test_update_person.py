@@ -14,17 +14,20 @@ from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
 from mainstay.terms.rights import Role
 from recording import RecordingDatabase
 
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MORNINGS = [{"from": "08:00", "until": "12:30"}]
 EVERY_FIELD: dict[str, object] = {
     "name": "Mia Miller",
     "email": "Mia@Miller.example",
     "phone": "1",
     "skills": ["gas"],
     "colour": "#00ff00",
+    "workingHours": {day: MORNINGS if day < "s" else [] for day in DAYS},
     "companyName": "Miller",
     "costRate": "32.50",
     "billRate": "85.00",
 }
-MAY_BE_EMPTY = ("phone", "colour", "companyName", "costRate", "billRate")
+MAY_BE_EMPTY = ("phone", "colour", "workingHours", "companyName", "costRate", "billRate")
 MUST_BE_THERE = {
     "name": "is not text",
     "email": "is not text",
@@ -56,6 +59,28 @@ def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
     with pytest.raises(Invalid) as refusal:
         cast.perform(update_person, personId=cast.people[Role.MEMBER], **{name: None})
     assert refusal.value.text == f"{name}: {MUST_BE_THERE[name]}"
+
+
+def test_days_of_which_nothing_is_said_are_off(cast: Cast) -> None:
+    changed = cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours={"monday": MORNINGS})
+    assert changed["workingHours"] == {day: [] for day in DAYS} | {"monday": MORNINGS}
+    assert last_event(cast)["data"]["previous"] == {"workingHours": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, "workingHours: have no time in them; clear them for the usual ones"),
+        ({"monday": []}, "workingHours: have no time in them; clear them for the usual ones"),
+        ({"monday": [{"from": "12:00", "until": "8:00"}]}, "workingHours.monday.0.until: is not a time of day"),
+        ({"monday": [{"from": "12:00", "until": "08:00"}]}, "workingHours.monday.0: ends before it begins"),
+        ({"someday": MORNINGS}, "workingHours.someday: is not known here"),
+        ("08:00-12:30", "workingHours: is not an object"),
+    ],
+)
+def test_what_are_no_working_hours_is_refused(cast: Cast, given: object, problem: str) -> None:
+    with pytest.raises(Invalid, match=f"^{re.escape(problem)}"):
+        cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=given)
 
 
 def test_the_event_carries_the_record_and_what_it_was_before(cast: Cast) -> None:

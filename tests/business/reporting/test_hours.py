@@ -2,6 +2,7 @@ import pytest
 
 from cast import Cast
 from labour import at, bill, decide, logged, new_job
+from mainstay.business.people.operations import update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.terms.rights import Role
@@ -63,10 +64,12 @@ def test_approved_leave_takes_time_away(busy: Cast) -> None:
 
 
 def test_whoever_has_hours_of_their_own_has_their_own_time(busy: Cast) -> None:
-    own = '{"wednesday":[{"from":"08:00","until":"10:00"}]}'
-    set_columns(busy, "person", busy.people[Role.MEMBER], working_hours=own)
+    own = {"wednesday": [{"from": "08:00", "until": "10:00"}]}
+    busy.perform(update_person, personId=busy.people[Role.MEMBER], workingHours=own)
     assert of(busy, Role.MEMBER)["capacity"] == 120
     assert of(busy, Role.OFFICE)["capacity"] == 600
+    busy.perform(update_person, personId=busy.people[Role.MEMBER], workingHours=None)
+    assert of(busy, Role.MEMBER)["capacity"] == 600
 
 
 def test_time_counts_from_the_day_someone_joined_or_from_which_they_have_hours(busy: Cast) -> None:

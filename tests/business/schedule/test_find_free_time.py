@@ -10,7 +10,8 @@ from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
 from scheduling import DAY, colleagues, make_job, plan
-from telling import set_columns
+
+NOON = {"monday": [{"from": "12:00", "until": "14:00"}]}
 
 
 def free(cast: Cast, **given: object) -> list[tuple[str, str]]:
@@ -39,7 +40,7 @@ def test_no_way_has_to_be_travelled_to_the_same_site(cast: Cast) -> None:
 
 
 def test_leave_and_hours_of_one_s_own_count(cast: Cast) -> None:
-    set_columns(cast, "person", cast.people[Role.MEMBER], working_hours='{"monday":[{"from":"12:00","until":"14:00"}]}')
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=NOON)
     assert mia(cast) == ["12:00"]
     leave = cast.perform(request_time_off, Role.MEMBER, startsAt=f"{DAY}T12:00", endsAt=f"{DAY}T12:50")
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from cast import Cast
+from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.board import get_schedule
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.terms.actor import Door
@@ -10,6 +11,8 @@ from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Role
 from scheduling import DAY, colleagues, plan
 from telling import set_columns
+
+MORNING = {"monday": [{"from": "08:00", "until": "12:00"}]}
 
 
 def board(cast: Cast, role: Role = Role.OFFICE, /, **given: object) -> dict[str, Any]:
@@ -26,6 +29,13 @@ def test_it_tells_who_is_there_when_they_work_and_what_they_do(cast: Cast) -> No
     mia = next(one for one in found["people"] if one["id"] == cast.people[Role.MEMBER])
     assert mia["works"] == [{"startsAt": f"{DAY}T08:00:00.000Z", "endsAt": f"{DAY}T17:00:00.000Z"}]
     assert [(one["kind"], one["status"]) for one in mia["away"]] == [("holiday", "requested")]
+
+
+def test_whoever_has_working_hours_of_their_own_works_then(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=MORNING)
+    works = {one["name"]: one["works"] for one in board(cast)["people"]}
+    assert works["Mia Member"] == [{"startsAt": f"{DAY}T08:00:00.000Z", "endsAt": f"{DAY}T12:00:00.000Z"}]
+    assert works["Sam Subcontractor"] == [{"startsAt": f"{DAY}T08:00:00.000Z", "endsAt": f"{DAY}T17:00:00.000Z"}]
 
 
 def test_what_reaches_over_midnight_is_on_both_days(cast: Cast) -> None:

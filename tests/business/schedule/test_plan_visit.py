@@ -6,6 +6,7 @@ import pytest
 from cast import Cast
 from evidence import events
 from mainstay.business.jobs.operations import get_job, list_jobs
+from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
@@ -211,6 +212,14 @@ def test_the_field_does_not_plan(cast: Cast, role: Role) -> None:
 def test_what_is_worth_a_look_is_told_and_planned_even_so(cast: Cast, given: dict[str, Any], told: str) -> None:
     (warning,) = plan(cast, **given)["warnings"]
     assert warning.endswith(told)
+
+
+def test_what_is_outside_of_someone_s_own_hours_is_told(cast: Cast) -> None:
+    morning = {"monday": [{"from": "08:00", "until": "12:00"}]}
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=morning)
+    (warning,) = plan(cast, times=("13:00", "14:00"))["warnings"]
+    assert warning.endswith("is outside of Mia Member's working hours.")
+    assert "warnings" not in plan(cast, Role.SUBCONTRACTOR, times=("13:00", "14:00"))
 
 
 def test_an_ordinary_visit_carries_no_warnings(cast: Cast) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from cast import PASSWORD, Cast
 from mainstay.business.organisation.operations import get_organisation, update_organisation
+from mainstay.business.organisation.settings import get_settings
 from mainstay.terms.rights import Role
 from running import RunningServer
 from visiting import Somebody, Visit, somebody, visit, wait_for_mails, words
@@ -40,6 +41,20 @@ def test_an_address_without_a_word_in_it_is_none(server: RunningServer, cast: Ca
     assert 'value="Yard 4"' in visiting.get("/settings/edit").text
     visiting.submit("/settings/edit", name="Beam", **DETAILS, **{"address.line1": " "})
     assert cast.perform(get_organisation)["address"] is None
+
+
+def test_working_hours_without_a_time_in_them_are_still_working_hours(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast)
+    numbers = {
+        f"{kind}Numbers.{part}": value
+        for kind in ("job", "purchaseOrder")
+        for part, value in (("prefix", "N-"), ("digits", "4"))
+    }
+    for typed, monday in (("8-12", [{"from": "08:00", "until": "12:00"}]), ("", [])):
+        filled_in = numbers | {"materialsMarkupPercent": "0", "workingHours.monday": typed}
+        answer = visiting.submit("/settings/work-rules/edit", hoursRoundingMinutes="0", **filled_in)
+        assert answer.status_code == 303, words(answer.text)
+        assert cast.perform(get_settings)["workingHours"]["monday"] == monday
 
 
 def test_countries_and_time_zones_are_chosen_by_name(server: RunningServer, cast: Cast) -> None:

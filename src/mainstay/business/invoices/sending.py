@@ -46,7 +46,7 @@ _NO_ACCOUNT = (
 )
 # Someone who was reminded so many days ago is given time.
 _PATIENCE = timedelta(days=3)
-TO: Any = addressed("the customer's own and those of contacts who receive invoices")
+TO: Any = addressed("those the customer has for invoices")
 
 
 class SendInvoice(Irrevocable):

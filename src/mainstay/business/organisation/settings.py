@@ -141,16 +141,14 @@ class UpdateSettings(Input):
     )
     books_closed_until: KeptDay | None = Field(None, description="Nothing up to this date changes any more.")
     job_numbers: Numbering = omittable(description="How the numbers of new jobs look, and which comes next.")
-    prices_include_tax: bool = omittable(
-        description="Prices are told with tax, as to households; otherwise before it, and it is added."
-    )
+    prices_include_tax: bool = omittable(description="Prices are told with tax, as to households; otherwise before it.")
     quote_numbers: Numbering = omittable(description="The same for new quotes.")
     purchase_order_numbers: Numbering = omittable(description="The same for new purchase orders.")
     materials_markup_percent: WholeNumber = omittable(
         ge=0,
         le=1000,
         title="Markup on materials",
-        description="Percent added to the cost of materials that are not on the price list, when they are billed.",
+        description="Percent added to the cost of billed materials that are not on the price list.",
     )
     language: Language = omittable(description="Of what customers are sent, where they have no other.")
     quote_valid_days: WholeNumber = omittable(
@@ -165,7 +163,7 @@ class UpdateSettings(Input):
         ge=0,
         le=365,
         title="Days to pay",
-        description="Within how many days invoices are to be paid, where a customer has no other.",
+        description="Days in which invoices are to be paid, where a customer has no other.",
     )
     invoice_notes: Paragraph | None = Field(None, description="Printed on new invoices.")
     mail_texts: MailTexts | None = Field(

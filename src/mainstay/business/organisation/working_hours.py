@@ -27,8 +27,8 @@ class Span(BaseModel):
 
     model_config = GIVEN
 
-    from_: _Clock = Field(alias="from", description="When it begins, such as 08:00.")
-    until: _Clock = Field(description="When it ends, such as 17:00; midnight is 24:00.")
+    from_: _Clock = Field(alias="from", description="Such as 08:00.")
+    until: _Clock = Field(description="Such as 17:00; midnight is 24:00.")
 
     @model_validator(mode="after")
     def _goes_forward(self) -> "Span":

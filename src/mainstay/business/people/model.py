@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.terms.actor import Actor, Named
 from mainstay.terms.refusal import Conflict, Forbidden, Reason
 from mainstay.terms.rights import Access, Needs, Right, Role, holds
@@ -28,6 +29,11 @@ class PersonOut(Record):
     status: Status = Field(examples=["active"])
     skills: list[str] = Field(examples=[["gas", "boilers"]])
     colour: str | None = Field(description="The colour on the schedule.", examples=["#9f1853"])
+    working_hours: Annotated[WorkingHours | None, Needs(Right.ALL_SCHEDULE_READ)] = Field(
+        description="When they work, if not at the usual times. Null for those, and for whoever may not see when others"
+        " work.",
+        examples=[{"monday": [{"from": "08:00", "until": "13:00"}]}],
+    )
     company_name: str | None = Field(title="Company", description="The firm of a subcontractor.", examples=[None])
     cost_rate: Annotated[PriceText | None, Needs(Right.COSTS_READ)] = Field(
         title="Cost per hour",

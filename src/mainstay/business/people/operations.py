@@ -2,12 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from mainstay.business.organisation import store as organisations
+from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.events import PersonInvited, PersonUpdated
 from mainstay.business.people.model import AlreadyHere, MeOut, Person, PersonOut, Status, check_rank
 from mainstay.business.people.store import PEOPLE, find_by_email
+from mainstay.business.people.working_hours import check_some
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Named
@@ -25,6 +27,7 @@ _Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")
 _Shade = Annotated[
     Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")
 ]
+_OwnHours = Annotated[WorkingHours, AfterValidator(check_some)]
 _Firm = Annotated[Line | None, Field(title="Company", description="The firm of a subcontractor.")]
 _CostRate = Annotated[HourlyRate | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
 _BillRate = Annotated[
@@ -90,6 +93,9 @@ class UpdatePerson(Input):
     phone: _Phone = None
     skills: Annotated[_Skills, _IN_CHARGE] = omittable()
     colour: _Shade = None
+    working_hours: Annotated[_OwnHours | None, _IN_CHARGE] = Field(
+        None, description="When they work, if not at the usual times. Null for those."
+    )
     company_name: Annotated[_Firm, _IN_CHARGE] = None
     cost_rate: Annotated[_CostRate, _IN_CHARGE] = None
     bill_rate: Annotated[_BillRate, _IN_CHARGE] = None

@@ -37,7 +37,7 @@ class SendQuote(Irrevocable):
 
     quote_id: QuoteId
     deliver: Deliver = DELIVER
-    to: list[Email] | None = addressed("the customer's own and those of contacts who receive quotes")
+    to: list[Email] | None = addressed("those the customer has for quotes")
 
 
 class WithdrawQuote(Irrevocable):

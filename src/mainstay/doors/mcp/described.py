@@ -100,6 +100,8 @@ class _Teller:
             told["items"] = self._within(part["items"], shown)
         if "properties" in part:
             told["properties"] = self.tell(part["properties"], shown)
+        if "additionalProperties" in part:
+            told["additionalProperties"] = self._within(part["additionalProperties"], shown)
         return told
 
 
@@ -118,6 +120,8 @@ def _parts(shown: Schema) -> Schema:
 
 
 def _fields_within(part: Schema) -> Schema:
+    """The fields of what a part is, has several of, or has by several names."""
+    part = part.get("additionalProperties", part)
     fields: Schema = part.get("items", part).get("properties", {})
     return fields
 
@@ -163,7 +167,8 @@ def _brief(part: Any, *, nulls: bool) -> Any:
         return shown
     if len(fields) > _ALIKE and all(inner == fields[0][1] for _, inner in fields):
         names = {"enum": [name for name, _ in fields]}
-        return shown | {"propertyNames": names, "additionalProperties": _brief(fields[0][1], nulls=nulls)}
+        # What all of them are, the one that is made of them says.
+        return shown | {"propertyNames": names, "additionalProperties": _unsaid(_brief(fields[0][1], nulls=nulls))}
     # What is replaced as a whole needs no null within it.
     return shown | {
         "properties": {name: _brief(inner, nulls=nulls and "properties" not in inner) for name, inner in fields}

@@ -72,9 +72,11 @@ class Asked:
             return [row for row in rows if any(value not in _NOTHING for value in row.values())]
         if self.parts:
             parts = {_last(part.name): part.answer(fields, here) for part in self.parts}
-            # A box that is left open is an answer too; and what is made of such things again is there with none.
-            filled_in = any(part is not None and part != "" for part in parts.values())
-            return parts if filled_in or (self.required and all(part.parts for part in self.parts)) else None
+            # A box that is left open is an answer too; and what must be there is, though all that it is made of are
+            # empty lists, or such things again.
+            filled_in = any(part not in (None, "", []) for part in parts.values())
+            made = all(part.parts or part.kind in LISTS for part in self.parts)
+            return parts if filled_in or (self.required and made) else None
         if self.kind == "flag":
             return self.name in fields
         if self.kind in {"checks", "references"}:
