@@ -12,13 +12,14 @@ from mainstay.business.hours import review, timers
 from mainstay.business.importing import store as imports
 from mainstay.business.invoices import crediting, overdue, papers, paying, rewording, statement
 from mainstay.business.invoices import events as invoice_events
+from mainstay.business.invoices import moved as invoices_moved
 from mainstay.business.invoices import operations as invoices
 from mainstay.business.invoices import proofs as invoice_proofs
 from mainstay.business.invoices import public as invoice_public
 from mainstay.business.invoices import reactions as invoice_reactions
 from mainstay.business.invoices import sending as invoice_sending
 from mainstay.business.jobs import events as job_events
-from mainstay.business.jobs import moved
+from mainstay.business.jobs import moved as jobs_moved
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import proofs as job_proofs
 from mainstay.business.jobs.store import RETITLED
@@ -40,6 +41,7 @@ from mainstay.business.purchasing import rewording as purchase_rewording
 from mainstay.business.purchasing import sending as ordering
 from mainstay.business.quotes import deciding, expiring, public, sending
 from mainstay.business.quotes import events as quote_events
+from mainstay.business.quotes import moved as quotes_moved
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.records import documents, history, notes, search
@@ -128,7 +130,9 @@ CATALOGUE = Catalogue(
         *record_rewording.CHORES,
         *purchase_rewording.CHORES,
         *repricing.CHORES,
-        *moved.CHORES,
+        *jobs_moved.CHORES,
+        *quotes_moved.CHORES,
+        *invoices_moved.CHORES,
         *overdue.CHORES,
         *schedule_telling.CHORES,
         *invoice_reactions.CHORES,

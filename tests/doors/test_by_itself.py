@@ -307,6 +307,8 @@ def test_the_house_does_these_by_itself() -> None:
         "reword_records_of_job",
         "price_materials_anew",
         "tell_of_moved_jobs",
+        "tell_of_moved_quotes",
+        "tell_of_moved_invoices",
         "reckon_days_anew",
         "tell_of_schedule",
         "settle_job_billed_anew",

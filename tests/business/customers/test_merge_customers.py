@@ -2,15 +2,19 @@ from typing import Any
 
 import pytest
 
+from billing import an_invoice, issued
 from cast import Cast
 from evidence import contents_of, events, history
-from mainstay.business.customers import merging
+from mainstay.business.customers import moved
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites
+from mainstay.business.invoices.operations import get_invoice
 from mainstay.business.jobs.operations import get_job, list_jobs
+from mainstay.business.quotes.operations import get_quote
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
+from quoting import a_draft, sent
 from trade import a_contact, a_customer, a_job, a_site, left_to_do, work_off
 
 
@@ -86,7 +90,7 @@ def test_what_they_had_is_found_by_the_other_s_name_then(alone: Cast) -> None:
 def test_each_job_that_went_over_is_told_of_once_with_the_customer_before(
     alone: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merging, "_TOLD", 2)
+    monkeypatch.setattr(moved, "_TOLD", 2)
     ended, stays = a_customer(alone), a_customer(alone, "Ryburn Estates")
     jobs = [a_job(alone, ended)["id"] for _ in range(5)]
     untouched = a_job(alone, stays)["id"]
@@ -106,6 +110,29 @@ def test_each_job_that_went_over_is_told_of_once_with_the_customer_before(
         assert event["data"]["previous"] == {"customerId": ended, "customerName": "Calder Property"}
     assert history(alone, jobs[0])[-1] == "tell_of_moved_jobs"
     assert history(alone, untouched)[-1] == "create_job"
+
+
+def test_each_quote_and_invoice_that_went_over_is_told_of_in_whatever_state_it_is(alone: Cast) -> None:
+    ended, stays = a_customer(alone, email="c@calder.example"), a_customer(alone, "Ryburn Estates")
+    quotes = [a_draft(alone, customerId=ended)["id"], sent(alone, a_draft(alone, customerId=ended))["id"]]
+    invoices = [an_invoice(alone, customerId=ended)["id"], issued(alone, an_invoice(alone, customerId=ended))["id"]]
+    work_off(alone)
+    before = len(events(alone))
+    merge(alone, ended, stays)
+    assert len(events(alone)) == before
+    work_off(alone)
+    told = events(alone)[before:]
+    found = sorted((event["type"], event["data"]["object"]["id"]) for event in told)
+    assert found == sorted([("quote.updated", one) for one in quotes] + [("invoice.updated", one) for one in invoices])
+    for event in told:
+        now = event["data"]["object"]
+        assert (now["customerId"], now["customerName"]) == (stays, "Ryburn Estates")
+        assert event["data"]["previous"] == {"customerId": ended, "customerName": "Calder Property"}
+        read = get_quote if event["type"].startswith("quote") else get_invoice
+        kept = alone.perform(read, **{f"{now['object']}Id": now["id"]})
+        assert (kept["version"], kept["updatedAt"]) == (now["version"], now["updatedAt"])
+    assert history(alone, quotes[0])[-1] == "tell_of_moved_quotes"
+    assert history(alone, invoices[1])[-1] == "tell_of_moved_invoices"
 
 
 def test_into_itself_is_refused(cast: Cast) -> None:

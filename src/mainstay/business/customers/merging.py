@@ -1,12 +1,12 @@
 """One customer out of two."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, JOBS_MOVED, REWORD
+from mainstay.business.customers.moved import have_told
+from mainstay.business.customers.store import CUSTOMERS, REWORD
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
@@ -25,8 +25,6 @@ _FOLLOWING = {
     "credit_note": "credit notes",
     "payment": "payments",
 }
-# Of so many jobs it is told at once.
-_TOLD = 200
 
 
 class MergeCustomers(Irrevocable):
@@ -62,8 +60,7 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
         if moved:
             named = what if len(moved) > 1 else what.removesuffix("s")
             ctx.effects.append(f"{stays.name} takes over {len(moved)} {named}.")
-        if table == "job":
-            _have_told(ctx, moved, customer)
+        have_told(ctx, table, moved, customer)
     ctx.effects.append(f"{customer.name} is archived for good.")
     ctx.rows.run(_WHO_SEES, before=customer.id, after=stays.id)
     # Also those who were merged into this one: everyone who was names the one that has all now.
@@ -77,13 +74,6 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
 OPERATIONS = (merge_customers,)
 
 _WHO_SEES = "UPDATE own_job SET customer_id = :after WHERE organisation_id = :organisation AND customer_id = :before"
-
-
-def _have_told(ctx: Context, jobs: Sequence[str], customer: Customer) -> None:
-    """Have it told of each job, later: who listens must know, and the one who merges need not wait for it."""
-    for first in range(0, len(jobs), _TOLD):
-        some = " ".join(jobs[first : first + _TOLD])
-        ctx.post(Letter(JOBS_MOVED, {"jobs": some, "customer": customer.id, "name": customer.name}))
 
 
 def _move(ctx: Context, table: str, before: str, after: str, named: str = "customer_id") -> list[str]:

@@ -18,8 +18,6 @@ from mainstay.values.words import folded
 
 # The chore that lets everything of a customer be found by its words again.
 REWORD = "reword_records_of_customer"
-# The chore that tells of jobs that went over to another customer.
-JOBS_MOVED = "tell_of_moved_jobs"
 
 # Whoever does not see every customer sees those of the jobs they see, with their contacts and sites; a subcontractor
 # sees only the sites of their jobs, and whom one meets there.

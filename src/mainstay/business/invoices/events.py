@@ -12,7 +12,7 @@ class InvoiceCreated(Event):
 
 
 class InvoiceUpdated(Event):
-    """A draft of an invoice changed, or what is paid of one became less."""
+    """A draft of an invoice changed, what is paid of one became less, or one went over to another customer."""
 
     name = "invoice.updated"
     about = InvoiceOut

@@ -12,7 +12,7 @@ class QuoteCreated(Event):
 
 
 class QuoteUpdated(Event):
-    """A draft of a quote changed."""
+    """A draft of a quote changed, or a quote went over to another customer."""
 
     name = "quote.updated"
     about = QuoteOut

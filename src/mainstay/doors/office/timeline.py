@@ -53,6 +53,8 @@ IN_THE_PAST = {
     "reword_records_of_job": "Job renamed",
     "settle_job_billed_anew": "What is to be invoiced reckoned anew",
     "tell_of_moved_jobs": "Job went to another customer",
+    "tell_of_moved_quotes": "Quote went to another customer",
+    "tell_of_moved_invoices": "Invoice went to another customer",
     "plan_visit": "Visit planned",
     "move_visit": "Visit changed",
     "cancel_visit": "Visit cancelled",
