@@ -4,7 +4,7 @@ import pytest
 
 from billing import an_invoice, credited, issued, now, paid, voided
 from cast import Cast
-from evidence import as_told, history, mails
+from evidence import as_told, history, last_event, mails
 from labour import at as at_noon
 from mainstay.business.invoices.sending import send_reminder
 from mainstay.business.organisation.settings import update_settings
@@ -30,6 +30,9 @@ def test_they_are_mailed_what_is_still_to_be_paid(cast: Cast, role: Role) -> Non
     assert "£750.00" in letter["text"]
     assert (letter["paper"], letter["paper_name"]) == (sent["id"], "Invoice INV-0001.pdf")
     assert history(cast, sent["id"])[-1] == "send_reminder"
+    told = last_event(cast)
+    assert (told["type"], told["data"]["object"]) == ("invoice.updated", as_told(after))
+    assert told["data"]["previous"] == {"reminders": 0, "remindedAt": None}
 
 
 def test_a_preview_mails_nothing_and_says_what_would_happen(cast: Cast) -> None:

@@ -8,6 +8,7 @@ from mainstay.backing.database import Row, Taken
 from mainstay.business.hours.full_days import check_days
 from mainstay.business.hours.model import LONGEST, TimeEntry
 from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.events import tell_of_change
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.business.organisation.house import House, house_of
@@ -264,7 +265,7 @@ def reopen_billing(ctx: Context, entries: Iterable[TimeEntry]) -> None:
     for job in sorted({entry.job_id for entry in entries if entry.job_id and entry.billable}):
         known = JOBS.find(ctx, "job.id = :id", id=job)
         if known and known.invoiced:
-            jobs.save(ctx, known, {"invoiced": False})
+            tell_of_change(ctx, jobs.save(ctx, known, {"invoiced": False}), known)
 
 
 def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> None:

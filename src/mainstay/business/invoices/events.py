@@ -12,7 +12,7 @@ class InvoiceCreated(Event):
 
 
 class InvoiceUpdated(Event):
-    """A draft of an invoice changed, what is paid of one became less, or one went over to another customer."""
+    """A draft of an invoice changed; or one was reminded of, less of it is paid, or it went to another customer."""
 
     name = "invoice.updated"
     about = InvoiceOut

@@ -10,7 +10,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices import settling, sources
 from mainstay.business.invoices.billing import beyond_quote, is_billed
-from mainstay.business.invoices.events import InvoiceSent, InvoiceVoided
+from mainstay.business.invoices.events import InvoiceSent, InvoiceUpdated, InvoiceVoided
 from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, standing_of
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.papers import spelled
@@ -202,6 +202,7 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     ctx.summary = f"{after.customer_name} is reminded of {after.called}: {after.due_text} is to be paid."
     words = "reminder" if invoice.status == "overdue" else "dueSoon"
     mail(ctx, Enclosed(words, after, LinkKind.INVOICE, after.id), recipients.to, partial(told_values, after))
+    ctx.record(InvoiceUpdated(after, invoice))
     return after
 
 

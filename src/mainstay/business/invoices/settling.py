@@ -13,7 +13,7 @@ from mainstay.business.invoices.billing import are_quotes_invoiced
 from mainstay.business.invoices.model import PARTS, Invoice, standing_of
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs import store as jobs
-from mainstay.business.jobs.events import JobUpdated
+from mainstay.business.jobs.events import tell_of_change
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes import store as quoted
@@ -67,7 +67,7 @@ def hand_down(ctx: Context, job: str | None) -> None:
     if closes or opens:
         why = "is closed: all of it is invoiced and paid" if closes else "is not closed any more: it is not paid"
         ctx.effects.append(f"{known.called} {why}.")
-        ctx.record(JobUpdated(after, known))
+    tell_of_change(ctx, after, known)
 
 
 def _has_work_left(ctx: Context, job: str, invoices: Sequence[Invoice]) -> bool:

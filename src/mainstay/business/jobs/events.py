@@ -1,7 +1,9 @@
 """What happens to jobs."""
 
-from mainstay.business.jobs.model import JobOut
+from mainstay.business.jobs.model import Job, JobOut
+from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
+from mainstay.terms.wire import different
 
 
 class JobCreated(Event):
@@ -44,6 +46,12 @@ class JobCancelled(Event):
 
     name = "job.cancelled"
     about = JobOut
+
+
+def tell_of_change(ctx: Context, after: Job, before: Job) -> None:
+    """Tell of a job that another area changed, unless all that is different is what only rules know of it."""
+    if different(before, after):
+        ctx.record(JobUpdated(after, before))
 
 
 EVENTS = (JobCreated, JobUpdated, JobScheduled, JobStarted, JobCompleted, JobCancelled)

@@ -83,7 +83,11 @@ def insert(ctx: Context, values: Mapping[str, Any]) -> Job:
 
 
 def save(ctx: Context, job: Job, changes: Mapping[str, Any]) -> Job:
-    """Write what changes, with the stage that follows from it; the very same job where nothing is different."""
+    """Write what changes, with the stage that follows from it; the very same job where nothing is different.
+
+    What only rules know, such as timers that run, makes a new version too: what can be done with a job follows from it,
+    and whoever decided by an older version is to look again. Of that alone nobody is told.
+    """
     standing = job.standing._replace(**{name: changes[name] for name in Standing._fields if name in changes})
     stage, next_action = stage_of(standing)
     after = JOBS.save(ctx, job, {**changes, "stage": stage, "next_action": next_action})

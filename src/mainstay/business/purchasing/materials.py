@@ -10,6 +10,7 @@ import orjson
 from mainstay.backing.among import THESE, among
 from mainstay.backing.database import Row as DatabaseRow
 from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.events import tell_of_change
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.model import most_in
@@ -183,7 +184,8 @@ class _Writing:
             sql = f"INSERT INTO material (organisation_id, id, {names}) VALUES (:organisation, :id, {values})"
             self.ctx.rows.run(sql, id=new_id("material"), **columns)
         if billable and job and job.invoiced:
-            self._jobs[job.id] = jobs.save(self.ctx, job, {"invoiced": False})
+            after = self._jobs[job.id] = jobs.save(self.ctx, job, {"invoiced": False})
+            tell_of_change(self.ctx, after, job)
 
     def _price(self, one: Bought) -> tuple[int, int]:
         """What one unit is billed at, and all of it: as the price list says, or else with the usual markup."""

@@ -8,7 +8,7 @@ import orjson
 from pydantic import Field
 
 from mainstay.business.jobs import store as jobs
-from mainstay.business.jobs.events import JobCreated, JobUpdated
+from mainstay.business.jobs.events import JobCreated
 from mainstay.business.jobs.model import Job
 from mainstay.business.lines.model import choose, read_lines
 from mainstay.business.lines.pricing import drawn
@@ -110,7 +110,6 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     if own:
         opened = {"status": "open"} if own.status == "enquiry" else {}
         store.hand_down(ctx, own.id, agreed | opened)
-        ctx.record(JobUpdated(store.job_of(ctx, own.id), own))
         ctx.effects.append(f"{own.called} goes on with it, at a fixed price.")
     # What is in another currency cannot be billed.
     if after.asked_before > 0 and after.currency == house_of(ctx).currency:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.events import tell_of_change
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.model import ListedQuote, Quote, Status
@@ -138,4 +139,5 @@ def hand_down(ctx: Context, job: str | None, changes: Mapping[str, Any] | None =
         " AND told_expired = 0 LIMIT 1",
         job=job,
     )
-    jobs.save(ctx, job_of(ctx, job), {"quoting": waits is not None, **(changes or {})})
+    known = job_of(ctx, job)
+    tell_of_change(ctx, jobs.save(ctx, known, {"quoting": waits is not None, **(changes or {})}), known)
