@@ -28,12 +28,12 @@ class LineFields(BaseModel):
 
     model_config = GIVEN
 
-    kind: Kind = omittable(description="`item`, `text` or `heading`; `item` where nothing is said.")
+    kind: Kind = omittable(description="An `item` if not said, a `text` or a `heading`.")
     item_id: Annotated[Text | None, Reference(to="item")] = Field(
         None, description="An item of the price list, by id or code: fills in the rest."
     )
     description: Paragraph = omittable(description="What it is. Needed without itemId.")
-    quantity: SignedQuantity = omittable(description='How many, such as "2.5"; "1" where nothing is said.')
+    quantity: SignedQuantity = omittable(description='How many, such as "2.5"; else "1".')
     unit: Text | None = Field(None, description="What one counts it in, such as h.")
     unit_price: SignedPrice = omittable(description='Such as "85.50". Needed without itemId.')
     discount_percent: Percent = omittable(description='What is taken off it, such as "5".')
@@ -61,7 +61,7 @@ class EditFields(LineFields):
     )
     line_id: str | None = Field(None, description="Which line; not to add one.")
     position: WholeNumber | None = Field(
-        None, ge=1, le=MOST_LINES, description="Where it goes, from 1; an added line otherwise goes to the end."
+        None, ge=1, le=MOST_LINES, description="Where it goes, from 1; else an added line is last."
     )
 
 
