@@ -38,8 +38,9 @@ def test_all_of_it_is_asked_for_in_one_form_where_one_is_paid_first(server: Runn
     form = main(visit(server, cast).get(EDIT).text)
     asked = list(dict.fromkeys(name.partition(".")[0] for name in re.findall(r' name="([A-Za-z.]+)"', form)))
     assert asked == [
-        *("csrf", "once", "version", "bank", "eInvoiceAddress", "paymentTermsDays", "invoiceNotes", "quoteValidDays"),
-        *("quoteTerms", "language", "pricesIncludeTax", "invoiceNumbers", "creditNoteNumbers", "quoteNumbers"),
+        *("csrf", "once", "version", "shown", "bank", "eInvoiceAddress", "paymentTermsDays", "invoiceNotes"),
+        *("quoteValidDays", "quoteTerms", "language", "pricesIncludeTax", "invoiceNumbers", "creditNoteNumbers"),
+        "quoteNumbers",
     ]
 
 
