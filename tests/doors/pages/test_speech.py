@@ -1,10 +1,14 @@
+import re
+
 import pytest
 
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.operations import plan_visit
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.pages.asking import asked_of
 from mainstay.doors.pages.speech import Speech
 from mainstay.terms.refusal import Conflict, Fault, Invalid
+from mainstay.terms.rights import Right
 
 SPEECH = Speech(CATALOGUE.operations)
 
@@ -50,3 +54,15 @@ def test_faults_stay_beside_their_fields_and_are_told_by_their_labels() -> None:
 def test_a_fault_deep_within_is_told_by_the_last_name_on_the_way() -> None:
     refusal = SPEECH.refusal(Invalid([Fault("workingHours.monday.0.from", "is not a time of day")]), update_settings)
     assert refusal.text == "From is not a time of day."
+
+
+def test_no_help_in_a_form_names_what_only_programs_know() -> None:
+    helped = [
+        (operation.name, field.name, field.help)
+        for operation in CATALOGUE.operations
+        for one in asked_of(operation, frozenset(Right))
+        for field in (one, *one.parts)
+        if field.help
+    ]
+    assert len(helped) > 200
+    assert [told for told in helped if re.search(r"\b[Nn]ull\b|`|\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z]\w*", told[2])] == []

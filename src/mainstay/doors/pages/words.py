@@ -123,7 +123,7 @@ def spoken(text: str | None) -> str:
 # How a time is written, which is chosen on a page: `: a moment, or a local time such as 2026-11-15T10:30`.
 _EXAMPLE_OF_TIME = re.compile(r": [^.:]*\b\d{4}-\d\d-\d\dT[\d:Z+-]+")
 # Names of operations and of values, and what is said about them.
-_FOR_PROGRAMS = re.compile(r"[`_]|\bnull\b|\bids?\b|\bOnly what is sent\b|\b[a-z]+[A-Z]\w*")
+_FOR_PROGRAMS = re.compile(r"[`_]|\b[Nn]ull\b|\bids?\b|\bOnly what is sent\b|\b[a-z]+[A-Z]\w*")
 
 
 def browser(agent: str) -> str:
