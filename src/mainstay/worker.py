@@ -13,7 +13,7 @@ from itertools import groupby
 import orjson
 
 from mainstay.backing.database import EVERY, Handle, Unreachable
-from mainstay.backing.log import log_error
+from mainstay.backing.log import log, log_error
 from mainstay.backing.mail import Attachment, MailNotSent, Message, Post, Undeliverable
 from mainstay.backing.wakeups import Wakeups
 from mainstay.business.issuing.press import Press
@@ -75,7 +75,7 @@ class Worker:
                 while not stopping.is_set() and self.step():
                     tell()
             except Unreachable as fault:
-                log_error("database away", fault)
+                log("database away", level="error", message=str(fault))
             if bell.wait(REST_SECONDS):
                 # What comes in a burst is done together: each time costs more than what is done, and the servers too,
                 # which see anew what was changed beside them.

@@ -14,7 +14,7 @@ from time import monotonic
 import uvloop
 
 from mainstay.backing.database import Unreachable
-from mainstay.backing.log import log_error
+from mainstay.backing.log import log, log_error
 from mainstay.backing.web import Unanswered, Web
 from mainstay.values.moments import Clock
 from mainstay.webhooks.queue import Queue
@@ -89,7 +89,7 @@ class Dispatcher:
         except Unreachable as fault:
             # Handed in again next time; if there is none, the leases run out by themselves.
             self._results = results + self._results
-            log_error("database away", fault)
+            log("database away", level="error", message=str(fault))
             await asyncio.sleep(REST_SECONDS)
             return
         for flight in lasting:

@@ -114,6 +114,11 @@ class Arrangement:
         single = self.gets.on is not None and self.gets.on.id_field is None
         return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
 
+    def choosable(self, record: Record, by: Actor) -> dict[str, Sequence[str]]:
+        """What someone can choose for a record, by the field; what is not among these is not narrowed."""
+        told = {name: values(record, by) for name, values in self.possible.items()}
+        return {name: values for name, values in told.items() if values}
+
     def called_here(self, record: Record, here: Here) -> str:
         """What a record is called where whoever looks is."""
         called = self.called(record)

@@ -162,8 +162,8 @@ class Room:
         """What the form of a record begins with."""
         fields = filled(asked, self.of.fills(record), guest.here)
         # What it is already, it need not become.
-        likeliest = {name: values[0] for name, values in self._possible(guest, record).items() if name in fields}
-        return fields | likeliest
+        possible = self.of.choosable(record, guest.actor)
+        return fields | {name: values[0] for name, values in possible.items() if name in fields}
 
     def _overtaken(
         self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]
@@ -359,7 +359,7 @@ class Room:
 
         Of a record only what is possible is offered, and what can only be as usual is not asked for.
         """
-        possible = self._possible(guest, record) if record else {}
+        possible = self.of.choosable(record, guest.actor) if record else {}
         asked = [
             replace(one, choices=self.of.choices.get(one.name, one.choices))
             for one in asked_of(operation, guest.actor.rights)
@@ -369,11 +369,6 @@ class Room:
         leading = {name: place for place, name in enumerate(self.of.first)}
         asked.sort(key=lambda one: leading.get(one.name, len(leading)))
         return laid_out(asked, fields)
-
-    def _possible(self, guest: Guest, record: Record) -> dict[str, Sequence[str]]:
-        """What can be chosen for a record, by the field; what is not among these is not narrowed."""
-        told = {name: values(record, guest.actor) for name, values in self.of.possible.items()}
-        return {name: values for name, values in told.items() if values}
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         found = await self.desk.perform(guest, self.of.gets, about(self.of.gets, at.get("id", "")))
