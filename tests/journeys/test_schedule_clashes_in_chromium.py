@@ -13,11 +13,13 @@ from running import RunningServer
 from scheduling import DAY, plan
 
 SAVES = "Enter saves it"
+# What is dragged is not dragged beyond the window.
+ALL_IN_SIGHT = (1280, 1200)
 
 
 @pytest.fixture
 def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
-    with open_page(browser, server.url) as page:
+    with open_page(browser, server.url, ALL_IN_SIGHT) as page:
         yield page
 
 
