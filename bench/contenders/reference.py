@@ -50,6 +50,7 @@ class PersonShape(RecordShape):
     status: str
     skills: list[str]
     colour: str | None
+    working_hours: dict[str, Any] | None
     company_name: str | None
     cost_rate: str | None
     bill_rate: str | None

@@ -75,6 +75,7 @@ class Person(Stamped, Table):
     status: Mapped[str]
     skills: Mapped[list[str]] = mapped_column(JSON)
     colour: Mapped[str | None]
+    working_hours: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     company_name: Mapped[str | None]
     cost_rate: Mapped[str | None] = mapped_column(Price)
     bill_rate: Mapped[str | None] = mapped_column(Price)
