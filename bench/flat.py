@@ -224,6 +224,7 @@ _GIVEN: dict[str, Callable[[Firm], object]] = {
     "quoteId": lambda firm: firm.quote,
     "supplierId": lambda firm: firm.supplier,
     "seriesId": lambda _: "series_01JCDZ8Q4X0V9M2T6W3B7K5N1R",
+    "groupId": lambda _: "group_01JCDZ8Q4X0V9M2T6W3B7K5N1R",
     "from": lambda _: (system_clock().date() - timedelta(days=30)).isoformat(),
     "until": lambda _: system_clock().date().isoformat(),
     "dueBefore": lambda _: system_clock().date().isoformat(),
