@@ -42,7 +42,7 @@ _REFUSALS = {
 }
 _ON_READS = ("401", "403", "404", "422", "429", "500")
 # What was never issued has no file.
-_ON_FILES = ("401", "403", "404", "409", "422", "429", "500")
+_ON_FILES = tuple(sorted({*_ON_READS, "409"}))
 
 
 def describe(catalogue: Catalogue, base_url: str) -> bytes:

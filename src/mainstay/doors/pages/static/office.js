@@ -82,6 +82,7 @@ function offerRecords(input) {
       const option = document.createElement("option");
       option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
       option.value = called.filter((title) => title === hit.title).length > 1 ? option.label : hit.title;
+      // Of those that nothing tells apart, each is still one that can be picked.
       while (offered.has(option.value)) option.value += " ·";
       offered.set(option.value, hit.id);
       return option;
