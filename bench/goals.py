@@ -96,7 +96,7 @@ RATIOS = (
     Ratio("change: times the reference", REFERENCE_CHANGE, CHANGE, least=1, of="server_cpu", cores=0),
     Ratio("jobs: times the reference", JOBS, REFERENCE_JOBS, least=10),
     # Likewise; but here the reference writes all that is kept of it too, for whoever made a job without would have made
-    # something else. Only ours also does what is left for later, and that is in its time.
+    # something else.
     Ratio("make a job: times the reference", REFERENCE_CREATE, CREATE, least=5, of="server_cpu", cores=0),
     Ratio("two workers: times one", TWO_WORKERS, ORGANISATION, least=1.7, cores=2),
     Ratio("list: p50 with 50,000 people over 100", PEOPLE_OF_MANY, PEOPLE, most=1.5, of="load.p50", cores=0),

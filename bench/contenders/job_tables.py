@@ -145,6 +145,16 @@ class Event(Table):
     data: Mapped[str]
 
 
+class Webhook(Table):
+    """Who is told of events."""
+
+    __tablename__ = "webhook"
+
+    organisation_id: Mapped[str] = mapped_column(primary_key=True)
+    id: Mapped[str] = mapped_column(primary_key=True)
+    status: Mapped[str]
+
+
 class Outbox(Table):
     """What is to follow a change."""
 

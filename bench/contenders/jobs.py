@@ -1,7 +1,8 @@
 """Jobs of the reference: a page of them, and a new one with all that Mainstay writes with it.
 
-The job and who sees it, its number, the words it is found by, the event, the work that is left for later, and the act
-in the trail. The rules of what words a text has and how the trail is chained are Mainstay's own.
+The job and who sees it, its number, the words it is found by, the event, the work that is left for later where a
+webhook is to be told of it, and the act in the trail. The rules of what words a text has and how the trail is chained
+are Mainstay's own.
 """
 
 import hashlib
@@ -21,11 +22,12 @@ from bench.contenders.job_tables import (
     OwnJob,
     SearchWord,
     Site,
+    Webhook,
 )
 from bench.contenders.tables import ApiKey, Person
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import Field
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 from sqlalchemy.orm.attributes import set_committed_value
@@ -132,7 +134,9 @@ async def create_job(session: SessionOfRequest, key: KeyOfRequest, given: NewJob
     session.add_all(_seen_by(job))
     session.add_all(_found_by(job))
     event = _event(key, job, json.dumps(stamp))
-    session.add_all([event, Outbox(**_of(key), id=new_id("out"), kind="event", payload={"event": event.id}, due_at=at)])
+    session.add(event)
+    if await _is_heard(session, key):
+        session.add(Outbox(**_of(key), id=new_id("out"), kind="event", payload={"event": event.id}, due_at=at))
     await _write_down(session, key, event, job, given)
     await session.commit()
     return job
@@ -184,6 +188,11 @@ def _event(key: ApiKey, job: Job, actor: str) -> Event:
     data = f'{{"object":{told},"previous":{{}}}}'
     numbered = {"sequence": organisation.event_sequence, "id": new_id("evt")}
     return Event(**_of(key), **numbered, type="job.created", created_at=job.created_at, actor=actor, data=data)
+
+
+async def _is_heard(session: AsyncSession, key: ApiKey) -> bool:
+    hearing = (Webhook.organisation_id == key.organisation_id, Webhook.status != "disabled")
+    return bool(await session.scalar(select(exists().where(*hearing))))
 
 
 async def _write_down(session: AsyncSession, key: ApiKey, event: Event, job: Job, given: NewJob) -> None:

@@ -274,6 +274,7 @@ def test_the_events_of_several_organisations_are_dealt_with_together(desk: Desk)
 
 
 def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> None:
+    make_webhook(desk.cast)
     work_off(desk.worker())
     left: list[int] = []
 
@@ -294,8 +295,7 @@ def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> 
     with Wakeups.listen(DataFolder(desk.settings.data).bell) as bell:
         desk.stage.ring()
         desk.worker().run(bell, stopping, tell)
-    # When it had rung, and when the work was done.
-    assert left == [1, 0]
+    assert left == [1, 0]  # when it had rung, and when the work was done
 
 
 def test_two_workers_do_each_piece_of_work_once(desk: Desk, port: int) -> None:

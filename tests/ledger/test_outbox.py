@@ -5,21 +5,23 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cast import Cast
-from evidence import contents, events
+from cast import Cast, assemble
+from evidence import contents, events, last_event
 from mainstay.backing.database import EVERY, Row
-from mainstay.business.people.operations import invite_person
+from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger import events as ledger_events
 from mainstay.ledger import outbox
+from mainstay.ledger.events import Said
 from mainstay.ledger.outbox import LEASE, RETRIES, Letter, Work
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Input, Kept, One, Shown
 from mainstay.values.moments import moment_text
+from telling import make_webhook, set_columns
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
@@ -54,7 +56,7 @@ def tell(ctx: Context, given: Tell) -> One[ToldOut]:
         ctx.record(ToldHappened(Told((), "told")))
     # Written at once, so that what fails has been written.
     for event in ctx.events:
-        ledger_events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp)
+        ledger_events.write(ctx.rows, Said(event.name, event.data(), followed=True), ctx.at, ctx.stamp)
     ctx.events.clear()
     if given.fail:
         raise Conflict("No.")
@@ -98,7 +100,7 @@ def postpone(cast: Cast, work: Work, at: datetime) -> datetime | None:
         return outbox.postpone(rows, work, at, f"attempt {work.attempts} failed")
 
 
-def test_every_event_leaves_a_letter_with_its_id(empty: Cast) -> None:
+def test_an_event_that_something_follows_leaves_a_letter_with_its_id(empty: Cast) -> None:
     empty.perform(invite_person, name="N", email="n@new.example", role="member")
     work = taken(empty, empty.stage.clock() + timedelta(seconds=1))
     assert (work.organisation, work.kind, work.attempts) == (empty.organisation, outbox.EVENT, 1)
@@ -106,7 +108,25 @@ def test_every_event_leaves_a_letter_with_its_id(empty: Cast) -> None:
     assert take(empty, empty.stage.clock() + timedelta(seconds=1)) is None
 
 
+@pytest.mark.parametrize(("status", "left"), [("active", 1), ("paused", 1), ("disabled", 0)])
+def test_any_event_leaves_a_letter_where_a_webhook_may_be_told_of_it(empty: Cast, status: str, left: int) -> None:
+    set_columns(empty, "webhook", make_webhook(empty), status=status)
+    empty.perform(update_person, personId=empty.people[Role.MEMBER], phone="1")
+    assert last_event(empty)["type"] == "person.updated"
+    assert len(waiting(empty)) == left
+
+
+def test_an_event_that_nothing_follows_leaves_none_where_only_others_have_a_webhook(empty: Cast) -> None:
+    others = assemble(empty.stage)
+    make_webhook(others)
+    before = waiting(empty)
+    empty.perform(update_person, personId=empty.people[Role.MEMBER], phone="1")
+    assert last_event(empty)["type"] == "person.updated"
+    assert waiting(empty) == before
+
+
 def test_a_refused_and_a_rehearsed_change_leave_no_letter(empty: Cast) -> None:
+    make_webhook(empty)
     empty.perform(remove_person, personId=empty.people[Role.MEMBER])
     with pytest.raises(Conflict):
         empty.perform(tell, times=3, fail=True)

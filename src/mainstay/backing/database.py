@@ -16,6 +16,10 @@ Row = tuple[Value, ...]
 # The organisation of a handle that may look across organisations: authentication, the operator, the worker.
 EVERY: Final = "*"
 
+# Begins a statement that adds many rows and need not take some of them back when it fails: whoever meets that lets the
+# whole change go. SQLite then copies no page before it changes it. PostgreSQL knows no such word, and needs none.
+INSERT_OR_FAIL: Final = "INSERT OR FAIL INTO"
+
 
 class Clash(Exception):
     """A row with this unique value exists already."""

@@ -15,7 +15,17 @@ from time import monotonic
 import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from mainstay.backing.database import EVERY, Clash, Pool, Row, Taken, Unreachable, Value, asks_for_now
+from mainstay.backing.database import (
+    EVERY,
+    INSERT_OR_FAIL,
+    Clash,
+    Pool,
+    Row,
+    Taken,
+    Unreachable,
+    Value,
+    asks_for_now,
+)
 from mainstay.backing.deadline import seconds_left
 from mainstay.settings import WrongSetting
 from mainstay.values.ids import is_id
@@ -254,4 +264,5 @@ def _faults() -> Iterator[None]:
 @cache
 def _spelled(sql: str) -> bytes:
     """`:name` as psycopg spells it, sparing casts (`::`), and with every `%` of the statement kept."""
-    return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", sql.replace("%", "%%")).encode()
+    plain = sql.replace(INSERT_OR_FAIL, "INSERT INTO").replace("%", "%%")
+    return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", plain).encode()

@@ -110,6 +110,9 @@ class SqliteDatabase:
         self._writer = self._open()
         # What a statement would take back if it failed half-way is noted in memory, not in a file opened for each.
         self._writer.execute("PRAGMA temp_store = MEMORY")
+        # How many pages the log holds before they go into the file: many changes touch the same ones, which then go
+        # there once. These are as many as one of the tables has room for in which readers look pages of the log up.
+        self._writer.execute("PRAGMA wal_autocheckpoint = 4000")
 
     def reading(self, organisation: str) -> "_Reading":
         """See one consistent state; change nothing."""

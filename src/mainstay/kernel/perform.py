@@ -114,7 +114,7 @@ class Stage:
                 return
             deed(ctx)
             if ctx.pen.touched or ctx.events or ctx.letters:
-                _write_down(ctx, name, given)
+                self._write_down(ctx, name, given)
             once.remember(rows, Answer(b"{}"), ctx.at)
         self.ring()
 
@@ -141,8 +141,20 @@ class Stage:
         result = _call(ctx, operation, given)
         # What cannot be undone has warned before, in its preview.
         answer = self._answer(ctx, result, () if operation.is_irreversible else ctx.warnings)
-        _write_down(ctx, operation.name, _told(given))
+        self._write_down(ctx, operation.name, _told(given))
         return answer
+
+    def _write_down(self, ctx: Context, operation: str, given: str) -> None:
+        """Keep the events of an act, the letters it leaves, and the act itself."""
+        told = []
+        for event in ctx.events:
+            said = events.Said(event.name, event.data(), followed=bool(self.catalogue.reactions_to(event.name)))
+            told.append(events.write(ctx.rows, said, ctx.at, ctx.stamp))
+        for letter in ctx.letters:
+            outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
+        acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
+        entry = audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed)
+        audit.write(ctx.rows, entry, ctx.actor.id)
 
     def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = ()) -> Answer:
         rights = ctx.actor.rights
@@ -207,15 +219,6 @@ def _recall(once: Once, ctx: Context) -> Answer | None:
         return once.recall(ctx.rows, ctx.now)
     except UsedOtherwise:
         raise Invalid([Fault("Idempotency-Key", "was used before for a different request")]) from None
-
-
-def _write_down(ctx: Context, operation: str, given: str) -> None:
-    """Keep the events of an act, the letters it leaves, and the act itself."""
-    told = [events.write(ctx.rows, event.name, event.data(), ctx.at, ctx.stamp) for event in ctx.events]
-    for letter in ctx.letters:
-        outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
-    entry = audit.Entry(ctx.at, ctx.stamp, ctx.envelope.id, operation, given, told, ctx.pen.touched, ctx.pen.changed)
-    audit.write(ctx.rows, entry, ctx.actor.id)
 
 
 def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:

@@ -1,6 +1,7 @@
 """Events as they are kept: numbered without gaps, in the transaction of the change they tell of."""
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from mainstay.backing.database import Handle
 from mainstay.ledger import outbox
@@ -12,23 +13,39 @@ from mainstay.values.moments import moment_text
 KEPT = timedelta(days=30)
 
 
-def write(rows: Handle, kind: str, data: bytes, at: str, by: str) -> str:
-    """Keep one event, and leave the work that follows it; its id."""
-    numbered = rows.one(
-        "UPDATE organisation SET event_sequence = event_sequence + 1 WHERE id = :organisation RETURNING event_sequence"
-    )
+# A webhook that is made later is told of nothing that was before it, and a disabled one of nothing at all.
+_NUMBERED = """
+UPDATE organisation SET event_sequence = event_sequence + 1 WHERE id = :organisation
+RETURNING event_sequence,
+    EXISTS (SELECT 1 FROM webhook WHERE webhook.organisation_id = :organisation AND webhook.status <> 'disabled')
+"""
+
+
+class Said(NamedTuple):
+    """What an act says has happened."""
+
+    kind: str
+    data: bytes
+    # Whether something in the house follows events of this kind.
+    followed: bool
+
+
+def write(rows: Handle, said: Said, at: str, by: str) -> str:
+    """Keep one event, and leave work where something follows it or there may be a webhook to tell; its id."""
+    sequence, heard = rows.one(_NUMBERED) or (None, None)
     identity = new_id("evt")
     rows.run(
         "INSERT INTO event (organisation_id, sequence, id, type, created_at, actor, data)"
         " VALUES (:organisation, :sequence, :id, :type, :at, :actor, :data)",
-        sequence=numbered[0] if numbered else None,
+        sequence=sequence,
         id=identity,
-        type=kind,
+        type=said.kind,
         at=at,
         actor=by,
-        data=data.decode(),
+        data=said.data.decode(),
     )
-    outbox.put(rows, Letter(EVENT, {"event": identity}), at)
+    if said.followed or heard:
+        outbox.put(rows, Letter(EVENT, {"event": identity}), at)
     return identity
 
 

@@ -15,7 +15,7 @@ from mainstay.backing.database import Handle
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, parse_moment
 
-# The kind of the letter that every event leaves in the outbox.
+# The kind of the letter that an event leaves in the outbox.
 EVENT = "event"
 PREFIX = "out"
 

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from mainstay.backing.database import Handle, Value
+from mainstay.backing.database import INSERT_OR_FAIL, Handle, Value
 from mainstay.values.search import MOST_KEPT, Sought, end_of
 
 # A prefix stands for fewer words than this, where the newest records with each of them are enough.
@@ -219,4 +219,5 @@ def _removing(count: int) -> str:
 @cache
 def _adding(count: int) -> str:
     values = ", ".join(f"(:organisation, :of_kind, :{name}, :record)" for name in _NAMES[:count])
-    return f"INSERT INTO search_word (organisation_id, kind, word, record_id) VALUES {values} ON CONFLICT DO NOTHING"
+    into = f"{INSERT_OR_FAIL} search_word (organisation_id, kind, word, record_id)"
+    return f"{into} VALUES {values} ON CONFLICT DO NOTHING"
