@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import orjson
 
 from mainstay.kernel.listing import Listing
 from mainstay.terms.keeping import stored
@@ -26,10 +27,12 @@ class Bulk:
         identity = new_id(listing.prefix)
         columns = {name: stored(value) for name, value in listing.derived(dict(values)).items()}
         self.row(listing.table, {"id": identity, **self._stamp, **columns})
-        for by in listing.found_by:
-            words = by.words(*(columns.get(name, known.get(name)) for name in by.columns))
-            for word in words:
-                self.row("search_word", {"kind": listing.prefix, "word": word, "record_id": identity})
+        found_by = (by.words(*(columns.get(name, known.get(name)) for name in by.columns)) for by in listing.found_by)
+        if words := sorted(frozenset[str]().union(*found_by)):
+            together = orjson.dumps(words).decode()
+            self.row("search_record", {"kind": listing.prefix, "record_id": identity, "words": together})
+        for word in words:
+            self.row("search_word", {"kind": listing.prefix, "word": word, "record_id": identity})
         return identity
 
     def row(self, table: str, columns: Mapping[str, Any]) -> None:

@@ -120,6 +120,17 @@ class NumberSeries(Table):
     next: Mapped[int]
 
 
+class SearchRecord(Table):
+    """All words that a record is found by."""
+
+    __tablename__ = "search_record"
+
+    organisation_id: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    record_id: Mapped[str] = mapped_column(primary_key=True)
+    words: Mapped[list[str]] = mapped_column(JSON)
+
+
 class SearchWord(Table):
     """A word by which a record is found."""
 

@@ -20,6 +20,7 @@ from bench.contenders.job_tables import (
     NumberSeries,
     Outbox,
     OwnJob,
+    SearchRecord,
     SearchWord,
     Site,
     Webhook,
@@ -173,12 +174,12 @@ def _seen_by(job: Job) -> list[OwnJob]:
     return [OwnJob(**copies, person_id=person, assigned=1) for person in {*job.assigned, job.lead_person_id} - {None}]
 
 
-def _found_by(job: Job) -> list[SearchWord]:
+def _found_by(job: Job) -> list[SearchRecord | SearchWord]:
     texts = (job.number, job.title, job.customer_name, job.site_name, job.description, *job.tags)
     place = words_of_postal_address(job.site_address) if job.site_address else set()
     words = kept_words(words_of_text(" ".join(text for text in texts if text)), place)
     kept = {"organisation_id": job.organisation_id, "kind": "job", "record_id": job.id}
-    return [SearchWord(**kept, word=word) for word in words]
+    return [SearchRecord(**kept, words=sorted(words)), *(SearchWord(**kept, word=word) for word in words)]
 
 
 def _event(key: ApiKey, job: Job, actor: str) -> Event:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cast import Cast, assemble
-from earlier import open_before
+from earlier import open_before, run_on_words
 from installations import Opened
 from mainstay.backing.database import EVERY, WholeDatabase
 from mainstay.backing.migrations.apply import migrate, steps_for
@@ -102,8 +102,7 @@ def test_what_was_made_before_is_found_in_either_spelling_and_the_books_are_soun
         cast = assemble(opened.stage)
         made = _furnish(cast)
     assert _found(cast, "lodz") == []
-    with opened.database.migrating() as handle:
-        STEP.run(handle)
+    run_on_words(opened.database, STEP)
     for text in ("lodz", "Łódź", "LODZ soren", "søren aerovej"):
         assert _found(cast, text) == [made["customer"], made["job"], made["site"]], text
     for text, kind in (("thor", "person"), ("aero 890", "bill"), ("gudrun", "supplier"), ("dordevic", "item")):

@@ -5,7 +5,8 @@ from typing import cast as known_as
 import pytest
 
 from cast import Cast
-from mainstay.backing.database import EVERY, WholeDatabase
+from earlier import run_on_words
+from mainstay.backing.database import WholeDatabase
 from mainstay.backing.migrations.apply import steps_for
 from mainstay.business.quotes.operations import get_quote
 from mainstay.terms.refusal import NotFound
@@ -16,12 +17,10 @@ from trade import work_off
 def test_quotes_that_were_there_before_are_named_without_the_zeros(alone: Cast) -> None:
     quote = a_draft(alone)
     database = known_as("WholeDatabase", alone.stage.database)
-    with database.changing(EVERY) as rows:
-        rows.run("DELETE FROM search_word WHERE kind = 'quote' AND word IN ('1', 'q1', '#1', '#q1')")
+    run_on_words(database, "DELETE FROM search_word WHERE kind = 'quote' AND word IN ('1', 'q1', '#1', '#q1')")
     with pytest.raises(NotFound):
         alone.perform(get_quote, quoteId="q1")
     (step,) = [step for step in steps_for(database.engine) if step.name.endswith("_words_of_quotes")]
-    with database.migrating() as handle:
-        step.run(handle)
+    run_on_words(database, step)
     work_off(alone)
     assert alone.perform(get_quote, quoteId="q1")["id"] == quote["id"]

@@ -3,7 +3,8 @@
 from typing import cast as known_as
 
 from cast import Cast
-from mainstay.backing.database import EVERY, WholeDatabase
+from earlier import run_on_words
+from mainstay.backing.database import WholeDatabase
 from mainstay.backing.migrations.apply import steps_for
 from mainstay.business.customers.operations import list_customers, update_customer
 from mainstay.business.jobs.operations import list_jobs
@@ -23,13 +24,11 @@ def test_what_the_field_is_not_shown_finds_nothing_for_it_any_more(alone: Cast) 
     alone.perform(update_customer, customerId=customer, reference="Kostenstelle 99")
     job = a_job(alone, customer, Role.MEMBER, customerOrderNumber="Ryburn 4711")["id"]
     database = known_as("WholeDatabase", alone.stage.database)
-    with database.changing(EVERY) as rows:
-        rows.run("DELETE FROM search_word WHERE kind IN ('job hidden', 'customer hidden')")
+    run_on_words(database, "DELETE FROM search_word WHERE kind IN ('job hidden', 'customer hidden')")
     assert (found(alone, list_jobs, "4711"), found(alone, list_customers, "kostenstelle")) == ([job], [customer])
 
     (step,) = [step for step in steps_for(database.engine) if step.name == STEP]
-    with database.migrating() as handle:
-        step.run(handle)
+    run_on_words(database, step)
     work_off(alone)
     assert (found(alone, list_jobs, "4711"), found(alone, list_customers, "kostenstelle")) == ([], [])
     assert (found(alone, list_jobs, "boiler"), found(alone, list_customers, "calder")) == ([job], [customer])

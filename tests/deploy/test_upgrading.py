@@ -29,6 +29,7 @@ STEPS_SINCE = (
     "0047_words_with_apostrophes",
     "0048_deliveries_in_order",
     "0049_crews_in_order",
+    "0050_words_together",
 )
 
 

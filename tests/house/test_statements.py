@@ -88,6 +88,8 @@ def everything(trial: Trial) -> list[Statement]:
 def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -> None:
     tables = {
         "search_word",
+        "search_record",
+        "search_fresh",
         "organisation",
         "person",
         "event",

@@ -132,7 +132,7 @@ def test_a_backup_is_of_one_moment(keepsake: Keepsake, bare: Settings, tmp_path:
     assert command(bare, "restore", str(tmp_path / "backup"), "--json").outcome["sound"] is True
 
     assert len(made) == 1
-    for table, column in (("job", "id"), ("audit_record", "record_id"), ("search_word", "record_id")):
+    for table, column in (("job", "id"), ("audit_record", "record_id"), ("search_fresh", "record_id")):
         assert rows_of(bare, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0]) == []
         assert rows_of(keepsake.settings, f"SELECT 1 FROM {table} WHERE {column} = :id", id=made[0])
 

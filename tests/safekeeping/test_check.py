@@ -57,6 +57,13 @@ class Fault(NamedTuple):
 
 
 FIRST_JOB = "(SELECT min(id) FROM job)"
+# As when there are many.
+SETTLED = (
+    "INSERT INTO search_record SELECT organisation_id, kind, record_id, words, NULL FROM search_fresh",
+    "INSERT INTO search_word SELECT organisation_id, kind, word, record_id FROM search_fresh_word",
+    "DELETE FROM search_fresh",
+)
+STRAY = "INSERT INTO search_word SELECT organisation_id, kind, 'stray', record_id FROM search_fresh WHERE kind = 'job'"
 SECOND_JOB = f"(SELECT min(id) FROM job WHERE id > {FIRST_JOB})"
 
 FAULTS = [
@@ -80,7 +87,10 @@ FAULTS = [
     Fault("parked_work", "(fax) is parked", ("UPDATE outbox SET problem = NULL WHERE due_at IS NULL",)),
     Fault("mails", "to ian@cast.example waits for nothing", ("DELETE FROM outbox WHERE kind = 'mail'",)),
     Fault("records", "there is no such contact", ("UPDATE site SET contact_id = NULL", "DELETE FROM contact")),
-    Fault("search_words", "is not found by", ("DELETE FROM search_word WHERE kind = 'job' AND word = 'job'",)),
+    Fault("search_words", "is not found by", ("UPDATE search_fresh SET words = '[]' WHERE kind = 'job'",)),
+    Fault("search_words", "is not found by", SETTLED[1:]),
+    Fault("search_words", "is found by words that none says", (STRAY,)),
+    Fault("search_words", "is not found by", (*SETTLED, "DELETE FROM search_word WHERE word = 'job'")),
     Fault("search_words", "is not found by", ("UPDATE customer SET name = 'Another'",)),
     Fault("own_records", "something it is not", ("UPDATE own_job SET status = 'closed'",)),
     Fault("own_records", "something it is not", ("UPDATE own_customer SET name_folded = 'x'",)),
@@ -178,10 +188,9 @@ def test_a_kept_file_that_is_gone_or_altered_is_found(keepsake: Keepsake) -> Non
 @pytest.mark.only_on("sqlite")
 def test_a_damaged_database_is_found(keepsake: Keepsake) -> None:
     path = DataFolder(keepsake.settings.data).database
+    ((page,),) = rows_of(keepsake.settings, "SELECT max(pageno) FROM dbstat WHERE name = 'event'")
     content = bytearray(path.read_bytes())
-    # A page in the middle, which is one of rows or of an index.
-    middle = len(content) // 2 // 4096 * 4096
-    content[middle : middle + 4096] = bytes(4096)
+    content[(int(page) - 1) * 4096 : int(page) * 4096] = bytes(4096)
     path.write_bytes(content)
 
     outcome = checked(keepsake)
@@ -253,7 +262,7 @@ def test_all_proofs_look_at_the_same_moment(keepsake: Keepsake) -> None:
 
 
 def test_what_is_wrong_is_told_to_people_and_very_much_of_it_is_counted(keepsake: Keepsake) -> None:
-    keepsake.spoil("DELETE FROM search_word WHERE kind = 'job'")
+    keepsake.spoil("DELETE FROM search_fresh WHERE kind = 'job'")
     said: Ended = command(keepsake.settings, "check")
     assert said.code == 1
     assert said.errors == f"1 of {len(PROOFS)} proofs does not hold.\n"

@@ -1,16 +1,17 @@
-"""The words that records are found by, written in the transaction of the change that says them.
+"""Finding records by their words.
 
 Each kind of record has its own; what is found stays as cheap among a hundred thousand records as among a thousand,
-because no more is looked at than is needed.
+because no more is looked at than is needed. Whatever is looked up is looked for among the few that are fresh as well.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from mainstay.backing.database import INSERT_OR_FAIL, Handle, Value
-from mainstay.values.search import MOST_KEPT, Sought, end_of
+from mainstay.backing.database import Handle, Value
+from mainstay.ledger.words import NAMES, bound, hidden, whole, within
+from mainstay.values.search import Sought, end_of
 
 # A prefix stands for fewer words than this, where the newest records with each of them are enough.
 _MOST_WORDS = 12
@@ -20,7 +21,7 @@ _SCANNED, _SCANNED_OF_SEVERAL, _SCANNED_FOR_OWN = 2_000, 5_000, 400
 
 _WORDS = "FROM search_word WHERE organisation_id = :organisation"
 _OF_KIND = f"{_WORDS} AND kind = :of_kind"
-_OF_RECORD = f"SELECT word {_OF_KIND} AND record_id = :record"
+_FRESH = "FROM search_fresh WHERE organisation_id = :organisation AND kind = :of_kind"
 # One step along the index for each word that there is, however many records have it.
 _BEGINNING = f"""
 WITH RECURSIVE found (word, step) AS (
@@ -48,61 +49,22 @@ class Narrowed(NamedTuple):
     bound: dict[str, Value]
 
 
-# More names of parameters than a record has words; they have letters only.
-_NAMES = tuple(f"word_{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(3 * MOST_KEPT))
-
-
-def rewrite(rows: Handle, kind: str, record: str, before: frozenset[str], after: frozenset[str]) -> None:
-    """Let a record be found by other words than before; only what is different is written."""
-    if gone := before - after:
-        rows.run(_removing(len(gone)), of_kind=kind, record=record, **_bound(gone))
-    write(rows, kind, record, after - before)
-
-
-def renew(rows: Handle, kind: str, record: str, words: frozenset[str]) -> None:
-    """Let a record be found by these words, whatever it was found by before."""
-    rewrite(rows, kind, record, kept(rows, kind, record), words)
-
-
-def kept(rows: Handle, kind: str, record: str) -> frozenset[str]:
-    """The words that a record is found by now."""
-    return frozenset(str(word) for (word,) in rows.all(_OF_RECORD, of_kind=kind, record=record))
-
-
-def write(rows: Handle, kind: str, record: str, words: Collection[str]) -> None:
-    """Let a record be found by these words as well."""
-    if words:
-        # In their order, in which they are kept: one is found beside the other.
-        rows.run(_adding(len(words)), of_kind=kind, record=record, **_bound(sorted(words)))
-
-
 def with_any(rows: Handle, kind: str, words: Collection[str]) -> list[str]:
     """The ids of one or two records of a kind with exactly one of these words."""
-    return [str(record) for (record,) in rows.all(_with_any(len(words)), of_kind=kind, **_bound(words))]
+    wholes: dict[str, Value] = {f"{name}_within": whole(str(word)) for name, word in bound(words).items()}
+    return [str(record) for (record,) in rows.all(_with_any(len(words)), of_kind=kind, **bound(words), **wholes)]
 
 
 def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Narrowed:
     """The condition that the record of this column has such words, asked of each record; or has them openly."""
-    mark, but = ("open_", _NOT_HIDDEN) if openly else ("", "")
-    bound: dict[str, Value] = {"hidden_kind": hidden(kind)} if openly else {"of_kind": kind}
-    each = _has_each(identity, f"{mark}having", sought.words, bound, but)
-    return Narrowed(" AND ".join(each), bound)
-
-
-def hidden(kind: str) -> str:
-    """The kind under which those words of a record stand once more that it has nowhere in what everyone sees of it."""
-    return f"{kind} hidden"
+    mark, texts = ("open_having", "coalesce(open_words, words)") if openly else ("having", "words")
+    named: dict[str, Value] = {"of_kind": kind}
+    return Narrowed(" AND ".join(_has_each(identity, mark, sought.words, named, texts)), named)
 
 
 def is_hidden(rows: Handle, kind: str, sought: Sought) -> bool:
     """Whether some record of a kind has any such word hidden, so that it matters whether others have theirs openly."""
     return any(_counted(rows, hidden(kind), prefix, most=1) for prefix in chain.from_iterable(sought.words))
-
-
-_NOT_HIDDEN = (
-    " AND NOT EXISTS (SELECT 1 FROM search_word AS hidden WHERE hidden.organisation_id = :organisation"
-    " AND hidden.kind = :hidden_kind AND hidden.word = search_word.word AND hidden.record_id = search_word.record_id)"
-)
 
 
 def driver(rows: Handle, kind: str, sought: Sought, *, own: bool) -> Driver | None:
@@ -126,13 +88,12 @@ def driven(identity: str, kind: str, by: Driver) -> Narrowed:
     """The same condition, where the rarest of the words says which records are looked at at all."""
     if not by.beginnings:
         return Narrowed("1 = 0", {})
-    named = _bound(by.beginnings)
+    named = bound(by.beginnings)
     each = [f"SELECT record_id {_OF_KIND} AND word >= :{name} AND word < :{name}_end" for name in named]
-    ends: dict[str, Value] = {f"{name}_end": end_of(str(prefix)) for name, prefix in named.items()}
-    bound = named | ends | {"of_kind": kind}
-    conditions = [f"{identity} IN ({' UNION ALL '.join(each)})"]
-    conditions += _has_each(identity, "other", by.others, bound)
-    return Narrowed(" AND ".join(conditions), bound)
+    each.append(f"SELECT record_id {_FRESH} AND {_with_any_of(named)}")
+    given = {"of_kind": kind, **named, **_ends(named), **_within(named)}
+    conditions = [f"{identity} IN ({' UNION ALL '.join(each)})", *_has_each(identity, "other", by.others, given)]
+    return Narrowed(" AND ".join(conditions), given)
 
 
 def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str = "") -> Narrowed | None:
@@ -145,11 +106,21 @@ def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str
     words = [] if others else [_beginning(rows, kind, prefix) for prefix in first]
     if not words or max(map(len, words)) >= _MOST_WORDS:
         return None
-    # All there are: so many of the newest with each of them are enough.
-    named = _bound([*chain.from_iterable(words)])
+    # All there are: so many of the newest with each of them are enough. Those that are fresh are few.
+    named, begun = bound([*chain.from_iterable(words)]), _begun(first)
     each = [f"SELECT id FROM ({_newest(name, after, rest)} LIMIT :limit) AS newest_{name}" for name in named]
-    nothing = f"SELECT record_id AS id {_OF_KIND} AND 1 = 0"
-    return Narrowed(" UNION ALL ".join(each) or nothing, named | {"of_kind": kind})
+    each.append(_newest_fresh(begun, after, rest))
+    return Narrowed(" UNION ALL ".join(each), {"of_kind": kind, **named, **_within(begun)})
+
+
+def _begun(prefixes: Sequence[str]) -> dict[str, Value]:
+    return {f"begun_{name}": prefix for name, prefix in bound(prefixes).items()}
+
+
+def _newest_fresh(named: Mapping[str, Value], after: str | None, rest: str) -> str:
+    behind = " AND record_id < :after" if after else ""
+    holds = f" AND {_holds(rest, 'search_fresh')}" if rest else ""
+    return f"SELECT record_id AS id {_FRESH}{behind} AND {_with_any_of(named)}{holds}"
 
 
 def _newest(name: str, after: str | None, rest: str) -> str:
@@ -159,20 +130,32 @@ def _newest(name: str, after: str | None, rest: str) -> str:
         return f"SELECT record_id AS id {having} {order}"
     # The last of them, or what comes before any, in a form that PostgreSQL looks up behind its fences.
     last = f"SELECT coalesce(max(id), '') FROM (SELECT record_id AS id {having} {order} LIMIT 1 OFFSET :among) AS last"
+    return f"SELECT record_id AS id {having} AND record_id > ({last}) AND {_holds(rest, 'search_word')} {order}"
+
+
+def _holds(rest: str, table: str) -> str:
     # With an offset, for the same reason as below.
-    holds = f"EXISTS (SELECT 1 {rest} = search_word.record_id LIMIT 1 OFFSET 0)"
-    return f"SELECT record_id AS id {having} AND record_id > ({last}) AND {holds} {order}"
+    return f"EXISTS (SELECT 1 {rest} = {table}.record_id LIMIT 1 OFFSET 0)"
 
 
 def _counted(rows: Handle, kind: str, prefix: str, most: int) -> int:
-    row = rows.one(_COUNTED, of_kind=kind, prefix=prefix, end=end_of(prefix), last=most - 1)
+    named: dict[str, Value] = {"prefix": prefix, "prefix_end": end_of(prefix), "prefix_within": within(prefix)}
+    row = rows.one(_COUNTED, of_kind=kind, last=most - 1, **named)
     return most if row is None or row[0] is None else int(row[0])
 
 
-_BEGINS = f"{_OF_KIND} AND word >= :prefix AND word < :end"
+def _with_any_of(names: Iterable[str], text: str = "words") -> str:
+    """The condition that one of what is bound under these names begins a word of a text."""
+    # A function that both engines have.
+    each = [f"replace({text}, :{name}_within, '') <> {text}" for name in names]
+    return each[0] if len(each) == 1 else f"({' OR '.join(each)})"
+
+
+_BEGINS = f"{_OF_KIND} AND word >= :prefix AND word < :prefix_end"
 # So many are stepped over, which is less work than to count them.
 _COUNTED = (
     f"SELECT CASE WHEN EXISTS (SELECT 1 {_BEGINS} LIMIT 1 OFFSET :last) THEN NULL ELSE (SELECT count(*) {_BEGINS}) END"
+    f" + (SELECT count(*) {_FRESH} AND {_with_any_of(['prefix'])})"
 )
 
 
@@ -182,42 +165,33 @@ def _beginning(rows: Handle, kind: str, prefix: str) -> list[str]:
 
 
 def _has_each(
-    identity: str, mark: str, words: Sequence[tuple[str, ...]], bound: dict[str, Value], but: str = ""
+    identity: str, mark: str, words: Sequence[tuple[str, ...]], given: dict[str, Value], text: str = "words"
 ) -> list[str]:
     """The conditions that a record has each of these words, in any of its spellings."""
-    each, names = [], iter(_NAMES)
+    each, names = [], iter(NAMES)
     for word in words:
-        any_of = [_has(identity, f"{mark}_{next(names)}", prefix, bound, but) for prefix in word]
-        each.append(any_of[0] if len(any_of) == 1 else f"({' OR '.join(any_of)})")
+        named: dict[str, Value] = {f"{mark}_{next(names)}": prefix for prefix in word}
+        given |= _within(named)
+        each.append(f"({_has(identity, 'search_record', named, text)} OR {_has(identity, 'search_fresh', named)})")
     return each
 
 
-def _has(identity: str, name: str, prefix: str, bound: dict[str, Value], but: str = "") -> str:
-    bound |= {name: prefix, f"{name}_end": end_of(prefix)}
-    found = f"{_WORDS} AND record_id = {identity} AND word >= :{name} AND word < :{name}_end{but}"
+def _has(identity: str, table: str, named: Mapping[str, Value], text: str = "words") -> str:
+    record = f"FROM {table} WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = {identity}"
     # With an offset it is asked of each record: without, an engine may read all that have the word, to join them.
-    return f"EXISTS (SELECT 1 {found} LIMIT 1 OFFSET 0)"
+    return f"EXISTS (SELECT 1 {record} AND {_with_any_of(named, text)} LIMIT 1 OFFSET 0)"
 
 
-def _bound(words: Collection[str]) -> dict[str, Value]:
-    """Each word under a name of its own."""
-    return dict(zip(_NAMES, words, strict=False))
+def _ends(named: Mapping[str, Value]) -> dict[str, Value]:
+    return {f"{name}_end": end_of(str(prefix)) for name, prefix in named.items()}
+
+
+def _within(named: Mapping[str, Value]) -> dict[str, Value]:
+    return {f"{name}_within": within(str(prefix)) for name, prefix in named.items()}
 
 
 @cache
 def _with_any(count: int) -> str:
-    names = ", ".join(f":{name}" for name in _NAMES[:count])
-    return f"SELECT DISTINCT record_id {_OF_KIND} AND word IN ({names}) LIMIT 2"
-
-
-@cache
-def _removing(count: int) -> str:
-    names = ", ".join(f":{name}" for name in _NAMES[:count])
-    return f"DELETE {_OF_KIND} AND record_id = :record AND word IN ({names})"
-
-
-@cache
-def _adding(count: int) -> str:
-    values = ", ".join(f"(:organisation, :of_kind, :{name}, :record)" for name in _NAMES[:count])
-    into = f"{INSERT_OR_FAIL} search_word (organisation_id, kind, word, record_id)"
-    return f"{into} VALUES {values} ON CONFLICT DO NOTHING"
+    names = NAMES[:count]
+    settled = f"SELECT record_id {_OF_KIND} AND word IN ({', '.join(f':{name}' for name in names)})"
+    return f"{settled} UNION SELECT record_id {_FRESH} AND {_with_any_of(names)} LIMIT 2"

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
-from mainstay.ledger import search as words
+from mainstay.ledger import search, words
 from mainstay.ledger.search import Narrowed
+from mainstay.ledger.words import Words
 from mainstay.terms.listed import FoundBy, Own
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Shown
@@ -73,31 +74,24 @@ class Finding:
 
     def insert(self, rows: Handle, record: Kept) -> None:
         """Let a new record be found."""
-        for by in self.found_by:
-            words.write(rows, self.prefix, record.id, self._words(by, record))
-            words.write(rows, words.hidden(self.prefix), record.id, self._hidden_words(by, record))
+        if self.found_by:
+            words.begin(rows, self.prefix, record.id, self.said(record))
 
     def save(self, rows: Handle, before: Kept, after: Kept, changed: Iterable[str]) -> None:
         """Let a record whose columns have changed be found by what they say now."""
-        for by in self.found_by:
-            if not set(by.columns).isdisjoint(changed):
-                words.rewrite(rows, self.prefix, after.id, self._words(by, before), self._words(by, after))
-                hidden = self._hidden_words(by, before), self._hidden_words(by, after)
-                words.rewrite(rows, words.hidden(self.prefix), after.id, *hidden)
+        told = {column for by in self.found_by for column in by.columns}
+        if not told.isdisjoint(changed) and (said := self.said(after)) != self.said(before):
+            words.renew(rows, self.prefix, after.id, said)
 
     def renew(self, rows: Handle, record: Kept) -> None:
         """Let a record be found by what is known of it now, whatever it was found by before."""
-        for kind, said in self.said(record).items():
-            words.renew(rows, kind, record.id, said)
+        words.renew(rows, self.prefix, record.id, self.said(record))
 
-    def said(self, record: Kept) -> dict[str, frozenset[str]]:
-        """The words that a record is to be found by, under the kind of each."""
-        found_by = [self._words(by, record) for by in self.found_by]
-        hidden = [self._hidden_words(by, record) for by in self.found_by]
-        return {
-            self.prefix: frozenset[str]().union(*found_by),
-            words.hidden(self.prefix): frozenset[str]().union(*hidden),
-        }
+    def said(self, record: Kept) -> Words:
+        """The words that a record is to be found by."""
+        every = (self._words(by, record) for by in self.found_by)
+        hidden = (self._hidden_words(by, record) for by in self.found_by)
+        return Words(frozenset[str]().union(*every), frozenset[str]().union(*hidden))
 
     def ways(self, rows: Handle, text: str, own: Own | None, span: Span, may: Callable[[Right], bool]) -> Iterator[Way]:
         """The ways to the records with such words; the last one leaves none out."""
@@ -107,31 +101,31 @@ class Finding:
             return
         openly = self._openly(rows, sought, may)
         plain = span.newest and not (span.rest or openly.condition)
-        if plain and (newest := words.newest(rows, self.prefix, sought, span.after)):
+        if plain and (newest := search.newest(rows, self.prefix, sought, span.after)):
             yield Way(newest, newest=True)
             return
         # What few records have says which; where many have it, each is asked for its words.
-        driver = words.driver(rows, self.prefix, sought, own=own is not None)
+        driver = search.driver(rows, self.prefix, sought, own=own is not None)
         if driver is not None:
-            yield Way(_both(words.driven(identity, self.prefix, driver), openly))
+            yield Way(_both(search.driven(identity, self.prefix, driver), openly))
             return
         # Whoever sees many sees many of the newest with a word, so that a page of them is soon found.
         if span.newest and span.rest and _sees_many(rows, own):
             rest = " AND ".join(filter(None, (span.rest, openly.condition, identity)))
-            if newest := words.newest(rows, self.prefix, sought, span.after, rest):
+            if newest := search.newest(rows, self.prefix, sought, span.after, rest):
                 yield Way(newest._replace(bound=newest.bound | openly.bound), newest=True, whole=False)
-        yield Way(_both(words.having(identity, self.prefix, sought), openly), driven=False)
+        yield Way(_both(search.having(identity, self.prefix, sought), openly), driven=False)
 
     def _openly(self, rows: Handle, sought: Sought, may: Callable[[Right], bool]) -> Narrowed:
         """What someone is not shown does not give itself away by what it is found by either."""
-        if not all(map(may, self._needed.values())) and words.is_hidden(rows, self.prefix, sought):
-            return words.having(f"{self.table}.id", self.prefix, sought, openly=True)
+        if not all(map(may, self._needed.values())) and search.is_hidden(rows, self.prefix, sought):
+            return search.having(f"{self.table}.id", self.prefix, sought, openly=True)
         return Narrowed("", {})
 
     def numbered(self, rows: Handle, number: str) -> str | None:
         """The id of the one record whose number this is, without its zeros or letters; None if several could be."""
         marked = marked_number(number)
-        found = words.with_any(rows, self.prefix, [marked]) if marked else []
+        found = search.with_any(rows, self.prefix, [marked]) if marked else []
         return found[0] if len(found) == 1 else None
 
     def _words(self, by: FoundBy, record: Kept, but: Collection[str] = ()) -> frozenset[str]:

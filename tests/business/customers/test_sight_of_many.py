@@ -19,6 +19,9 @@ from trade import a_contact, a_customer, a_job, a_site
 OWN, STRANGE = ("Calder", "Ryburn", "Colne"), ("Irwell", "Aire")
 
 
+pytestmark = pytest.mark.usefixtures("found_alike")
+
+
 @pytest.fixture
 def furnished(cast: Cast) -> Cast:
     """A cast in which member and subcontractor work for some customers, more than once for each, and not for others."""

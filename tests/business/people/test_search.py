@@ -10,10 +10,14 @@ from cast import Cast
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Envelope
+from mainstay.ledger import words as ledger_words
+from mainstay.ledger.words import Words, kept
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Role
 from planning import plan, read_whole
 from recording import RecordingDatabase
+
+pytestmark = pytest.mark.usefixtures("found_alike")
 
 TOM: dict[str, Any] = {
     "name": "Tömas Ashworth",
@@ -34,14 +38,9 @@ def found(cast: Cast, text: str, role: Role = Role.OWNER, **given: object) -> li
     return [person["id"] for person in cast.perform(list_people, role, text=text, **given)["data"]]
 
 
-def words(cast: Cast, person: str) -> set[str]:
+def words(cast: Cast, person: str) -> Words:
     with cast.stage.database.reading(cast.organisation) as rows:
-        return {
-            str(word)
-            for (word,) in rows.all(
-                "SELECT word FROM search_word WHERE organisation_id = :organisation AND record_id = :id", id=person
-            )
-        }
+        return kept(rows, "person", person)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,9 @@ def test_what_is_known_of_a_person_is_found_as_it_is_now(cast: Cast, tom: str) -
     assert words(cast, tom) == before
 
 
-def test_only_the_words_that_are_different_are_written(cast: Cast, tom: str) -> None:
+def test_only_the_words_that_are_different_are_written(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_words, "MOST_FRESH", 1)
+    tom = cast.perform(invite_person, **TOM)["id"]
     database = RecordingDatabase(cast.stage.database)
     stage = replace(cast.stage, database=database)
 

@@ -11,6 +11,8 @@ from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Access, Role
 from trade import ADDRESS, a_contact, a_customer, a_job, a_site
 
+pytestmark = pytest.mark.usefixtures("found_alike")
+
 CUSTOMER = {"name": "Müller & Söhne", "email": "office@muller.example", "phone": "+44 1422 555010"}
 
 

@@ -84,7 +84,10 @@ def test_what_is_kept_of_each_job_is_what_follows_from_its_visits_and_hours(stag
 
 def test_every_job_is_found_by_its_words_and_by_no_others(stage: Stage, firm: Outcome) -> None:
     organisation = firm["organisation"]["id"]
-    kept = "SELECT record_id, word FROM search_word WHERE organisation_id = :organisation AND kind = 'job'"
+    jobs = "WHERE organisation_id = :organisation AND kind = 'job'"
+    kept = " UNION ALL ".join(
+        f"SELECT record_id, word FROM {name} {jobs}" for name in ("search_word", "search_fresh_word")
+    )
     before = sorted(rows_of(stage, firm, kept))
     assert len({record for record, _ in before}) == FEWER.size.jobs
     with stage.database.changing(organisation, keep=False) as rows:

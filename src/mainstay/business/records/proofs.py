@@ -4,6 +4,7 @@ These are about every kind of record that the catalogue knows, so that none can 
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from mainstay.backing.proof import Books, Flaw, Proof
 from mainstay.business.records.forgetting import NAMED_IN
 from mainstay.kernel.listing import Listing
-from mainstay.ledger import search
+from mainstay.ledger import words
 from mainstay.terms.rights import Right
 
 Listings = Mapping[str, tuple[Listing[Any], Right]]
@@ -81,12 +82,21 @@ def found_by_words(listings: Listings, renewing: Collection[str]) -> Proof:
 
 
 def _unfound(books: Books, listing: Listing[Any]) -> Iterator[Flaw]:
+    kind, looked_up = listing.prefix, Counter[str]()
     for row in books.rows.each(listing.everything):
         record = listing.keep(row)
-        for kind, said in listing.finding.said(record).items():
-            if search.kept(books.rows, kind, record.id) != said:
-                yield Flaw(f"{listing.what} {record.id}", "is not found by the words that it says")
-                break
+        said = listing.finding.said(record)
+        each = {kind: said.every, words.hidden(kind): said.hidden}
+        settled = not words.is_fresh(books.rows, kind, record.id)
+        looked_up.update({of_kind: len(some) for of_kind, some in each.items() if settled})
+        missing = settled and any(
+            words.count_looked_up(books.rows, of_kind, record.id, some) != len(some) for of_kind, some in each.items()
+        )
+        if missing or words.kept(books.rows, kind, record.id) != said:
+            yield Flaw(f"{listing.what} {record.id}", "is not found by the words that it says")
+    for of_kind in (kind, words.hidden(kind)):
+        if words.count_looked_up(books.rows, of_kind) > looked_up[of_kind]:
+            yield Flaw(listing.what, "is found by words that none says")
 
 
 def copies_agree(listings: Listings) -> Proof:
