@@ -49,6 +49,22 @@ def test_an_amount_has_its_currency_s_decimals_and_a_price_as_many_as_it_needs(
     assert (locale.amount(text, currency), locale.price(text, currency)) == (amount, price)
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "currency", "money"),
+    [
+        ("en", "1190", "JPY", "JP¥1,190"),
+        ("en", "1.5", "KWD", "KWD1.500"),
+        # Nobody hands their parts over a counter; documents have them.
+        ("en", "1190.55", "RSD", "RSD1,190.55"),
+        ("de", "-1190.555", "IQD", f"\N{MINUS SIGN}1.190,555{NBSP}IQD"),
+    ],
+)
+def test_an_amount_in_a_sentence_has_all_of_its_currency_s_decimals(
+    language: str, text: str, currency: str, money: str
+) -> None:
+    assert Locale(language).money(text, currency) == money
+
+
 def test_a_quantity_has_as_many_decimals_as_it_needs() -> None:
     assert [Locale("de").quantity(text) for text in ("12.0000", "2.5", "0.3333", "-1")] == [
         "12",

@@ -14,6 +14,7 @@ from mainstay.values.money import (
     price_text,
     round_half_away,
     spread,
+    with_decimals,
 )
 
 LARGEST = 2**53 - 1
@@ -274,6 +275,15 @@ def test_a_price_in_any_other_form_is_refused(text: str) -> None:
 @given(st.integers(-LARGEST, LARGEST))
 def test_a_written_price_reads_back_the_same(stored: int) -> None:
     assert parse_price(price_text(stored)) == stored
+
+
+@given(st.integers(-LARGEST, LARGEST), st.sampled_from(sorted(CURRENCIES)))
+def test_a_price_has_all_decimals_of_its_currency_and_more_where_it_needs_them(stored: int, currency: str) -> None:
+    written = with_decimals(price_text(stored), currency)
+    assert parse_price(written) == stored
+    decimals = written.partition(".")[2]
+    assert len(decimals) >= CURRENCIES[currency]
+    assert len(decimals) == CURRENCIES[currency] or decimals[-1] != "0"
 
 
 @given(st.text() | st.text("0123456789.-+eE ", max_size=24))

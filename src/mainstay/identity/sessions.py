@@ -51,6 +51,7 @@ class Membership:
     subscribed: bool
     time_zone: str
     country: str
+    currency: str
     # The name of the file, where there is one.
     logo: str
 
@@ -97,7 +98,8 @@ def of_account(rows: Handle, account: str, now: datetime) -> list[Session]:
 def memberships(rows: Handle, account: str, chosen: str | None = None) -> list[Membership]:
     """Where the account is an active person, by the organisations' names; the chosen one among however many."""
     found = rows.all(
-        "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, o.country, coalesce(o.logo, '')"
+        "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, o.country, o.currency,"
+        " coalesce(o.logo, '')"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.account_id = :account AND p.status = 'active'"
         " ORDER BY CASE WHEN o.id = :chosen THEN 0 ELSE 1 END, o.name, o.id LIMIT 1000",

@@ -63,8 +63,14 @@ class Locale:
 
     def money(self, text: str | Decimal, currency: str) -> str:
         """An amount with its currency, as in a sentence."""
+        # In decimals Babel goes by what is handed over a counter: it would round dinars that documents have parts of.
+        decimals = CURRENCIES[currency]
+        pattern = self._locale.currency_formats["standard"].pattern
+        exact = pattern.replace("0.00", f"0.{'0' * decimals}" if decimals else "0")
         numbers = late("babel.numbers")
-        return _with_minus(numbers.format_currency(Decimal(text), currency, locale=self._locale))
+        return _with_minus(
+            numbers.format_currency(Decimal(text), currency, exact, locale=self._locale, currency_digits=False)
+        )
 
     def address(self, place: Place | None) -> list[str]:
         """The lines of an address; the country is named where it is another one."""

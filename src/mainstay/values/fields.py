@@ -171,14 +171,14 @@ Price = Annotated[
     int,
     _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, LARGEST),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
-    As("decimal"),
+    As("price"),
 ]
 # What an hour costs: so little that a database multiplies it by all that is worked in a day, and adds many up.
 HourlyRate = Annotated[
     int,
     _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
-    As("decimal"),
+    As("price"),
 ]
 Percent = Annotated[
     int,
@@ -191,7 +191,7 @@ SignedPrice = Annotated[
     int,
     _decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -LARGEST, LARGEST),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
-    As("decimal"),
+    As("price"),
 ]
 SignedQuantity = Annotated[
     int,

@@ -124,6 +124,13 @@ def price_text(stored: int) -> str:
     return text[:-2] + text[-2:].rstrip("0")
 
 
+def with_decimals(price: str, currency: str) -> str:
+    """A price that was written, with all of the currency's decimals, and more where it needs them."""
+    whole, _, part = price.partition(".")
+    part = part.rstrip("0").ljust(_decimals(currency), "0")
+    return f"{whole}.{part}" if part else whole
+
+
 def _decimals(currency: str) -> int:
     if currency not in CURRENCIES:
         raise ValueError("The currency is not an active ISO 4217 code.")

@@ -9,12 +9,14 @@ from cast import Cast
 from doors.office.test_quotes import fields_of
 from labour import decide
 from mainstay.business.invoices.operations import get_invoice
+from mainstay.business.people.operations import update_person
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.purchasing.bills import get_bill
 from mainstay.terms.rights import Role
 from ordering import PIPE, a_bill, an_order
 from quoting import a_draft, usual_tax
 from running import RunningServer
+from scheduling import make_job
 from visiting import visit, words
 
 LINE = {"description": "Boiler", "quantity": "2", "unitPrice": "1234.5678", "cost": "1000"}
@@ -43,6 +45,49 @@ def test_pages_write_amounts_as_the_country_does(
         assert page.status_code == 200
         assert written in page.text, path
     assert price in visiting.get(f"/invoices/{invoice['id']}").text
+
+
+@pytest.mark.parametrize(
+    ("currency", "price", "tenfold", "exact"),
+    [
+        ("KWD", "1,234.500", "12,345.000", "1,234.5678"),
+        ("JPY", "1,234.5", "12,345", "1,234.5678"),
+        ("JPY", "1,200", "12,000", "0.25"),
+    ],
+)
+def test_amounts_and_prices_have_the_decimals_of_the_currency(
+    server: RunningServer, cast: Cast, currency: str, price: str, tenfold: str, exact: str
+) -> None:
+    decide(cast, currency=currency)
+    typed, little = price.replace(",", ""), exact.replace(",", "")
+    line = {"description": "Boiler", "quantity": "10", "unitPrice": typed, "cost": little}
+    draft, order = an_invoice(cast, lines=[line]), an_order(cast, lines=[PIPE | {"unitPrice": typed}])
+    bill = a_bill(cast, lines=[PIPE | {"unitPrice": typed, "taxRateId": None}], total=tenfold.replace(",", ""))
+    item = cast.perform(save_price_item, Role.OFFICE, name="Boiler", kind="material", sellPrice=typed, costPrice=little)
+    job = make_job(cast, budget=typed)
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], billRate=typed)
+    visiting = visit(server, cast)
+    for path, told in {
+        "/invoices": [tenfold],
+        f"/invoices/{draft['id']}": [price, tenfold],
+        f"/invoices/{draft['id']}/lines": [f'value="{typed}"', f'value="{little}"', f">{tenfold}<"],
+        f"/purchasing/orders/{order['id']}": [price],
+        f"/purchasing/bills/{bill['id']}": [price],
+        f"/purchasing/bills/{bill['id']}/lines": [f'value="{typed}"'],
+        "/price-list": [price, exact],
+        f"/price-list/{item['id']}": [price, exact],
+        f"/price-list/{item['id']}/edit": [f'value="{typed}"', f'value="{little}"'],
+        f"/jobs/{job['id']}": [price],
+        f"/people/{cast.people[Role.MEMBER]}": [price],
+    }.items():
+        page = visiting.get(path).text
+        assert [text for text in told if not re.search(rf"(?<![\d.,]){re.escape(text)}(?![\d.,])", page)] == [], path
+
+
+def test_percentages_and_quantities_have_none_of_them(server: RunningServer, cast: Cast) -> None:
+    decide(cast, currency="KWD")
+    usual_tax(cast)
+    assert "20.00<" in visit(server, cast, Role.OFFICE).get("/settings/taxes").text
 
 
 @pytest.mark.parametrize(("country", "written"), [("GB", "1,234.5"), ("DE", "1.234,5")])

@@ -99,11 +99,11 @@ def _shown(line: Mapping[str, Any], here: Here) -> dict[str, str]:
         "description": line["description"],
         "unit": line["unit"] or "",
         "quantity": line["quantity"].removesuffix(".00"),
-        "unitPrice": line["unitPrice"],
         "discountPercent": "" if percent == "0" else percent,
         "taxRateId": line["taxRateId"] or _NO_TAX,
     }
-    return blank() | {name: here.to_type(text) if name in _DECIMALS else text for name, text in told.items()}
+    typed = {name: here.to_type(text) if name in _DECIMALS else text for name, text in told.items()}
+    return blank() | typed | {"unitPrice": here.price_to_type(line["unitPrice"])}
 
 
 def _is_empty(row: Fields) -> bool:

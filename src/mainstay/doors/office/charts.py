@@ -48,7 +48,7 @@ def chart_of(report: Mapping[str, Any], here: Here) -> Chart | None:
     places = {name: place for place, name in enumerate(columns)}
     if ages := _AGES.get(report["name"]):
         figures = [(columns[name]["label"], report["totals"][places[name]]) for name in ages]
-        return _chart(report["title"], figures, Here.amount, here)
+        return _chart(report["title"], figures, Here.money, here)
     if report["name"] not in _DRAWN:
         return None
     value, label = _DRAWN[report["name"]]
@@ -56,12 +56,12 @@ def chart_of(report: Mapping[str, Any], here: Here) -> Chart | None:
     # The last months, and of anything else what comes first.
     drawn = rows[-_MOST_BARS:] if label == "month" else rows[:_MOST_BARS]
     figures = [(_called(label, row[places[label]]), row[places[value]]) for row in drawn]
-    return _chart(report["title"], figures, percent if columns[value]["kind"] == "percent" else Here.amount, here)
+    return _chart(report["title"], figures, percent if columns[value]["kind"] == "percent" else Here.money, here)
 
 
 def percent(here: Here, figure: str) -> str:
     """A percentage, as it is written where whoever looks is."""
-    return f"{here.amount(figure)}\N{NO-BREAK SPACE}%"
+    return f"{here.number(figure)}\N{NO-BREAK SPACE}%"
 
 
 def _called(label: str, told: str) -> str:

@@ -100,7 +100,8 @@ class Guest:
     @property
     def here(self) -> Here:
         """Where they are."""
-        return Here(self.time_zone, self.visitor.membership.country if self.visitor.membership else None)
+        place = self.visitor.membership
+        return Here(place.time_zone, place.country, place.currency) if place else Here(self.time_zone)
 
     def may(self, operation: Operation) -> bool:
         """Whether this operation is theirs to perform now."""

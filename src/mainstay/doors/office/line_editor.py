@@ -17,6 +17,7 @@ NEW = "new"
 # What is picked from the price list there.
 ITEM = "item"
 WORDS = ("description", "unit")
+_PRICES = ("unitPrice", "cost")
 DECIMALS = ("quantity", "unitPrice", "discountPercent", "cost")
 _TEXT = ("description",)
 _ITEM = (*WORDS, *DECIMALS, "taxRateId")
@@ -180,7 +181,13 @@ def _shown(line: Line, here: Here) -> dict[str, str]:
         shown["quantity"] = shown["quantity"].removesuffix(".00")
         percent = shown["discountPercent"].rstrip("0").rstrip(".")
         shown["discountPercent"] = "" if percent == "0" else percent
-    return {name: here.to_type(text) if name in DECIMALS else text for name, text in shown.items()}
+    return {name: _to_type(name, text, here) for name, text in shown.items()}
+
+
+def _to_type(name: str, text: str, here: Here) -> str:
+    if name in _PRICES and text:
+        return here.price_to_type(text)
+    return here.to_type(text) if name in DECIMALS else text
 
 
 def _changes(line: Line, typed: Mapping[str, str], here: Here) -> dict[str, Any]:

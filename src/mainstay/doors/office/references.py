@@ -254,7 +254,7 @@ def _told_apart(record: Record) -> str:
 def _to_pay(record: Record, here: Here) -> str:
     if not record.get("due") or not record["dueOn"]:
         return ""
-    return f"{here.amount(record['due'])} {record['currency']}, due {date_words(record['dueOn'])}"
+    return f"{here.money(record['due'])} {record['currency']}, due {date_words(record['dueOn'])}"
 
 
 def _offered(record: Record, status: str | None, here: Here) -> str:

@@ -248,7 +248,7 @@ def _words(kind: str, value: Any, here: Here) -> str:
     if value is None:
         return NOTHING
     if kind == "money":
-        return here.amount(value)
+        return here.money(value)
     if kind == "percent":
         return percent(here, value)
     if kind == "minutes":

@@ -56,6 +56,7 @@ def _minutes(text: str, _here: Here) -> object:
 KINDS: defaultdict[str, Kind] = defaultdict(
     lambda: Kind(lambda text, _: text, _plain),
     decimal=Kind(lambda text, here: here.read(text), lambda value, here: here.to_type(str(value))),
+    price=Kind(lambda text, here: here.read(text), lambda value, here: here.price_to_type(str(value))),
     moment=Kind(_moment, _wall_time),
     # Where it is read, the operation knows.
     wall=Kind(lambda text, _: text, _wall_time),

@@ -35,6 +35,7 @@ _JOURNEY: Headers = (*_ALWAYS, ("content-security-policy", _POLICY))
 # A colour is typed: a browser's own picker knows no empty answer, and would send black.
 _INPUT_TYPES = {
     "decimal": "text",
+    "price": "text",
     "moment": "datetime-local",
     "wall": "datetime-local",
     "minutes": "text",

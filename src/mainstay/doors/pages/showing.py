@@ -13,6 +13,7 @@ from mainstay.terms.rights import Needs, Rights
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.durations import hours_text
+from mainstay.values.money import with_decimals
 from mainstay.values.names import country_names, currency_names, language_names, zone_names
 from mainstay.values.words import Word, words_of
 from mainstay.values.written import plain_amount, plain_price, typed_amount
@@ -22,14 +23,19 @@ NOTHING = "\N{EN DASH}"
 
 
 class Here(NamedTuple):
-    """Where whoever looks is: what their clocks show, and in which country; none, where amounts stay plain."""
+    """Where whoever looks is: what their clocks show, in which country, and with which money; none stays plain."""
 
     zone: str
     country: str | None = None
+    currency: str | None = None
 
-    def amount(self, text: str) -> str:
-        """An amount as it is written here."""
+    def number(self, text: str) -> str:
+        """A decimal as it is written here."""
         return written(text, self.country) if self.country else text
+
+    def money(self, text: str) -> str:
+        """An amount or a price as it is written here."""
+        return self.number(self._decimals(text))
 
     def read(self, typed: str) -> str:
         """A number that was typed here, as a plain decimal."""
@@ -38,6 +44,13 @@ class Here(NamedTuple):
     def to_type(self, plain: str) -> str:
         """A plain decimal as it stands where someone types here."""
         return typed_amount(plain, self.country) if self.country else plain
+
+    def price_to_type(self, plain: str) -> str:
+        """An amount or a price likewise."""
+        return self.to_type(self._decimals(plain))
+
+    def _decimals(self, text: str) -> str:
+        return with_decimals(text, self.currency) if self.currency else text
 
 
 class Cell(NamedTuple):
@@ -104,7 +117,8 @@ def _chosen(model: type[BaseModel], name: str, value: Sequence[str] | None, word
 def _cell(model: type[BaseModel], name: str, value: Any, here: Here) -> Cell:
     label, kind = told(model)[name]
     if kind in _AMOUNTS:
-        return Cell(name, label, here.amount(value) if value else NOTHING, "amount")
+        write = here.number if name in _COUNTED else here.money
+        return Cell(name, label, write(value) if value else NOTHING, "amount")
     if value is None or value in ([], ""):
         return Cell(name, label, NOTHING)
     if name == "status" and issubclass(model, Shown) and model.states:
@@ -143,6 +157,8 @@ MOMENTS = ("At", "Since")
 _ADDRESS = "line1"
 _DATES, _DATE = ("On", "Date", "Until"), "on"
 _AMOUNTS = {PriceText, MoneyText}
+# What is written as prices are, and is no money.
+_COUNTED = {"percent", "quantity"}
 # How long was worked, which people read in hours.
 _WORKED = {"minutes", "breakMinutes", "billableMinutes"}
 # Fields that hold codes, by the names they have in JSON, and what people call those.

@@ -111,7 +111,7 @@ _MEGABYTE = 1_000_000
 @pass_context
 def plain(context: Context, decimal: str) -> str:
     """A quantity or a percentage as it is written here, without the zeros that say nothing: `2`, `1,234.5`."""
-    return str(context["here"].amount(decimal.rstrip("0").rstrip(".") if "." in decimal else decimal))
+    return str(context["here"].number(decimal.rstrip("0").rstrip(".") if "." in decimal else decimal))
 
 
 def spoken(text: str | None) -> str:
@@ -161,8 +161,8 @@ _KNOWN_ANSWERS = frozenset(HTTPStatus)
 
 @pass_context
 def money(context: Context, amount: str | None) -> str:
-    """An amount as it is written where whoever looks is."""
-    return str(context["here"].amount(amount)) if amount else ""
+    """An amount or a price as it is written where whoever looks is."""
+    return str(context["here"].money(amount)) if amount else ""
 
 
 def initials(name: str) -> str:

@@ -58,7 +58,7 @@ def _written(found: re.Match[str], here: Here) -> str:
     if parts["day"]:
         return _time(found[0], parts, here)
     if parts["currency"] in CURRENCIES:
-        return f"{here.amount(parts['amount'])} {parts['currency']}"
+        return f"{here.number(parts['amount'])} {parts['currency']}"
     if parts["zone"]:
         # Whoever is there needs no name for it.
         city = parts["zone"].rpartition("/")[2].replace("_", " ")
