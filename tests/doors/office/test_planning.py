@@ -88,7 +88,10 @@ def test_moves_and_a_cancellation_are_looked_at_and_then_done_together(cast: Cas
 
     done = form.then(looked).press("change")
     assert done.headers["Location"] == f"/schedule?view=week&on={DAY}&done=plan_schedule"
-    assert "The schedule is changed." in words(office.follow(done).text)
+    page = office.follow(done).text
+    assert "The schedule is changed. Visits are moved: 2, cancelled: 1." in words(page)
+    # It is told once.
+    assert "Visits are moved" not in words(office.follow(done).text)
     moved = ("Sam Subcontractor", f"{DAY}T11:00:00.000Z", f"{DAY}T12:30:00.000Z", None, "planned")
     assert stands(cast, early) == moved
     assert stands(cast, late) == ("Mia Member", f"{LATER}T13:00:00.000Z", f"{LATER}T14:30:00.000Z", None, "planned")
@@ -254,7 +257,7 @@ def test_the_visits_within_time_off_are_moved_from_its_page(cast: Cast, office: 
     assert after["id"] not in form.page
     done = form.then(form.type(hit, who="nobody").press()).press("change")
     assert done.headers["Location"] == f"/time-off/{leave['id']}?done=plan_schedule"
-    assert "The schedule is changed." in words(office.follow(done).text)
+    assert "The schedule is changed. Visits are moved: 1." in words(office.follow(done).text)
     assert stands(cast, hit)[0] is None
     assert cast.perform(get_time_off, timeOffId=leave["id"])["collisions"] == []
     assert "No visit falls into this time off any more." in words(office.get(path).text)

@@ -5,7 +5,7 @@ import pytest
 
 from cast import Cast
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit
+from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, make_job, plan
@@ -111,6 +111,12 @@ def test_a_visit_names_those_who_go_along_as_far_as_one_sees_them(server: Runnin
     assert "With: " not in visiting.get(f"/schedule/visits/{lone['id']}").text
 
 
+def notice(page: str) -> str:
+    found = re.search(r'<p class="notice good" role="status">.*?</p>', page)
+    assert found
+    return words(found[0]).removeprefix("✓ ")
+
+
 def scopes(page: str) -> list[str]:
     return [one for one in ("one", "crew", "following", "all") if re.search(rf'value="{one}"', page)]
 
@@ -131,9 +137,38 @@ def test_what_changes_with_a_visit_is_asked_where_something_can(server: RunningS
     answer = visiting.submit(f"/schedule/visits/{lone['id']}/cancel")
     assert answer.headers["Location"].endswith("?done=cancel_visit")
     answer = visiting.submit(f"/schedule/visits/{both['id']}/cancel", scope="all")
-    told = "6 visits are cancelled: this one and those that go with it."
-    assert told in words(visiting.get(answer.headers["Location"]).text)
+    page = visiting.get(answer.headers["Location"]).text
+    assert notice(page) == "6 visits are cancelled: this one and those that go with it."
+    assert "The visit is cancelled." not in words(page)
     assert {one["status"] for one in cast.perform(list_visits, seriesId=both["seriesId"], status="cancelled")["data"]}
+
+
+def test_a_visit_that_was_cancelled_alone_is_told_as_one(server: RunningServer, cast: Cast) -> None:
+    lone = cast.perform(plan_visit, title="Alone", on=DAY)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    page = visiting.follow(visiting.submit(f"/schedule/visits/{lone['id']}/cancel")).text
+    assert notice(page) == "The visit is cancelled."
+
+
+def test_nothing_is_offered_to_change_with_a_visit_that_is_planned_no_more(server: RunningServer, cast: Cast) -> None:
+    first, *others = crew(cast)
+    early, late = (cast.perform(plan_visit, title="Round", on=DAY, repeat={"unit": "day", "count": 2}) for _ in "12")
+    after = cast.perform(list_visits, seriesId=late["seriesId"])["data"][-1]
+    visiting = visit_as(server, cast, Role.OFFICE)
+
+    def offered(visit: str) -> list[list[str]]:
+        return [scopes(visiting.get(f"/schedule/visits/{visit}/{verb}").text) for verb in ("move", "cancel")]
+
+    cast.perform(cancel_visit, visitId=others[0]["id"])
+    assert offered(first["id"]) == [["one", "crew"]] * 2
+    for one in others[1:]:
+        cast.perform(set_visit_status, visitId=one["id"], status="done")
+    assert offered(first["id"]) == [[]] * 2
+    # What lies before it is of its series, and does not follow it.
+    assert offered(after["id"]) == [["one", "all"]] * 2
+    cast.perform(cancel_visit, visitId=after["id"])
+    assert offered(late["id"]) == [[]] * 2
+    assert offered(early["id"]) == [["one", "following", "all"]] * 2
 
 
 @pytest.mark.parametrize("asked", ["on=never", "on=9999-12-31", "view=year", "on=0001-01-01&view=week", "view=day&on="])

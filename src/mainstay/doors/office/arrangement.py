@@ -99,6 +99,8 @@ class Arrangement:
     parts: Mapping[str, FormPart] = field(default_factory=dict)
     # By the field of a form: what someone can choose for a record, the likeliest first, where that depends.
     possible: Mapping[str, Callable[[Record, Actor], Sequence[str]]] = field(default_factory=dict)
+    # What may be done to several at once, and warns of nothing else: how many they were is its notice.
+    counting: frozenset[str] = frozenset()
     # By what may stand against itself: what is done instead, and where one sees what is in its way.
     alternatives: Mapping[str, Operation] = field(default_factory=dict)
     in_the_way: Callable[[Record], Sequence[Action]] = lambda _record: ()

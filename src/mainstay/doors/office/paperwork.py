@@ -107,7 +107,7 @@ class Paperwork:
         """Where they are."""
         return Room(self.desk, PAPERWORK, shows=self._shown, knows=self._settings).routes()
 
-    async def _settings(self, guest: Guest) -> Record:
+    async def _settings(self, guest: Guest, _: Record) -> Record:
         """What the settings say, which are kept with the organisation and changed with it."""
         return await self.desk.perform(guest, get_settings)
 

@@ -22,6 +22,8 @@ from mainstay.terms.refusal import Invalid, Refusal
 from mainstay.values.ids import is_id
 
 PATH = "/schedule/change"
+# Under this name the schedule is handed what was changed in it.
+CHANGED = "schedule"
 # So many visits are rows of one form, and so many people are picked from.
 _ROWS, _PEOPLE = 100, 100
 _A_WEEK = timedelta(days=6)
@@ -127,7 +129,9 @@ class PlanningPages:
         except Refusal as refusal:
             return await self._form(guest, sheet, status_of(refusal), problem=refusal.text)
         if confirmed:
-            return see_other(sheet.back)
+            told = {"notice": f"{plan_schedule.done} {answer['summary']}"}
+            about = sheet.leave["id"] if sheet.leave else CHANGED
+            return see_other(sheet.back, [self.desk.shown_once.hand_over(guest.visitor, about, told)])
         if answer["blockers"]:
             return await self._form(guest, sheet, 409, answer["blockers"])
         fields = {name: text for row in rows if row.changed for name, text in row.fields().items()}

@@ -48,8 +48,8 @@ class Room:
     of: Arrangement
     # What the templates of its own need, for one record or for the list.
     shows: Callable[[Guest, Record | None], Any] | None = None
-    # What is known beside the record where it stands on the same page, and is asked for in the same form.
-    knows: Callable[[Guest], Any] | None = None
+    # What is known beside a record: it stands on its page, is asked for in the same form, or says what is possible.
+    knows: Callable[[Guest, Record], Any] | None = None
     # What is given to an operation that no person is asked for; and what is shown once of what it made: a secret.
     adds: Callable[[Guest, Operation, Mapping[str, str]], dict[str, object]] | None = None
     reveals: Callable[[Guest, Operation, Record], Record | None] | None = None
@@ -92,7 +92,7 @@ class Room:
             revealed=made.get("revealed"),
             warnings=made.get("warnings", ()),
             headers=handed.headers if handed else (),
-            notice=AS_LEFT if note_left(guest, found["id"]) else self._notice(guest, found),
+            notice=AS_LEFT if note_left(guest, found["id"]) else made.get("notice") or self._notice(guest, found),
         )
 
     async def ask_new(self, guest: Guest, _: Mapping[str, str]) -> Response:
@@ -317,8 +317,9 @@ class Room:
 
     def _done(self, guest: Guest, operation: Operation, answer: Record, path: str) -> Response:
         revealed = self.reveals(guest, operation, answer) if self.reveals else None
-        shown = {"revealed": revealed, "warnings": answer.get("warnings", [])[:_TOLD]}
-        once = revealed or shown["warnings"]
+        told = answer.get("warnings", [])[:_TOLD]
+        shown = {"notice": " ".join(told)} if operation.name in self.of.counting else {"warnings": told}
+        once, shown = revealed or told, shown | {"revealed": revealed}
         handed = [self.desk.shown_once.hand_over(guest.visitor, answer["id"], shown)] if once else []
         return see_other(f"{path}?{urlencode({'done': operation.name})}", handed)
 
@@ -372,7 +373,7 @@ class Room:
 
     async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
         found = await self.desk.perform(guest, self.of.gets, about(self.of.gets, at.get("id", "")))
-        return {**await self.knows(guest), **found} if self.knows else found
+        return {**await self.knows(guest, found), **found} if self.knows else found
 
     def _file(self, verb: str) -> Operation | None:
         """What gives a file of a record, by the end of its address."""

@@ -17,13 +17,13 @@ from mainstay.business.schedule.leave import (
     request_time_off,
 )
 from mainstay.business.schedule.model import Progress, next_step
-from mainstay.business.schedule.operations import get_visit, list_visits, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.days import PROGRESSED, Day, Week, called, date_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.planning import MATTERS, PlanningPages
+from mainstay.doors.office.planning import CHANGED, MATTERS, PlanningPages
 from mainstay.doors.office.planning import PATH as PLANNING
 from mainstay.doors.office.references import References
 from mainstay.doors.office.room import Room
@@ -76,8 +76,14 @@ def _next_of_visit(visit: Mapping[str, Any], _by: Actor) -> list[str]:
 
 
 def _scopes(visit: Mapping[str, Any], _by: Actor) -> list[str]:
-    """With which others a visit can be changed."""
-    return ["one", *(["crew"] if visit["groupId"] else []), *(["following", "all"] if visit["seriesId"] else [])]
+    """With which others a visit can be changed: only where there are such that are still planned."""
+    last = visit["lastOfSeries"]
+    follows = [] if last is None else ["following", "all"] if _begin(last) >= _begin(visit) else ["all"]
+    return ["one", *(["crew"] if visit["crewPlanned"] else []), *follows]
+
+
+def _begin(visit: Mapping[str, Any]) -> str:
+    return str(visit["startsAt"] or visit["on"])
 
 
 VISITS = Arrangement(
@@ -113,6 +119,7 @@ VISITS = Arrangement(
     above="visits_above.html",
     ways="visit.html",
     possible={"status": _next_of_visit, "scope": _scopes},
+    counting=frozenset({cancel_visit.name}),
     choices={
         "scope": (
             ("one", "This visit only"),
@@ -161,7 +168,7 @@ class SchedulePages:
             Route("GET", _PATH, enter(self.show)),
             Route("GET", f"{_PATH}/free", enter(self.free)),
             *PlanningPages(self.desk).routes(),
-            *Room(self.desk, VISITS, shows=self._visit).routes(),
+            *Room(self.desk, VISITS, shows=self._visit, knows=self._others).routes(),
             *Room(self.desk, TIME_OFF, shows=self._time_off).routes(),
         ]
 
@@ -180,6 +187,19 @@ class SchedulePages:
         if query_words(guest.request).get("done") == set_visit_status.name:
             shown["notice"] = PROGRESSED.get(visit["status"])
         return shown | {"crew": await self._crew(guest, visit)}
+
+    async def _others(self, guest: Guest, visit: Record) -> Record:
+        """With which others, still planned, a visit can be changed: whether with a crew, and the last of its series."""
+        crew = await self._planned(guest, visit, "groupId")
+        series = await self._planned(guest, visit, "seriesId")
+        return {"crewPlanned": bool(crew), "lastOfSeries": series[0] if series else None}
+
+    async def _planned(self, guest: Guest, visit: Record, within: str) -> list[Record]:
+        if not (visit[within] and guest.may(cancel_visit)):
+            return []
+        asked = {within: visit[within], "status": "planned", "order": "latest", "limit": 2}
+        page = await self.desk.perform(guest, list_visits, asked)
+        return [one for one in page["data"] if one["id"] != visit["id"]]
 
     async def _crew(self, guest: Guest, visit: Record) -> list[Record]:
         """The visits of those who go along, as far as one sees them."""
@@ -210,6 +230,7 @@ class SchedulePages:
         on = date_of(words.get("on", "")) or today
         first = on - timedelta(days=on.weekday()) if view in {"week", "list"} else on
         last = first + timedelta(days=_A_WEEK - 1) if view in {"week", "list"} else first
+        handed = self.desk.shown_once.take(guest.request, guest.visitor, CHANGED)
         shown: dict[str, Any] = {"sheet": await self._sheet(guest, on)} if view == "sheet" else {}
         found = await self.desk.perform(guest, get_schedule, {"from": first.isoformat(), "until": last.isoformat()})
         # One's own row comes first.
@@ -236,7 +257,8 @@ class SchedulePages:
             may_ask=guest.may(find_free_time),
             sees_leave=guest.may(list_time_off),
             found=found,
-            notice=self.desk.notice(guest),
+            notice=handed.made["notice"] if handed else self.desk.notice(guest),
+            headers=handed.headers if handed else (),
             **shown,
         )
 
