@@ -2,15 +2,17 @@
 
 from playwright.sync_api import Browser, Page, expect
 
+from billing import an_invoice
 from cast import Cast
 from chromium import check_page, come_in, open_page
+from labour import logged
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.jobs.operations import create_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.terms.rights import Role
 from running import RunningServer
-from scheduling import DAY, plan
+from scheduling import DAY, make_job, plan
 
 LONG = "Wolfeschlegelsteinhausenbergerdorffwelcheg"
 # "The Gulf company for contracting (a form of company)", with a number and a word of another script behind it.
@@ -62,6 +64,40 @@ def test_a_name_from_right_to_left_stays_whole_and_leaves_what_is_around_it_as_i
         expect(page.locator("tbody th a")).to_have_css("direction", "rtl")
         page.goto(f"/customers/{customer}/edit")
         expect(page.get_by_label("Name", exact=True)).to_have_css("direction", "rtl")
+
+
+def test_a_title_from_right_to_left_stays_whole_behind_its_number(
+    cast: Cast, browser: Browser, server: RunningServer
+) -> None:
+    job = make_job(cast, title=RIGHT_TO_LEFT)
+    visit = plan(cast, jobId=job["id"])["id"]
+    entry = logged(cast, Role.OFFICE, jobId=job["id"])
+    line = {"description": RIGHT_TO_LEFT, "unit": _GULF}
+    draft = an_invoice(cast, title=RIGHT_TO_LEFT, lines=[line | {"quantity": "1", "unitPrice": "1"}])
+    with open_page(browser, server.url) as page:
+        come_in(page, cast, Role.OFFICE)
+        for path, where, number in (
+            (f"/jobs/{job['id']}", "h1", job["number"]),
+            (f"/jobs/{job['id']}/edit", ".crumb bdi", job["number"]),
+            ("/jobs", "tbody th a", job["number"]),
+            (f"/schedule/visits/{visit}", "h1", job["number"]),
+            (f"/schedule/change?from={DAY}&until={DAY}", "tbody th a", job["number"]),
+            (f"/hours/week?on={entry['on']}&person={entry['personId']}", ".week tbody th a", job["number"]),
+            ("/invoices", "tbody th a", "Draft"),
+        ):
+            page.goto(path)
+            pieces = [left_of(page, where, text) for text in (number, "Sons", "12", _GULF)]
+            assert pieces == sorted(pieces), path
+        page.goto(f"/hours/{entry['id']}")
+        check_page(page)
+        assert left_of(page, ".more a bdi", "Sons") < left_of(page, ".more a bdi", _GULF)
+        page.goto(f"/invoices/{draft['id']}/lines")
+        check_page(page)
+        for field in ("description", "unit"):
+            expect(page.locator(f"[name$=' {field}']").first).to_have_css("direction", "rtl")
+        page.goto("/hours/week")
+        page.locator("#log-note").fill(_GULF)
+        expect(page.locator("#log-note")).to_have_css("direction", "rtl")
 
 
 def left_of(page: Page, where: str, text: str) -> float:

@@ -19,6 +19,7 @@ from mainstay.doors.pages.asking import Asked, asked_of, given, usual, ways_to
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.words import side_by_side
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Refusal
 from mainstay.values.ids import is_id
@@ -32,7 +33,7 @@ BILLS = Arrangement(
     gets=get_bill,
     lists=list_bills,
     creates=record_bill,
-    called=lambda bill: f"{bill['supplierName']} {bill['supplierNumber']}",
+    called=lambda bill: side_by_side(bill["supplierName"], bill["supplierNumber"]),
     below=lambda bill: " · ".join(filter(None, (bill["purchaseOrderNumber"], bill["jobNumber"]))),
     columns=("status", "total", "on", "dueOn"),
     facts=("supplierName", "supplierNumber", "on", "dueOn", "paidOn", "notes", "voidReason"),

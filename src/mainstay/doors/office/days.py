@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from mainstay.doors.pages.words import long_day, span
+from mainstay.doors.pages.words import long_day, side_by_side, span
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
@@ -174,7 +174,7 @@ class Week:
 
 def called(visit: Mapping[str, Any]) -> str:
     """What people call a visit."""
-    job = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"])))
+    job = side_by_side(visit["jobNumber"], visit["jobTitle"])
     return job or visit["title"] or words_of(visit["kind"])
 
 

@@ -28,6 +28,7 @@ from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.words import side_by_side
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.terms.refusal import Invalid, Refusal, Stale
@@ -57,8 +58,8 @@ HOURS = Arrangement(
     gets=get_time_entry,
     lists=list_hours,
     creates=log_hours,
-    called=lambda entry: f"{_length(entry)} · {entry['personName']}",
-    below=lambda entry: f"{entry['jobNumber']} {entry['jobTitle']}" if entry["jobId"] else "No job",
+    called=lambda entry: side_by_side(_length(entry), entry["personName"], between=" · "),
+    below=lambda entry: side_by_side(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else "No job",
     columns=("status", "on", "note"),
     apart=("on",),
     facts=(

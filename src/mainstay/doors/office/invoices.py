@@ -22,6 +22,7 @@ from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.showing import Here
+from mainstay.doors.pages.words import side_by_side, whole
 from mainstay.identity.links import Kind, LinkMaker
 
 _QUANTITY = "quantity "
@@ -57,11 +58,11 @@ INVOICES = Arrangement(
     gets=get_invoice,
     lists=list_invoices,
     creates=draft_invoice,
-    called=lambda invoice: " ".join(
-        filter(None, (invoice["number"] or "Draft", invoice["title"] or f"for {invoice['customerName']}"))
+    called=lambda invoice: side_by_side(
+        invoice["number"] or "Draft", invoice["title"] or f"for {whole(invoice['customerName'])}"
     ),
-    below=lambda invoice: " · ".join(
-        filter(None, (invoice["customerName"], _KINDS.get(invoice["kind"]), invoice["jobNumber"]))
+    below=lambda invoice: side_by_side(
+        invoice["customerName"], _KINDS.get(invoice["kind"]), invoice["jobNumber"], between=" · "
     ),
     columns=("status", "total", "due", "issuedOn", "dueOn"),
     facts=(

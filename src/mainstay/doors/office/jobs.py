@@ -18,7 +18,7 @@ from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.job_page import JobPage
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.words import place
+from mainstay.doors.pages.words import place, side_by_side
 from mainstay.terms.rights import withheld
 from mainstay.values.words import words_of
 
@@ -34,7 +34,7 @@ JOBS = Arrangement(
     gets=get_job,
     lists=list_jobs,
     creates=create_job,
-    called=lambda job: f"{job['number']} {job['title']}",
+    called=lambda job: side_by_side(job["number"], job["title"]),
     below=lambda job: " · ".join(filter(None, (job["customerName"], place(job["siteAddress"])))),
     columns=("status", "nextAction", "dueOn", "leadPersonName"),
     facts=(

@@ -26,6 +26,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.showing import Here
+from mainstay.doors.pages.words import side_by_side
 from mainstay.terms.refusal import Fault, Invalid
 
 _CAME = "came "
@@ -60,8 +61,8 @@ ORDERS = Arrangement(
     gets=get_purchase_order,
     lists=list_purchase_orders,
     creates=draft_purchase_order,
-    called=lambda order: f"{order['number']} {order['supplierName']}",
-    below=lambda order: " ".join(filter(None, (order["jobNumber"], order["jobTitle"]))),
+    called=lambda order: side_by_side(order["number"], order["supplierName"]),
+    below=lambda order: side_by_side(order["jobNumber"], order["jobTitle"]),
     columns=("status", "total", "neededOn", "deliverTo"),
     facts=("supplierName", "deliverTo", "siteName", "neededOn", "issuedOn", "sentAt", "notes", "closeReason"),
     tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "partReceived": "Part received", "received": "Received"}

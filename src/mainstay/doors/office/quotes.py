@@ -18,6 +18,7 @@ from mainstay.doors.office.proofs import Proofs
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.showing import Here
+from mainstay.doors.pages.words import side_by_side
 from mainstay.identity.links import Kind, LinkMaker
 
 _CHOSEN = "chosen "
@@ -36,9 +37,9 @@ QUOTES = Arrangement(
     gets=get_quote,
     lists=list_quotes,
     creates=draft_quote,
-    called=lambda quote: f"{quote['number']} {quote['title']}",
-    below=lambda quote: " · ".join(
-        filter(None, (quote["customerName"], f"Revision {quote['revision']}" if quote["revision"] > 1 else ""))
+    called=lambda quote: side_by_side(quote["number"], quote["title"]),
+    below=lambda quote: side_by_side(
+        quote["customerName"], f"Revision {quote['revision']}" if quote["revision"] > 1 else "", between=" · "
     ),
     columns=("status", "total", "issuedOn", "validUntil"),
     facts=(

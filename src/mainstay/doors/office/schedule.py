@@ -30,7 +30,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, given, usual
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.words import date_words, days_words, long_day, moment, there, when
+from mainstay.doors.pages.words import date_words, days_words, long_day, moment, side_by_side, there, when
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Refusal
@@ -46,7 +46,7 @@ _PAGE = 100
 
 
 def _below(visit: Mapping[str, Any], here: str) -> str:
-    return " · ".join((when(visit, here), visit["personName"] or "Nobody yet"))
+    return side_by_side(when(visit, here), visit["personName"] or "Nobody yet", between=" · ")
 
 
 def _starts(visit: Mapping[str, Any], here: str) -> str:
@@ -141,7 +141,7 @@ TIME_OFF = Arrangement(
     lists=list_time_off,
     creates=request_time_off,
     create_path="request",
-    called=lambda leave: f"{words_of(leave['kind'])}, {leave['personName']}",
+    called=lambda leave: side_by_side(words_of(leave["kind"]), leave["personName"], between=", "),
     below=_period,
     columns=("status", "startsAt", "endsAt"),
     facts=("personName", "kind", "startsAt", "endsAt", "note", "decisionNote"),

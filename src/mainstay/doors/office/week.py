@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from mainstay.business.hours.operations import delete_hours, log_hours, update_hours
+from mainstay.doors.pages.words import side_by_side
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text, read_minutes
 from mainstay.values.ids import is_id
@@ -117,7 +118,7 @@ def week_of(
     titles: dict[str, str] = {}
     for entry in entries:
         key = entry["jobId"] or NO_JOB
-        titles[key] = f"{entry['jobNumber']} {entry['jobTitle']}" if entry["jobId"] else "No job"
+        titles[key] = side_by_side(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else "No job"
         rows.setdefault(key, [])
         if monday.isoformat() <= entry["on"] <= days[-1].isoformat():
             rows[key].append(entry)

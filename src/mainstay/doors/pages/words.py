@@ -1,6 +1,7 @@
 """How pages say things: moments, names, browsers."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import date
 from http import HTTPStatus
@@ -82,6 +83,19 @@ def when(visit: Mapping[str, Any], here: str) -> str:
     if visit["startsAt"] is None:
         return f"Any time on {date_words(visit['on'])}"
     return f"{date_words(wall_text(visit['startsAt'], visit['timeZone'])[:10])}, {span(visit, here)}"
+
+
+def whole(text: str) -> str:
+    """A text that stays whole beside others: one from right to left is held apart by marks that nobody sees."""
+    return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(sign) in _RIGHT_TO_LEFT for sign in text) else text
+
+
+_RIGHT_TO_LEFT = {"R", "AL"}
+
+
+def side_by_side(*parts: str | None, between: str = " ") -> str:
+    """What there is of these in one text, each of them whole."""
+    return between.join(whole(part) for part in parts if part)
 
 
 def dialled(phone: str) -> str:
@@ -195,6 +209,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "clock": clock,
     "span": span,
     "when": when,
+    "whole": whole,
     "dialled": dialled,
     "hours": hours_text,
     "place": place,
