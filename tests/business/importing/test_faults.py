@@ -52,6 +52,20 @@ def test_whom_a_row_names_and_what_it_says_are_both_told(cast: Cast, kind: str) 
     assert sorted(told) == sorted(wrong)
 
 
+def test_a_fault_names_what_stands_in_the_cell(cast: Cast) -> None:
+    headings = ["Name", "Type", "E-mail", "Country"]
+    [told] = check(cast, "customers", headings, ["Calder", "", "", "Narnia"]).faults
+    assert (told.label, told.problem) == ("Country", "is not a country code such as GB: Narnia")
+    line = ["Ryburn", "", "", "a\nlong " + "x" * 500]
+    [told] = check(cast, "customers", headings, line).faults
+    assert told.problem == "is not a country code such as GB: a long " + "x" * 33 + "…"
+
+    [customer, due] = check(cast, "jobs", ["Customer", "Title", "Due"], ["y" * 500, "Roof", "31/31/31"]).faults
+    unknown = f"is not known here: {'y' * 40}…. Bring it over first, or look how it is written"
+    assert customer.problem == unknown
+    assert due.problem == "is not a date such as 2026-11-15: 31/31/31"
+
+
 def test_what_a_new_one_needs_is_told_with_whom_it_names(cast: Cast) -> None:
     faults = check(cast, "sites", ["Customer", "Site name"], ["Nobody", "Mill"]).faults
     assert [fault.label for fault in faults] == ["Customer", "Address"]

@@ -11,7 +11,7 @@ import orjson
 
 from mainstay.backing.database import Handle
 from mainstay.business.importing import store
-from mainstay.business.importing.lines import reference_of, texts_of, values_of
+from mainstay.business.importing.lines import reference_of, shortly, texts_of, told_with, values_of
 from mainstay.business.importing.model import (
     CODE,
     CUSTOMER,
@@ -110,7 +110,7 @@ class Carrying:
             try:
                 became = self._carry(stage, reference, known, texts)
             except Invalid as invalid:
-                found = [fault for fault in invalid.faults if not _is_about(fault.field, told)]
+                found = [told_with(texts, fault) for fault in invalid.faults if not _is_about(fault.field, told)]
             except Refusal as refusal:
                 yield Fault("", refusal.text)
                 return
@@ -232,9 +232,11 @@ def _by_reference(rows: Handle, table: str, reference: str) -> list[str]:
 
 def _only(name: str, called: str, found: Sequence[str]) -> str:
     if not found:
-        raise Invalid([Fault(name, f"is not known here: {called}. Bring it over first, or look how it is written")])
+        raise Invalid(
+            [Fault(name, f"is not known here: {shortly(called)}. Bring it over first, or look how it is written")]
+        )
     if len(found) > 1:
-        raise Invalid([Fault(name, f"is that of several: {called}. Use references to tell them apart")])
+        raise Invalid([Fault(name, f"is that of several: {shortly(called)}. Use references to tell them apart")])
     return found[0]
 
 

@@ -76,6 +76,23 @@ def reference_of(kind: Kind, texts: Mapping[str, str]) -> str:
     return f"{OWN_REFERENCE}{hashlib.sha256(content.encode()).hexdigest()[:20]}"
 
 
+def told_with(texts: Mapping[str, str], fault: Fault) -> Fault:
+    """A fault that says what a cell should be, with what stands there: whoever mends a file looks for that."""
+    told = shortly(texts.get(fault.field, ""))
+    if not told or not fault.problem.startswith("is not ") or told in fault.problem:
+        return fault
+    return Fault(fault.field, f"{fault.problem}: {told}")
+
+
+def shortly(text: str) -> str:
+    """What stands in a cell on one line, of much its beginning."""
+    line = " ".join(text.split())
+    return line if len(line) <= _TOLD else f"{line[:_TOLD]}…"
+
+
+_TOLD = 40
+
+
 def _value(name: str, text: str, country: str | None) -> object:
     if name in _CHOICES:
         return _chosen(_CHOICES[name], text)
