@@ -7,6 +7,7 @@ from cast import Cast
 from evidence import as_told, history, last_event, mails
 from labour import at as at_noon
 from mainstay.business.invoices.sending import send_reminder
+from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
@@ -58,6 +59,7 @@ def test_the_mail_says_truly_whether_it_is_overdue(cast: Cast) -> None:
 
 
 def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:
+    cast.perform(update_organisation, bank={"account": "12345678"})
     noon = at_noon(cast)
     sent = issued(noon)
     overdue = later(noon, days=20)
@@ -68,6 +70,17 @@ def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:
     soon, patient = later(overdue, days=2), later(overdue, days=4)
     assert reminded(soon, sent)["warnings"][0] == "They were reminded on 2026-12-06 already."
     assert len(reminded(patient, sent)["warnings"]) == 1
+
+
+def test_where_the_invoice_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
+    told = "The organisation had no bank details when the invoice was issued, so it does not say where to pay. Tell"
+    told = f"{told} them that yourself."
+    silent = issued(cast)
+    assert told in reminded(cast, silent)["warnings"]
+    cast.perform(update_organisation, bank={"account": "12345678", "sortCode": "20-00-00"})
+    # What was issued stays as it was, and is what they are reminded with.
+    assert told in reminded(cast, silent)["warnings"]
+    assert told not in reminded(cast, issued(cast))["warnings"]
 
 
 def test_where_nothing_is_to_be_paid_nobody_is_reminded(cast: Cast) -> None:

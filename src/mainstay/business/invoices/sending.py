@@ -17,7 +17,7 @@ from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
-from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued
+from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued, snapshot_of
 from mainstay.business.lines.model import read_lines
 from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation import numbering
@@ -43,6 +43,10 @@ _NO_NUMBER = "\N{EM DASH}"
 _NO_ACCOUNT = (
     "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
     " Documents, first."
+)
+_HAD_NO_ACCOUNT = (
+    "The organisation had no bank details when the invoice was issued, so it does not say where to pay. Tell them that"
+    " yourself."
 )
 # Someone who was reminded so many days ago is given time.
 _PATIENCE = timedelta(days=3)
@@ -198,6 +202,9 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     if invoice.reminded_at and ctx.now - parse_moment(invoice.reminded_at) < _PATIENCE:
         on = local_date(parse_moment(invoice.reminded_at), house.time_zone)
         ctx.warnings.append(f"They were reminded on {on} already.")
+    # What is enclosed stays as it was issued, whatever the organisation has added since.
+    if not tells_account(snapshot_of(invoice)):
+        ctx.warnings.append(_HAD_NO_ACCOUNT)
     after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.at})
     ctx.summary = f"{after.customer_name} is reminded of {after.called}: {after.due_text} is to be paid."
     words = "reminder" if invoice.status == "overdue" else "dueSoon"
