@@ -1,9 +1,11 @@
 """Codes as people know them: each has a name, and no two of a kind share one."""
 
+import re
+
 import pytest
 
 from mainstay.values.money import CURRENCIES
-from mainstay.values.names import country_names, currency_names, zone_names
+from mainstay.values.names import country_names, currency_names, offered_zones, zone_names
 from mainstay.values.places import COUNTRIES
 
 
@@ -28,5 +30,20 @@ def test_a_time_zone_is_known_by_its_place() -> None:
     names = zone_names()
     assert names["Europe/London"] == "London (Europe)"
     assert names["America/Argentina/Buenos_Aires"] == "Buenos Aires (America, Argentina)"
-    assert len({*names.values()}) == len(names)
-    assert not {"UTC", "Etc/GMT+5", "EST"} & names.keys()
+    assert names["America/Noronha"] == "Fernando de Noronha (America)"
+    assert names["America/North_Dakota/New_Salem"] == "New Salem (America, North Dakota)"
+    assert names["UTC"] == "UTC"
+    assert not {"Etc/GMT+5", "EST"} & names.keys()
+
+
+def test_each_place_is_offered_once_by_the_name_it_has_now() -> None:
+    offered = offered_zones()
+    assert len({*offered.values()}) == len(offered)
+    assert {"UTC", "Europe/Kyiv", "Asia/Kolkata", "America/Noronha", "America/Nuuk"} <= offered.keys()
+    assert not {"Europe/Kiev", "Asia/Calcutta", "Brazil/DeNoronha", "US/Pacific", "America/Godthab"} & offered.keys()
+    assert not [name for name in offered.values() if "_" in name or re.search("[a-z][A-Z]", name.removeprefix("Mc"))]
+
+
+def test_whatever_is_not_offered_is_known_by_its_name_all_the_same() -> None:
+    assert zone_names()["Europe/Kiev"] == "Kyiv (Europe)"
+    assert zone_names()["US/Pacific"] == "Pacific (US)"

@@ -53,6 +53,11 @@ MAY_BE_EMPTY = (
 )
 
 
+@pytest.mark.parametrize("zone", ["Europe/Kiev", "Brazil/DeNoronha", "Etc/GMT+5", "UTC"])
+def test_a_time_zone_is_taken_by_every_name_it_has(cast: Cast, zone: str) -> None:
+    assert cast.perform(update_organisation, timeZone=zone)["timeZone"] == zone
+
+
 def test_every_field_can_be_changed(cast: Cast) -> None:
     changed = cast.perform(update_organisation, **EVERY_FIELD)
 

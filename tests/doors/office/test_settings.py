@@ -200,13 +200,23 @@ def test_while_lapsed_the_office_reads_and_says_so(server: RunningServer, cast: 
     assert "The subscription is inactive." not in visiting.get("/").text
 
 
-def test_a_time_zone_that_names_no_place_is_not_changed_by_saving_something_else(
-    server: RunningServer, cast: Cast
+@pytest.mark.parametrize("zone", ["UTC", "EST", "Europe/Kiev"])
+def test_a_time_zone_that_is_offered_under_another_name_or_none_is_not_changed_by_saving_something_else(
+    server: RunningServer, cast: Cast, zone: str
 ) -> None:
-    cast.perform(update_organisation, timeZone="UTC")
+    cast.perform(update_organisation, timeZone=zone)
     form = visit(server, cast).get("/settings/edit").text
-    (zone,) = re.findall(r'<select id="timeZone".*?</select>', form, re.DOTALL)
-    assert re.findall(r'<option value="([^"]*)" selected>', zone) == ["UTC"]
+    (offered,) = re.findall(r'<select id="timeZone".*?</select>', form, re.DOTALL)
+    assert re.findall(r'<option value="([^"]*)" selected>', offered) == [zone]
+
+
+def test_each_time_zone_is_offered_once_and_utc_too(server: RunningServer, cast: Cast) -> None:
+    form = visit(server, cast).get("/settings/edit").text
+    (zones,) = re.findall(r'<select id="timeZone".*?</select>', form, re.DOTALL)
+    names = re.findall(r'<option value="[^"]+"[^>]*>([^<]*)<', zones)
+    assert {"Kyiv (Europe)", "Fernando de Noronha (America)", "UTC"} <= {*names}
+    assert len(names) == len({*names})
+    assert not [name for name in names if "_" in name or "Kiev" in name or "DeNoronha" in name]
 
 
 def test_how_you_work_is_told_whole_and_in_words(server: RunningServer, cast: Cast) -> None:

@@ -16,7 +16,7 @@ from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights, withheld
 from mainstay.values.fields import As, IdOf, Reference, Upload, Usual
-from mainstay.values.names import country_names, currency_names, language_names, zone_names
+from mainstay.values.names import country_names, currency_names, language_names, offered_zones
 from mainstay.values.words import Word, folded, words_of
 
 Choices = Sequence[tuple[str, str]]
@@ -33,7 +33,7 @@ _NOT_ASKED = {"confirmed"}
 _LISTED: dict[str, Callable[[], Choices]] = {
     "country": lambda: _by_name(country_names()),
     "currency": lambda: _by_name(currency_names()),
-    "zone": lambda: _by_name(zone_names()),
+    "zone": lambda: _by_name(offered_zones()),
 }
 
 
