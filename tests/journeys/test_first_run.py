@@ -124,3 +124,38 @@ def test_the_first_organisation_is_made_in_a_browser_on_a_phone(untouched: Setti
         page.get_by_role("button", name="Make the organisation").click()
         expect(page.locator("body.office")).to_be_visible()
         expect(page.get_by_text("Beam & Sons").first).to_be_visible()
+
+
+def test_a_country_brings_what_is_usual_there_and_changes_nothing_that_was_chosen(
+    untouched: Settings, browser: Browser
+) -> None:
+    with start_server(untouched) as server, open_page(browser, server.url) as page:
+        # Of a country with several clocks, those of whoever sits there are meant; browsers call them as they once did.
+        clocks = {"timezoneId": "Europe/Kiev"}
+        page.context.new_cdp_session(page).send("Emulation.setTimezoneOverride", clocks)
+        page.goto("/set-up")
+        country, currency, zone = (page.get_by_label(label) for label in ("Country", "Currency", "Time zone"))
+        for place, money, clock in (
+            ("KW", "KWD", "Asia/Kuwait"),
+            ("UA", "UAH", "Europe/Kyiv"),
+            ("US", "USD", ""),
+            ("PA", "", "America/Panama"),
+        ):
+            country.select_option(place)
+            expect(currency).to_have_value(money)
+            expect(zone).to_have_value(clock)
+        currency.select_option("USD")
+        country.select_option("GB")
+        expect(currency).to_have_value("USD")
+        expect(zone).to_have_value("Europe/London")
+        zone.select_option("UTC")
+        check_page(page)
+        # What is wrong elsewhere leaves all of it as it was chosen.
+        for label, text in (("Name of the organisation", "Beam"), ("Your name", "Olivia"), ("Password", "short")):
+            page.get_by_label(label).fill(text)
+        page.get_by_label("Your e-mail address").fill("olivia@beam.example")
+        page.get_by_role("button", name="Make the organisation").click()
+        expect(page.get_by_text("Password has fewer than 10 characters.")).to_be_visible()
+        country.select_option("DE")
+        expect(currency).to_have_value("USD")
+        expect(zone).to_have_value("UTC")

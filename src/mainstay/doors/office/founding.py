@@ -18,6 +18,7 @@ from mainstay.identity.founding import PATH, Founding
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Door, operator
 from mainstay.terms.refusal import Fault, Invalid, Refusal
+from mainstay.values.usual import usual_in_countries
 
 # Codes that may be tried from one address within a quarter of an hour.
 WINDOW = 900.0
@@ -84,6 +85,7 @@ class FoundingPages:
             journey=False,
             fields={name: fields.get(name, "") for name in ("code", *_FIELDS)},
             choices={one.name: one.choices for one in asked_of(create_organisation, rights)},
+            usual=usual_in_countries(),
             at_hand=self._is_at_hand(request),
         )
 

@@ -1,0 +1,39 @@
+"""What is usual in a country is known for nearly all of them, and is always something that can be chosen."""
+
+import pytest
+
+from mainstay.values.money import CURRENCIES
+from mainstay.values.names import offered_zones
+from mainstay.values.places import COUNTRIES
+from mainstay.values.usual import usual_in_countries
+
+
+@pytest.mark.parametrize(
+    ("country", "currency", "zones"),
+    [
+        ("GB", "GBP", {"Europe/London"}),
+        ("DE", "EUR", {"Europe/Berlin", "Europe/Busingen"}),
+        ("KW", "KWD", {"Asia/Kuwait"}),
+        ("IN", "INR", {"Asia/Kolkata"}),
+        ("ES", "EUR", {"Europe/Madrid", "Atlantic/Canary", "Africa/Ceuta"}),
+        # Two are legal tender there, and nobody lives there.
+        ("PA", "", {"America/Panama"}),
+        ("HM", "AUD", set()),
+    ],
+)
+def test_a_country_has_a_currency_and_time_zones(country: str, currency: str, zones: set[str]) -> None:
+    usual = usual_in_countries()[country]
+    assert (usual.currency, {*usual.zones.values()}) == (currency, zones)
+
+
+def test_a_time_zone_is_found_by_what_it_was_called() -> None:
+    zones = usual_in_countries()["UA"].zones
+    assert (zones["Europe/Kiev"], zones["Europe/Kyiv"]) == ("Europe/Kyiv", "Europe/Kyiv")
+
+
+def test_whatever_is_usual_can_be_chosen() -> None:
+    usual = usual_in_countries()
+    assert usual.keys() == COUNTRIES
+    assert {one.currency for one in usual.values()} <= {"", *CURRENCIES}
+    assert {zone for one in usual.values() for zone in one.zones.values()} <= offered_zones().keys()
+    assert sum(bool(one.currency and one.zones) for one in usual.values()) > len(usual) * 0.9
