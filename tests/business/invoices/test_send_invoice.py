@@ -217,7 +217,7 @@ def test_whether_it_is_an_e_invoice_is_told_and_stops_nothing(cast: Cast) -> Non
 
 def test_where_it_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
     told = "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
-    told = f"{told} Documents, first."
+    told = f"{told} Money, first."
     draft, free = an_invoice(cast), an_invoice(cast, lines=[BOILER | {"unitPrice": "0"}])
     assert told in previewed(cast, draft)["warnings"]
     assert told not in previewed(cast, free)["warnings"]

@@ -1,4 +1,4 @@
-"""Settings, Documents: what stands on quotes and invoices is told, asked for and kept in one place."""
+"""Settings, Money: what stands on quotes and invoices, and the books, is told, asked for and kept in one place."""
 
 import re
 from typing import Any
@@ -40,8 +40,22 @@ def test_all_of_it_is_asked_for_in_one_form_where_one_is_paid_first(server: Runn
     assert asked == [
         *("csrf", "once", "version", "shown", "bank", "eInvoiceAddress", "paymentTermsDays", "invoiceNotes"),
         *("quoteValidDays", "quoteTerms", "language", "pricesIncludeTax", "invoiceNumbers", "creditNoteNumbers"),
-        "quoteNumbers",
+        *("quoteNumbers", "booksClosedUntil", "materialsMarkupPercent"),
     ]
+
+
+def test_the_books_are_closed_where_one_looks_for_money(server: RunningServer, cast: Cast) -> None:
+    visiting = visit(server, cast, Role.ADMIN)
+    assert "Books closed until Not closed Markup on materials 0 %" in shown(visiting)
+    assert re.search(rf'<a href="{PAGE}"[^>]*>Money</a>', visiting.get("/settings").text)
+    visiting.follow(save(visiting, booksClosedUntil="2026-01-31", materialsMarkupPercent="15"))
+    assert "Books closed until 31 Jan 2026 Markup on materials 15 %" in shown(visiting)
+    settings = cast.perform(get_settings)
+    assert (settings["booksClosedUntil"], settings["materialsMarkupPercent"]) == ("2026-01-31", 15)
+    # What is not on this form stays.
+    assert settings["workingHours"] is not None
+    visiting.follow(save(visiting, booksClosedUntil=""))
+    assert cast.perform(get_settings)["booksClosedUntil"] is None
 
 
 def test_what_is_saved_is_kept_and_told(server: RunningServer, cast: Cast) -> None:
@@ -134,6 +148,7 @@ def test_other_pages_of_the_settings_ask_for_nothing_of_it(server: RunningServer
     for path in ("/settings/edit", "/settings/work-rules/edit"):
         names = set(re.findall(r' name="([A-Za-z]+)', main(visiting.get(path).text)))
         assert names & {"bank", "eInvoiceAddress", "invoiceNumbers", "quoteTerms", "language", "mailTexts"} == set()
+        assert names & {"booksClosedUntil", "materialsMarkupPercent"} == set()
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])

@@ -42,7 +42,7 @@ from mainstay.values.money import amount_text
 _NO_NUMBER = "\N{EM DASH}"
 _NO_ACCOUNT = (
     "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
-    " Documents, first."
+    " Money, first."
 )
 _HAD_NO_ACCOUNT = (
     "The organisation had no bank details when the invoice was issued, so it does not say where to pay. Tell them that"

@@ -112,7 +112,7 @@ DEVELOPER = (
 SETTINGS: tuple[Area, ...] = (
     Area("Organisation", "/settings"),
     Area("Work", "/settings/work-rules", operation=get_settings),
-    Area("Documents", "/settings/documents", operation=get_settings),
+    Area("Money", "/settings/documents", operation=get_settings),
     Area("Taxes", "/settings/taxes", operation=list_tax_rates),
     Area("Mail texts", "/settings/mail-texts", operation=get_settings),
     Area("Your account", "/settings/account"),

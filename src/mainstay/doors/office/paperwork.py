@@ -1,4 +1,4 @@
-"""Settings, Documents: all that stands on quotes and invoices, where customers pay, and the way to each part of it."""
+"""Settings, Money: what stands on quotes and invoices, where customers pay, the books, and the way to the rest."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.showing import NOTHING, known
-from mainstay.doors.pages.words import place
+from mainstay.doors.pages.words import date_words, place
 from mainstay.values.bank import in_groups
 
 # What is asked for here: of the organisation itself, and of its settings.
@@ -31,6 +31,7 @@ _PRINTED = (
     "creditNoteNumbers",
     "quoteNumbers",
 )
+_BOOKS = ("booksClosedUntil", "materialsMarkupPercent")
 
 
 def _names(model: type[BaseModel]) -> frozenset[str]:
@@ -38,7 +39,7 @@ def _names(model: type[BaseModel]) -> frozenset[str]:
 
 
 OF_SETTINGS = _names(UpdateSettings)
-OF_DOCUMENTS = frozenset((*_PAID, *_PRINTED))
+OF_MONEY = frozenset((*_PAID, *_PRINTED, *_BOOKS))
 # What each kind of mail says has a page of its own.
 OF_MAILS = frozenset({"mailTexts"})
 
@@ -64,6 +65,11 @@ def _e_invoice_address(record: Record, _zone: str) -> str:
     return f"{address['scheme']}:{address['id']}" if address else NOTHING
 
 
+def _closed(record: Record, _zone: str) -> str:
+    until = record["booksClosedUntil"]
+    return date_words(until) if until else "Not closed"
+
+
 def next_number(numbers: Mapping[str, Any]) -> str:
     """The next number of a series, written out."""
     return Series(numbers["prefix"], numbers["digits"], numbers["next"]).number()
@@ -78,20 +84,27 @@ NUMBERED = {
     f"{kind}Numbers": _coming(f"{kind}Numbers") for kind in ("invoice", "creditNote", "quote", "job", "purchaseOrder")
 }
 
+_LEAD = "What stands on your quotes and invoices, where customers pay, and until when the books are closed."
 PAPERWORK = Arrangement(
-    title="Documents",
-    lead="What stands on your quotes and invoices, and where customers pay.",
+    title="Money",
+    lead=_LEAD,
     path="/settings/documents",
     area="Settings",
     frame="settings.html",
     gets=get_organisation,
-    called=lambda _: "Documents",
-    below=lambda _: "What stands on your quotes and invoices, and where customers pay.",
+    called=lambda _: "Money",
+    below=lambda _: _LEAD,
     columns=(),
     facts=_PAID,
-    words={"bank": _bank, "eInvoiceAddress": _e_invoice_address, **NUMBERED},
-    skips=_names(UpdateOrganisation) - OF_DOCUMENTS,
-    first=(*_PAID, *_PRINTED),
+    words={
+        "bank": _bank,
+        "eInvoiceAddress": _e_invoice_address,
+        "booksClosedUntil": _closed,
+        "materialsMarkupPercent": lambda record, _zone: f"{record['materialsMarkupPercent']} %",
+        **NUMBERED,
+    },
+    skips=_names(UpdateOrganisation) - OF_MONEY,
+    first=(*_PAID, *_PRINTED, *_BOOKS),
     ways="documents_missing.html",
     more="documents.html",
 )
@@ -112,11 +125,11 @@ class Paperwork:
         return await self.desk.perform(guest, get_settings)
 
     async def _shown(self, guest: Guest, record: Record | None) -> dict[str, Any]:
-        """What stands on documents beside the bank, and in how far the rest is there."""
+        """What there is beside the bank, and in how far the rest is there."""
         told = record or {}
         rates = (await self.desk.perform(guest, list_tax_rates, {"limit": 100}))["data"]
         return {
-            "printed": known(PAPERWORK.cells(SettingsOut, _PRINTED, told, guest.here)),
+            "decided": known(PAPERWORK.cells(SettingsOut, (*_PRINTED, *_BOOKS), told, guest.here)),
             # The usual one first.
             "rates": sorted(rates, key=lambda rate: not rate["isDefault"]),
             "address": place(told["address"]),

@@ -14,12 +14,11 @@ from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.paperwork import NUMBERED, OF_DOCUMENTS, OF_MAILS, OF_SETTINGS
+from mainstay.doors.office.paperwork import NUMBERED, OF_MAILS, OF_MONEY, OF_SETTINGS
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import see_other
-from mainstay.doors.pages.words import date_words
 from mainstay.identity import sessions, signing_in
 from mainstay.identity.entering import change_password
 from mainstay.identity.passwords import check_new_password
@@ -52,12 +51,8 @@ ORGANISATION = Arrangement(
         "timeZone",
     ),
     more="logo.html",
-    skips=OF_SETTINGS | OF_DOCUMENTS,
+    skips=OF_SETTINGS | OF_MONEY,
 )
-
-
-def _closed(until: str | None) -> str:
-    return date_words(until) if until else "Not closed"
 
 
 RULES = Arrangement(
@@ -76,19 +71,15 @@ RULES = Arrangement(
         "membersSeeTeamSchedule",
         "subcontractorsLogHours",
         "hoursRoundingMinutes",
-        "booksClosedUntil",
         "jobNumbers",
         "purchaseOrderNumbers",
-        "materialsMarkupPercent",
         "subscription",
     ),
     words={
         **NUMBERED,
-        "booksClosedUntil": lambda settings, _zone: _closed(settings["booksClosedUntil"]),
-        "materialsMarkupPercent": lambda settings, _zone: f"{settings['materialsMarkupPercent']} %",
         "subscription": lambda settings, _zone: words_of(settings["subscription"]["status"]),
     },
-    skips=OF_DOCUMENTS | OF_MAILS,
+    skips=OF_MONEY | OF_MAILS,
 )
 
 
