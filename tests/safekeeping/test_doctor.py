@@ -167,7 +167,7 @@ def test_the_mail_server_is_greeted_and_gets_no_mail(place: Settings) -> None:
     with open_mailroom("a password") as room:
         address = f"smtp://office:a%20password@127.0.0.1:{room.port}"
         assert only(replace(place, smtp=address), "mail").mend is None
-        wrong = only(replace(place, smtp=address.replace("20", "21")), "mail")
+        wrong = only(replace(place, smtp=address.replace("%20", "%21")), "mail")
     assert "does not let us in: (535, " in wrong.found
     assert str(wrong.mend).startswith("Set MAINSTAY_SMTP")
     assert "Connection refused" in only(replace(place, smtp=address), "mail").found
