@@ -11,6 +11,7 @@ import pytest
 from pydantic.alias_generators import to_pascal
 
 import mainstay
+from house.every import OPERATION
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.event import Event
 from mainstay.kernel.listing import Listing
@@ -33,7 +34,6 @@ VERBS = {
 # By their names, these two would be something else: one finds records of any kind, the other tells a list.
 ABOUT_EVERYTHING = "search"
 LISTS_ACTS = "get_history"
-OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 EVENT = pytest.mark.parametrize("event", CATALOGUE.events, ids=lambda event: event.name)
 
 

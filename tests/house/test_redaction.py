@@ -3,8 +3,9 @@
 import orjson
 import pytest
 
+from house.every import OPERATION
 from house.examples import Exhibit, Trial
-from house.test_rights import OPERATION, outcome
+from house.test_rights import outcome
 from mainstay.business.jobs.model import JobOut
 from mainstay.business.people.model import PersonOut
 from mainstay.catalogue import CATALOGUE
@@ -86,8 +87,8 @@ def costly(trial: Trial) -> Exhibit:
     return trial.foreign
 
 
-@OPERATION
 @ROLE
+@OPERATION
 def test_no_answer_shows_what_the_one_who_asks_may_not_see(
     trial: Trial, costly: Exhibit, operation: Operation, role: Role
 ) -> None:

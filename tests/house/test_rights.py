@@ -6,6 +6,7 @@ from itertools import product
 import orjson
 import pytest
 
+from house.every import OPERATION, of_each
 from house.examples import Exhibit, Trial
 from mainstay.catalogue import CATALOGUE
 from mainstay.identity.authenticate import actor_of_link
@@ -233,7 +234,6 @@ OPEN_WHEN_LAPSED = {
 # Let in like the others, and refused then for a reason of their own: this organisation exists, this is no link.
 REFUSED_LATER = {"create_organisation", "accept_invitation", "reset_password"}
 
-OPERATION = pytest.mark.parametrize("operation", CATALOGUE.operations, ids=lambda operation: operation.name)
 ROLE = pytest.mark.parametrize("role", list(Role))
 
 
@@ -270,16 +270,16 @@ def test_the_tables_name_operations_that_exist() -> None:
     assert READS | OPEN_WHEN_LAPSED | REFUSED_LATER <= OWNER | BY_LINK
 
 
-@OPERATION
 @ROLE
+@OPERATION
 def test_a_person_can_do_what_the_table_says(trial: Trial, operation: Operation, role: Role) -> None:
     for (exhibit, lapsed), access in product(exhibits(trial), Access):
         found = outcome(trial, operation, exhibit.cast.actor(role, access), exhibit.input(operation, role))
         assert found == expected(operation.name, role, access, lapsed=lapsed), access
 
 
-@OPERATION
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN])
+@OPERATION
 def test_a_key_can_do_what_its_maker_can(trial: Trial, operation: Operation, role: Role) -> None:
     for (exhibit, lapsed), access in product(exhibits(trial), Access):
         found = outcome(trial, operation, exhibit.through_key(role, access), exhibit.input(operation, role))
@@ -293,8 +293,8 @@ def by_link(exhibit: Exhibit, operation: str) -> Actor:
         return actor_of_link(rows, sent)
 
 
-@OPERATION
 @pytest.mark.parametrize("kind", ["quote", "invoice"])
+@OPERATION
 def test_a_customer_can_do_what_their_link_is_for_and_nothing_else(
     trial: Trial, operation: Operation, kind: str
 ) -> None:
@@ -331,10 +331,8 @@ def names_record(operation: Operation) -> bool:
     return any(field.is_required() for field in named) if operation.lists else bool(named)
 
 
-@pytest.mark.parametrize(
-    "operation", [*filter(names_record, CATALOGUE.operations)], ids=lambda operation: operation.name
-)
 @ROLE
+@of_each([*filter(names_record, CATALOGUE.operations)])
 def test_a_foreign_record_is_as_unknown_as_one_that_never_was(trial: Trial, operation: Operation, role: Role) -> None:
     theirs = trial.foreign.input(operation, role)
     for exhibit, lapsed in exhibits(trial):
@@ -348,7 +346,7 @@ def test_a_foreign_record_is_as_unknown_as_one_that_never_was(trial: Trial, oper
 ANSWERING = [operation for operation in CATALOGUE.operations if operation.name not in REFUSED_LATER]
 
 
-@pytest.mark.parametrize("operation", ANSWERING, ids=lambda operation: operation.name)
+@of_each(ANSWERING)
 def test_no_answer_names_anything_of_another_organisation(trial: Trial, operation: Operation) -> None:
     cast, foreign = trial.open.cast, trial.foreign
     given = orjson.dumps(trial.open.input(operation))
