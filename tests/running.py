@@ -96,11 +96,16 @@ class ServerProcess(RunningServer):
 
 
 @contextmanager
-def start_server(settings: Settings, *, files: int | None = None, **environment: str) -> Iterator[ServerProcess]:
-    """Serve these settings on a free port until the block ends, perhaps with so many open files at most."""
+def start_server(
+    settings: Settings, *, files: int | None = None, bounds: Mapping[str, float] | None = None, **environment: str
+) -> Iterator[ServerProcess]:
+    """Serve these settings on a free port until the block ends.
+
+    Perhaps with so many open files at most, and with other bounds than the product's: what happens at one is the same.
+    """
     port = free_port()
     settings = replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
-    command = [*_with_files(files), sys.executable, "-m", "mainstay", "serve"]
+    command = [*_with_files(files), sys.executable, *_mainstay(bounds or {}), "serve"]
     with start_command(settings, command, {**os.environ, **environment_of(settings), **environment}) as running:
         yield running
 
@@ -144,6 +149,14 @@ def free_port() -> int:
 
 def _with_files(most: int | None) -> list[str]:
     return ["sh", "-c", f'ulimit -n {most} && exec "$@"', "sh"] if most else []
+
+
+def _mainstay(bounds: Mapping[str, float]) -> list[str]:
+    """How Python runs the product, perhaps with some constants of its modules at other values."""
+    if not bounds:
+        return ["-m", "mainstay"]
+    changed = [f"import {name.rpartition('.')[0]}; {name} = {value}" for name, value in bounds.items()]
+    return ["-c", "\n".join([*changed, "from mainstay.__main__ import main; main()"])]
 
 
 def _wait_until_ready(running: ServerProcess) -> None:

@@ -196,7 +196,9 @@ def test_parts_that_die_again_and_again_are_replaced_each_time_and_the_log_tells
 
 
 def test_when_its_parts_die_whatever_is_done_the_server_ends_with_a_reason(embedded: Settings) -> None:
-    with start_server(replace(embedded, workers=1)) as server:
+    # How the pauses grow is tried where they are; here they would be waited for.
+    brief = {"mainstay.backing.processes._LONGEST_PAUSE": 0.2}
+    with start_server(replace(embedded, workers=1), bounds=brief) as server:
         # No process can start any more.
         DataFolder(embedded.data).limits.unlink()
         os.kill(min(server_processes_of(server)), signal.SIGKILL)
