@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -74,6 +74,28 @@ def open_chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
         yield browser
         browser.close()
+
+
+class Chromiums:
+    """One Chromium for all tests in a row that need it.
+
+    It is closed before any other: while it is open, nothing else in this thread can run an event loop.
+    """
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._browser: Browser | None = None
+
+    def one(self) -> Browser:
+        """The one that is open."""
+        if self._browser is None:
+            self._browser = self._open.enter_context(open_chromium())
+        return self._browser
+
+    def close(self) -> None:
+        """Close it, if one is open."""
+        self._browser = None
+        self._open.close()
 
 
 @contextmanager
