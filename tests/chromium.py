@@ -246,6 +246,8 @@ _RUN_AXE = """async (told) => {
         isWritten(element)
         && !known.has(writing(element))
         && contrast.judges(element, ...rest)
+        // axe passes whatever nobody sees, but not before it has laid out all of the page.
+        && axe.commons.dom.isVisible(element, false)
         && !known.has(placed(element));
     // Rules for what is not on the page would look at all of it.
     const idle = axe._audit.rules.filter(({selector}) => !document.querySelector(selector));
@@ -264,7 +266,6 @@ _RUN_AXE = """async (told) => {
         width,
         results.flatMap(({help, violations}) => violations.map(({node}) => `${help}: ${node.source}`)),
         [
-            // Something hidden passes without a ratio.
             ...passes.filter(({any: [{data}]}) => data?.contrastRatio).map(({node}) => writing(node.element)),
             ...incomplete.map(({node}) => placed(node.element)),
         ],
