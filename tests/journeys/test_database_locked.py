@@ -35,8 +35,8 @@ def test_however_many_wait_each_is_told_within_one_deadline(tmp_path: Path) -> N
 
 
 def add_someone(server: ServerProcess, key: str, email: str) -> httpx2.Response:
-    """Add someone, or give up after six deadlines."""
-    with httpx2.Client(timeout=6 * DEADLINE_SECONDS, verify=tls()) as client:
+    """Add someone, or give up after three deadlines."""
+    with httpx2.Client(timeout=3 * DEADLINE_SECONDS, verify=tls()) as client:
         return client.post(
             server.url + PEOPLE, json=NEWCOMER | {"email": email}, headers={"Authorization": f"Bearer {key}"}
         )
