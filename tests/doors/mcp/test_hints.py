@@ -165,22 +165,18 @@ def test_a_tool_does_what_its_hints_say_and_no_more(alone: Cast, operation: Oper
         assert {table: [row for row in rows if row not in after[table]] for table, rows in before.items()} == {
             table: [] for table in before
         }
+    if not told["openWorldHint"]:
+        assert mails(before, after) == set()
     if told["idempotentHint"]:
         perform(alone, operation, given)
         assert kept(alone) == after
 
 
-@TOOL
-def test_a_tool_that_says_nothing_of_the_world_outside_leads_to_no_mail(alone: Cast, operation: Operation) -> None:
-    given = arguments(alone, operation)
-    before = {*kept(alone)["event"]}
-
-    perform(alone, operation, given)
-
-    happened = [str(row[3]) for row in kept(alone)["event"] if row not in before]
-    mailing = {one for kind in happened for one in CATALOGUE.reactions_to(kind) if one.name.startswith("mail_")}
-    letters = {str(row[2]) for row in kept(alone)["outbox"]} & {"mail", "tell_of_schedule"}
-    assert hints(operation)["openWorldHint"] or not mailing | letters
+def mails(before: dict[str, list[Row]], after: dict[str, list[Row]]) -> set[str]:
+    """What mails someone, now or later, of all that happened."""
+    happened = [str(row[3]) for row in after["event"] if row not in before["event"]]
+    mailing = {one.name for kind in happened for one in CATALOGUE.reactions_to(kind) if one.name.startswith("mail_")}
+    return mailing | {str(row[2]) for row in after["outbox"]} & {"mail", "tell_of_schedule"}
 
 
 def test_what_changes_or_ends_something_is_destructive_and_what_only_adds_is_not() -> None:
