@@ -1,6 +1,7 @@
 """People are found by what is known of them: written with the record, and never another organisation's."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -143,8 +144,10 @@ def test_looking_for_a_text_begins_with_the_words_and_not_with_everyone(
         steps = plan(cast.stage.database, statement)
         assert read_whole(steps) == [], steps
         assert [step for step in steps if "search_word" in step], steps
-        # No index of people is walked past all the others; how PostgreSQL finds many, tests of records tell.
-        assert not [step for step in steps if "person_by" in step], steps
+        # No index of people is walked past all the others; PostgreSQL takes any in which it looks up one by their id,
+        # where they are few. How it finds many, tests of records tell.
+        walked = [step for step, by in pairwise([*steps, ""]) if "person_by" in step and "(id = " not in by]
+        assert walked == [], steps
     if database.engine == "sqlite":
         steps = plan(cast.stage.database, database.statements[-1])
         assert [step for step in steps if "person" in step and "id=?)" in step], steps
