@@ -2,7 +2,8 @@
 
 The job and who sees it, its number, the words it is found by, the event, the work that is left for later where a
 webhook is to be told of it, and the act in the trail. The rules of what words a text has and how the trail is chained
-are Mainstay's own.
+are Mainstay's own. Each word is written at once where records are looked up by it; Mainstay writes those of many
+together.
 """
 
 import hashlib

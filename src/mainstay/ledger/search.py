@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
-from mainstay.ledger.words import NAMES, bound, hidden, whole, within
+from mainstay.ledger.words import NAMES, OF_KIND, bound, hidden, whole, within
 from mainstay.values.search import Sought, end_of
 
 # A prefix stands for fewer words than this, where the newest records with each of them are enough.
@@ -19,9 +19,8 @@ _MOST_WORDS = 12
 # where several words must meet in one record, and sooner where people walk along their own.
 _SCANNED, _SCANNED_OF_SEVERAL, _SCANNED_FOR_OWN = 2_000, 5_000, 400
 
-_WORDS = "FROM search_word WHERE organisation_id = :organisation"
-_OF_KIND = f"{_WORDS} AND kind = :of_kind"
-_FRESH = "FROM search_fresh WHERE organisation_id = :organisation AND kind = :of_kind"
+_OF_KIND = f"FROM search_word {OF_KIND}"
+_FRESH = f"FROM search_fresh {OF_KIND}"
 # One step along the index for each word that there is, however many records have it.
 _BEGINNING = f"""
 WITH RECURSIVE found (word, step) AS (
@@ -177,9 +176,9 @@ def _has_each(
 
 
 def _has(identity: str, table: str, named: Mapping[str, Value], text: str = "words") -> str:
-    record = f"FROM {table} WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = {identity}"
+    record = f"FROM {table} {OF_KIND} AND record_id = {identity} AND {_with_any_of(named, text)}"
     # With an offset it is asked of each record: without, an engine may read all that have the word, to join them.
-    return f"EXISTS (SELECT 1 {record} AND {_with_any_of(named, text)} LIMIT 1 OFFSET 0)"
+    return f"EXISTS (SELECT 1 {record} LIMIT 1 OFFSET 0)"
 
 
 def _ends(named: Mapping[str, Value]) -> dict[str, Value]:

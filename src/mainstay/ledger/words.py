@@ -21,15 +21,15 @@ MOST_FRESH = 64
 
 _INTO_RECORDS = "INSERT INTO search_record (organisation_id, kind, record_id, words, open_words)"
 _INTO_WORDS = f"{INSERT_OR_FAIL} search_word (organisation_id, kind, word, record_id)"
-_OF_KIND = "WHERE organisation_id = :organisation AND kind = :of_kind"
-_OF_RECORD = f"{_OF_KIND} AND record_id = :record"
-_MANY_ARE_FRESH = f"SELECT 1 FROM search_fresh {_OF_KIND} LIMIT 1 OFFSET :last"
+OF_KIND = "WHERE organisation_id = :organisation AND kind = :of_kind"
+_OF_RECORD = f"{OF_KIND} AND record_id = :record"
+_MANY_ARE_FRESH = f"SELECT 1 FROM search_fresh {OF_KIND} LIMIT 1 OFFSET :last"
 _IN_ORDER = "ORDER BY word, record_id ON CONFLICT DO NOTHING"
 _SETTLING = (
-    f"{_INTO_RECORDS} SELECT organisation_id, kind, record_id, words, NULL FROM search_fresh {_OF_KIND}",
+    f"{_INTO_RECORDS} SELECT organisation_id, kind, record_id, words, NULL FROM search_fresh {OF_KIND}",
     # In the order in which they are kept: one is found beside the other.
-    f"{_INTO_WORDS} SELECT organisation_id, kind, word, record_id FROM search_fresh_word {_OF_KIND} {_IN_ORDER}",
-    f"DELETE FROM search_fresh {_OF_KIND}",
+    f"{_INTO_WORDS} SELECT organisation_id, kind, word, record_id FROM search_fresh_word {OF_KIND} {_IN_ORDER}",
+    f"DELETE FROM search_fresh {OF_KIND}",
 )
 
 # More names of parameters than a record has words; they have letters only.
@@ -83,12 +83,15 @@ def is_fresh(rows: Handle, kind: str, record: str) -> bool:
     return rows.one(f"SELECT 1 FROM search_fresh {_OF_RECORD}", of_kind=kind, record=record) is not None
 
 
-def count_looked_up(rows: Handle, kind: str, record: str | None = None, among: Collection[str] = ()) -> int:
-    """How many words records of a kind are looked up by; or how many of these a record is."""
-    if record is None:
-        row = rows.one(f"SELECT count(*) FROM search_word {_OF_KIND}", of_kind=kind)
-    else:
-        row = rows.one(_counting(len(among)), of_kind=kind, record=record, **bound(among)) if among else None
+def is_looked_up(rows: Handle, kind: str, record: str, by: Collection[str]) -> bool:
+    """Whether a record is looked up by each of these words."""
+    row = rows.one(_counting(len(by)), of_kind=kind, record=record, **bound(by)) if by else (0,)
+    return row is not None and row[0] == len(by)
+
+
+def count_looked_up(rows: Handle, kind: str) -> int:
+    """By how many words all records of a kind are looked up."""
+    row = rows.one(f"SELECT count(*) FROM search_word {OF_KIND}", of_kind=kind)
     return int(row[0] or 0) if row else 0
 
 

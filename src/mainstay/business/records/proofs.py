@@ -89,8 +89,8 @@ def _unfound(books: Books, listing: Listing[Any]) -> Iterator[Flaw]:
         each = {kind: said.every, words.hidden(kind): said.hidden}
         settled = not words.is_fresh(books.rows, kind, record.id)
         looked_up.update({of_kind: len(some) for of_kind, some in each.items() if settled})
-        missing = settled and any(
-            words.count_looked_up(books.rows, of_kind, record.id, some) != len(some) for of_kind, some in each.items()
+        missing = settled and not all(
+            words.is_looked_up(books.rows, of_kind, record.id, some) for of_kind, some in each.items()
         )
         if missing or words.kept(books.rows, kind, record.id) != said:
             yield Flaw(f"{listing.what} {record.id}", "is not found by the words that it says")
