@@ -16,6 +16,7 @@ from mainstay.values.usual import usual_in_countries
         ("KW", "KWD", {"Asia/Kuwait"}),
         ("IN", "INR", {"Asia/Kolkata"}),
         ("ES", "EUR", {"Europe/Madrid", "Atlantic/Canary", "Africa/Ceuta"}),
+        ("BG", "EUR", {"Europe/Sofia"}),
         # Two are legal tender there, and nobody lives there.
         ("PA", "", {"America/Panama"}),
         ("HM", "AUD", set()),

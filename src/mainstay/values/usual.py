@@ -9,6 +9,10 @@ from mainstay.values.names import offered_zones
 from mainstay.values.places import COUNTRIES
 
 
+# What countries pay with since lately, of which Babel does not know yet.
+_SINCE_LATELY = {"BG": "EUR"}
+
+
 class Usual(NamedTuple):
     """What whoever is in a country most likely wants."""
 
@@ -26,6 +30,8 @@ def usual_in_countries() -> dict[str, Usual]:
 
 
 def _currency(country: str) -> str:
+    if country in _SINCE_LATELY:
+        return _SINCE_LATELY[country]
     found = [code for code in late("babel.numbers").get_territory_currencies(country) if code in CURRENCIES]
     return str(found[0]) if len(found) == 1 else ""
 
