@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mainstay.identity.connection_news import news_for_owners
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.identity.secrets import CODE, new_secret, secret_hash
 from mainstay.kernel.context import Context
@@ -75,6 +76,12 @@ class ListConnections(ListInput):
 
 class GetConnection(Input):
     """Which connection."""
+
+    connection_id: str = Field(description="The connection's id.")
+
+
+class BeginConnection(Input):
+    """Which connection an app begins to use."""
 
     connection_id: str = Field(description="The connection's id.")
 
@@ -169,6 +176,30 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     return ApprovedOut(object=ApprovedOut.noun, id=identity, code=code)
 
 
+@operation(
+    right=Right.CONNECTIONS_MANAGE,
+    effect=Effect.CHANGE,
+    offered=frozenset({Door.HOUSE}),
+    open_when_lapsed=True,
+    on=CONNECTIONS,
+)
+def begin_connection(ctx: Context, _given: BeginConnection, connection: Connection) -> Connection:
+    """List a connected app from now on, and tell the owners of it.
+
+    It has exchanged its code for its first tokens.
+    """
+    ctx.rows.run(
+        "UPDATE connection SET started_at = :at"
+        " WHERE organisation_id = :organisation AND id = :id AND started_at IS NULL",
+        id=connection.id,
+        at=ctx.at,
+    )
+    ctx.pen.touch(connection.id)
+    for letter in news_for_owners(ctx.rows, connection.id, ctx.base_url):
+        ctx.post(letter)
+    return connection
+
+
 @operation(right=Right.CONNECTIONS_READ, effect=Effect.READ, offered=FOR_PEOPLE)
 def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut]:
     """List the connected apps, newest first.
@@ -222,7 +253,7 @@ def end_connection(ctx: Context, _given: EndConnection, connection: Connection) 
     return _ended(ctx, connection)
 
 
-OPERATIONS = (approve_connection, list_connections, get_connection, revoke_connection, end_connection)
+OPERATIONS = (approve_connection, begin_connection, list_connections, get_connection, revoke_connection, end_connection)
 
 
 def _ended(ctx: Context, connection: Connection) -> Connection:

@@ -16,16 +16,13 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle
 from mainstay.identity.clients import Client
-from mainstay.identity.connections import LIVES, end_connection
-from mainstay.identity.mails import mail
+from mainstay.identity.connections import LIVES, begin_connection, end_connection
 from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
 from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
-from mainstay.ledger import outbox
-from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import house
 from mainstay.terms.refusal import Blocked, Refusal
-from mainstay.terms.rights import Right, holders
 from mainstay.values.moments import moment_text
 
 ACCESS_LIFETIME = timedelta(hours=1)
@@ -57,6 +54,11 @@ class _Grant:
     connection: str
     table: str
     hash: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing was exchanged for the connection before."""
+        return self.table == "oauth_code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class TokenOffice:
         now = self.stage.clock()
         at = moment_text(now)
         tokens = None
-        with self.stage.database.changing(grant.organisation) as rows:
+        with self.stage.together(grant.organisation) as stage, stage.database.changing(grant.organisation) as rows:
             used = rows.one(
                 f"UPDATE {grant.table} SET used_at = :at WHERE hash = :hash AND used_at IS NULL RETURNING expires_at",
                 hash=grant.hash,
@@ -117,7 +119,8 @@ class TokenOffice:
             )
             if used and str(used[0]) > at and _lives(rows, grant.connection):
                 tokens = _issue(rows, client, grant.connection, now)
-                self._begin(rows, grant.connection, at)
+                if grant.is_first:
+                    self._do(stage, begin_connection, grant, request)
         if used is None:
             # One of the two who had it is a thief.
             self._end(grant, "A code or refresh token of it was used a second time.", request)
@@ -128,21 +131,12 @@ class TokenOffice:
 
     def _end(self, grant: _Grant, reason: str, request: str) -> None:
         """End a connection as everything ends, with a line in the trail; one that has ended stays so."""
-        given = orjson.dumps({"connectionId": grant.connection, "reason": reason})
         with suppress(Blocked):
-            self.stage.perform(end_connection, house(grant.organisation), given, Envelope(request))
+            self._do(self.stage, end_connection, grant, request, reason=reason)
 
-    def _begin(self, rows: Handle, connection: str, at: str) -> None:
-        """From its first exchange on a connection is listed, and the owners are told of it."""
-        begun = rows.run(
-            "UPDATE connection SET started_at = :at"
-            " WHERE organisation_id = :organisation AND id = :id AND started_at IS NULL",
-            id=connection,
-            at=at,
-        )
-        if begun:
-            for letter in _news(rows, connection, self.stage.base_url):
-                outbox.put(rows, letter, at)
+    def _do(self, stage: Stage, operation: Operation, grant: _Grant, request: str, **more: str) -> None:
+        given = orjson.dumps({"connectionId": grant.connection} | more)
+        stage.perform(operation, house(grant.organisation), given, Envelope(request))
 
 
 def forget_expired(rows: Handle, now: datetime) -> None:
@@ -186,44 +180,3 @@ def _issue(rows: Handle, client: Client, connection: str, now: datetime) -> Toke
             expires=moment_text(now + lifetime),
         )
     return tokens
-
-
-_NEWS = """\
-Hello {owner},
-
-{person} has connected the app "{app}" to {organisation}, with {access} access. It can now act as {person}.
-
-If this was not meant to happen, end it at {base_url}/settings/developer/mcp
-"""
-
-
-def _news(rows: Handle, connection: str, base_url: str) -> list[Letter]:
-    facts = rows.one(
-        "SELECT c.client_name, c.access, p.name, o.name FROM connection c"
-        " JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id"
-        " JOIN organisation o ON o.id = c.organisation_id WHERE c.organisation_id = :organisation AND c.id = :id",
-        id=connection,
-    )
-    owners = rows.all(
-        "SELECT name, email FROM person WHERE organisation_id = :organisation AND status = 'active'"
-        f" AND role IN {holders(Right.OWNERS_NAME)}"
-    )
-    if facts is None:
-        return []
-    app, access, person, organisation = facts
-    access_words = "read and write" if access == "write" else "read only"
-    return [
-        mail(
-            str(email),
-            f"A new app is connected to {organisation}",
-            _NEWS.format(
-                owner=owner,
-                person=person,
-                app=app,
-                organisation=organisation,
-                access=access_words,
-                base_url=base_url,
-            ),
-        )
-        for owner, email in owners
-    ]

@@ -8,7 +8,6 @@ from mainstay.values.money import CURRENCIES
 from mainstay.values.names import offered_zones
 from mainstay.values.places import COUNTRIES
 
-
 # What countries pay with since lately, of which Babel does not know yet.
 _SINCE_LATELY = {"BG": "EUR"}
 

@@ -106,6 +106,19 @@ def test_who_becomes_a_subcontractor_or_leaves_loses_the_connection_for_good(ser
     assert status(server, refresh["access_token"]) == 401
 
 
+def test_the_first_exchange_of_a_connection_stands_in_the_trail_and_later_ones_do_not(
+    server: RunningServer, cast: Cast
+) -> None:
+    app = register(server)
+    tokens = app.connect(signed_in(server, cast), cast.organisation)
+    [connection] = (str(one["id"]) for one in cast.perform(list_connections)["data"])
+    assert history(cast, connection) == ["approve_connection", "begin_connection"]
+    [begun] = [act for act in trail(cast) if act["operation"] == "begin_connection"]
+    assert begun["actor"] == {"kind": "house", "person": None, "via": {"door": "house", "client": None}}
+    assert app.refresh(tokens["refresh_token"]).status_code == 200
+    assert history(cast, connection) == ["approve_connection", "begin_connection"]
+
+
 def ended(cast: Cast) -> list[dict[str, object]]:
     return [act for act in trail(cast) if act["operation"] == "end_connection"]
 
