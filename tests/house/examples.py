@@ -259,7 +259,7 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "list_connections": lambda *_: {},
     "get_connection": _own_connection,
     "revoke_connection": _own_connection,
-    "begin_connection": _own_connection,
+    "start_connection": _own_connection,
     "end_connection": lambda exhibit, role: _own_connection(exhibit, role) | {"reason": "It was given back."},
     "sign_in": lambda *_: {"browser": "Firefox", "carried": [], "ticket": ""},
     "change_password": lambda *_: {"password": PASSWORD, "session": "ses_1"},

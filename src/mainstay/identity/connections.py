@@ -80,7 +80,7 @@ class GetConnection(Input):
     connection_id: str = Field(description="The connection's id.")
 
 
-class BeginConnection(Input):
+class StartConnection(Input):
     """Which connection an app begins to use."""
 
     connection_id: str = Field(description="The connection's id.")
@@ -183,7 +183,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     open_when_lapsed=True,
     on=CONNECTIONS,
 )
-def begin_connection(ctx: Context, _given: BeginConnection, connection: Connection) -> Connection:
+def start_connection(ctx: Context, _given: StartConnection, connection: Connection) -> Connection:
     """List a connected app from now on, and tell the owners of it.
 
     It has exchanged its code for its first tokens.
@@ -253,7 +253,7 @@ def end_connection(ctx: Context, _given: EndConnection, connection: Connection) 
     return _ended(ctx, connection)
 
 
-OPERATIONS = (approve_connection, begin_connection, list_connections, get_connection, revoke_connection, end_connection)
+OPERATIONS = (approve_connection, start_connection, list_connections, get_connection, revoke_connection, end_connection)
 
 
 def _ended(ctx: Context, connection: Connection) -> Connection:

@@ -16,7 +16,7 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle
 from mainstay.identity.clients import Client
-from mainstay.identity.connections import LIVES, begin_connection, end_connection
+from mainstay.identity.connections import LIVES, end_connection, start_connection
 from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
@@ -120,7 +120,7 @@ class TokenOffice:
             if used and str(used[0]) > at and _lives(rows, grant.connection):
                 tokens = _issue(rows, client, grant.connection, now)
                 if grant.is_first:
-                    self._do(stage, begin_connection, grant, request)
+                    self._do(stage, start_connection, grant, request)
         if used is None:
             # One of the two who had it is a thief.
             self._end(grant, "A code or refresh token of it was used a second time.", request)

@@ -112,11 +112,11 @@ def test_the_first_exchange_of_a_connection_stands_in_the_trail_and_later_ones_d
     app = register(server)
     tokens = app.connect(signed_in(server, cast), cast.organisation)
     [connection] = (str(one["id"]) for one in cast.perform(list_connections)["data"])
-    assert history(cast, connection) == ["approve_connection", "begin_connection"]
-    [begun] = [act for act in trail(cast) if act["operation"] == "begin_connection"]
+    assert history(cast, connection) == ["approve_connection", "start_connection"]
+    [begun] = [act for act in trail(cast) if act["operation"] == "start_connection"]
     assert begun["actor"] == {"kind": "house", "person": None, "via": {"door": "house", "client": None}}
     assert app.refresh(tokens["refresh_token"]).status_code == 200
-    assert history(cast, connection) == ["approve_connection", "begin_connection"]
+    assert history(cast, connection) == ["approve_connection", "start_connection"]
 
 
 def ended(cast: Cast) -> list[dict[str, object]]:

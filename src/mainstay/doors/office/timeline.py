@@ -119,7 +119,7 @@ IN_THE_PAST = {
     "create_key": "Key made",
     "revoke_key": "Key revoked",
     "approve_connection": "App connected",
-    "begin_connection": "App came in for the first time",
+    "start_connection": "App came in for the first time",
     "revoke_connection": "App's access revoked",
     "end_connection": "App's access ended",
     "sign_in": "Signed in",
