@@ -52,7 +52,10 @@ class _Server(MPServer):
     Its own loop ends everything at the second death within some seconds, and says so only in a log of its own.
     """
 
-    gave_up = False
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.gave_up = False
+        self.stopping = threading.Event()
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
         deaths: defaultdict[int, Deaths] = defaultdict(Deaths)
@@ -62,6 +65,7 @@ class _Server(MPServer):
             self.main_loop_interrupt.clear()
             if self.interrupt_signal:
                 log("stopping")
+                self.stopping.set()
                 break
             if self.reload_signal:
                 reload: Callable[[Any, Any], None] = self._reload
@@ -116,7 +120,7 @@ def serve(settings: Settings) -> None:
         workers_kill_timeout=GRACE_SECONDS,
     )
     end_children_when_asked()
-    worker = _KeptWorker(settings)
+    worker = _KeptWorker(settings, server.stopping)
     server.on_startup(worker.start)
     server.on_shutdown(worker.stop)
     # What stands now stays: left alone, its memory is shared with the server processes.
@@ -193,9 +197,9 @@ class _KeptWorker:
     them may wait for ever for what another thread held: it is started anew.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, stopping: threading.Event) -> None:
         self._settings = settings
-        self._stopping = threading.Event()
+        self._stopping = stopping
         self._process: _Forked | subprocess.Popen[bytes] | None = None
         self._keeper: threading.Thread | None = None
 
@@ -218,11 +222,10 @@ class _KeptWorker:
     def _keep(self, process: "_Forked | subprocess.Popen[bytes]") -> None:
         while True:
             code = process.wait()
-            if self._stopping.is_set():
-                return
-            log("worker ended", level="error", code=code)
+            # One that was asked to end at the same time as this process may be quicker: it is no failure.
             if self._stopping.wait(1.0):
                 return
+            log("worker ended", level="error", code=code)
             process = self._begin_anew()
 
     def _begin_anew(self) -> subprocess.Popen[bytes]:

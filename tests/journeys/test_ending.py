@@ -260,6 +260,21 @@ def test_it_tells_of_a_worker_that_died_and_of_mails_that_nobody_gets(embedded: 
         assert "worker" in _command_of(worker)
 
 
+def test_no_part_is_missed_that_was_asked_to_end_with_all_others(embedded: Settings, key: str) -> None:
+    with start_server(embedded) as server:
+        worker = _asked_until(server, key, lambda: _outbox_worker(server))
+        line, rest = _begun(server, key, 0)
+        # As systemd does, and a terminal.
+        os.killpg(server.process.pid, signal.SIGTERM)
+        wait_until_gone({worker})
+        line.sendall(rest)
+        assert hear(line).status == 201
+        line.close()
+        assert server.process.wait(15) == 0
+        told = [line["event"] for line in _told(server)]
+        assert ("stopping" in told, told[-1], "worker ended" in told) == (True, "stopped", False)
+
+
 def _command_of(process: int) -> list[str]:
     return Path(f"/proc/{process}/cmdline").read_text().split("\0")
 
