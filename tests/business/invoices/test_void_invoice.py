@@ -79,6 +79,14 @@ def test_every_reason_is_told(cast: Cast) -> None:
     ]
 
 
+def test_of_what_is_wholly_credited_nothing_is_left(cast: Cast) -> None:
+    noon = at_noon(cast)
+    sent = issued(noon)
+    credited(noon, sent)
+    with pytest.raises(Blocked, match=r"^INV-0001 is credited already, so nothing is left to be made void\.$"):
+        voided(noon, sent)
+
+
 def test_what_comes_to_nothing_is_void_though_its_books_are_closed(cast: Cast) -> None:
     usual_tax(cast)
     noon = at_noon(cast)

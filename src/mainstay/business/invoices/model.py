@@ -193,6 +193,8 @@ class ListedInvoice(Kept):
             return [Reason("A draft has no number. Delete it instead.", "delete_draft_invoice")]
         if self.status == "void":
             return [Reason(f"{self.named} is void already.")]
+        if self.status == "credited":
+            return [Reason(f"{self.named} is credited already, so nothing is left to be made void.")]
         reasons = []
         if self.paid:
             told = f"{self.paid_text} of {self.named} is paid. Credit it instead, or reverse the payment first."
