@@ -8,6 +8,7 @@ from apps import from_somewhere, hidden
 from cast import PASSWORD, Cast, assemble
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.standing import remove_person
+from mainstay.doors.pages.session import LONGEST_PATH
 from mainstay.terms.actor import operator
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
@@ -95,6 +96,13 @@ def test_the_visitor_comes_back_to_exactly_what_they_asked_for(server: RunningSe
     # The ticket is used up.
     again = Visit(server).submit(ticket, "/sign-in", email=person.email, password=PASSWORD)
     assert again.headers["Location"] == "/"
+
+
+def test_what_is_too_long_to_come_back_to_is_told_and_not_forgotten(server: RunningServer) -> None:
+    kept = Visit(server).get("/people?x=".ljust(LONGEST_PATH, "x"))
+    assert kept.headers["Location"].startswith("/sign-in?ticket=")
+    told = Visit(server).get("/people?x=".ljust(LONGEST_PATH + 1, "x"))
+    assert (told.status_code, "Sign in first, then open it again." in told.text) == (414, True)
 
 
 @pytest.mark.parametrize("name", ["next", "ticket", "return_to", "redirect"])

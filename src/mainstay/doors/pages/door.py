@@ -88,6 +88,7 @@ _TITLES = {
     405: "Not like this",
     408: "That took too long",
     413: "That was too much",
+    414: "That was too much",
     415: "That did not work",
     429: "Too many attempts",
     500: "That did not work",

@@ -102,6 +102,8 @@ class Visitors:
         if not verdict.accepted:
             return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
         lost = request.method not in {"GET", "HEAD"}
+        if not lost and len(whole_path(request)) > LONGEST_PATH:
+            return apology(request, 414, "This address is too long to come back to. Sign in first, then open it again.")
         path = form_at or (await self._form_as_left(request) if lost else whole_path(request))
         words = {"late": "yes"} if lost else {}
         if path != "/" and len(path) <= LONGEST_PATH and _is_local(path):
