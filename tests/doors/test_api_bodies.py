@@ -29,6 +29,7 @@ def posted(server: RunningServer, key: str, body: bytes, **headers: str) -> http
         "application/jsonp",
         "application/json, text/plain",
         "application/json; charset=iso-8859-1",
+        "application/json; profile=x; charset=iso-8859-1",
         "text/json",
         "application/problem+json",
         "*/*",
@@ -56,6 +57,7 @@ def test_a_write_that_is_not_json_by_its_header_is_refused(
         "application/json; charset=utf-8",
         "application/json;charset=UTF-8",
         'application/json; charset="utf-8"',
+        "application/json; profile=x",
     ],
 )
 def test_json_may_be_spelled_in_every_usual_way(server: RunningServer, cast: Cast, content_type: str) -> None:

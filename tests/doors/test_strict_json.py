@@ -82,7 +82,7 @@ def test_any_bytes_are_read_as_the_standard_library_reads_them_or_refused(body: 
         (rb'["\udfff"]', "character that is not allowed"),
         (rb'{"\ud83d":1}', "character that is not allowed"),
         (rb'{"a":[{"b":"\u0000"}]}', "character that is not allowed"),
-        (b'"\0"', "invalid control character"),
+        (b'"\0"', "invalid control character at line 1, column 2"),
         (b'"\n"', "invalid control character"),
         (b"01", "extra data"),
         (b"+1", "expecting value"),

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from decimal import Decimal
+from functools import lru_cache
 from itertools import accumulate
 from math import isfinite
 from typing import Any
@@ -30,6 +31,14 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[{]}"))
 
 class NotJson(ValueError):
     """The body is not JSON as we take it; the text says why."""
+
+
+@lru_cache(1024)
+def is_json(content_type: str) -> bool:
+    """Whether a Content-Type header says JSON. What else it says changes nothing, except another charset."""
+    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    charsets = {word.replace('"', "") for word in parameters if word.startswith("charset=")}
+    return kind == "application/json" and charsets <= {"charset=utf-8"}
 
 
 def decode(body: bytes) -> Any:
@@ -65,7 +74,7 @@ def _with_care(body: bytes) -> Any:
     try:
         value = _parse(text)
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg.lower()} at line {error.lineno}, column {error.colno}") from None
+        raise NotJson(f"{error.msg.removesuffix(' at').lower()} at line {error.lineno}, column {error.colno}") from None
     # Only an escape can bring these in: the parser refuses control characters, UTF-8 refuses surrogates.
     if b"\\u" in body:
         _check_texts(value)

@@ -250,14 +250,25 @@ KeptDay = Annotated[Day, AfterValidator(_of_these_years)]
 
 
 def _whole(given: object) -> object:
-    # In the words of a query Pydantic would also take `1_0`, `+5`, `5.0` and spaces around.
-    if isinstance(given, str) and not re.fullmatch("-?[0-9]+", given):
+    # In the words of a query Pydantic would also take `1_0`, `+5`, `05`, `5.0` and spaces around.
+    if isinstance(given, str) and not re.fullmatch("0|-?[1-9][0-9]*", given):
         raise ValueError("is not a whole number")
     # In JSON, 10.0 is a whole number as much as 10 is.
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
+
+
+def _true_or_false(given: object) -> object:
+    # In the words of a query Pydantic would also take `1`, `on`, `Yes` and more such.
+    if isinstance(given, str) and given not in {"true", "false"}:
+        raise ValueError("is not true or false")
+    return given
+
+
+# For what a query can ask. In JSON there is nothing to be told apart.
+AskedBool = Annotated[bool, BeforeValidator(_true_or_false)]
 
 # The field by which a list goes on; each list says by its type whose id it is.
 LAST_SEEN: Any = Field(default=None, description="Goes on behind this id, the last of the page before.")

@@ -21,7 +21,7 @@ from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, LastDay, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, id_of
+from mainstay.values.fields import LAST_SEEN, AskedBool, Day, id_of
 from mainstay.values.moments import local_date
 
 # Of what is planned at once, so many are looked at for what is worth a warning; the others are alike.
@@ -45,8 +45,8 @@ class ListVisits(ListInput):
     )
     group_id: Annotated[str | None, id_of("group")] = Field(None, title="Crew", description="Only of one crew.")
     status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
-    unassigned: bool = Field(default=False, description="Only visits of nobody yet.")
-    on_leave: bool = Field(default=False, description="Only visits to come of people on leave then.")
+    unassigned: AskedBool = Field(default=False, description="Only visits of nobody yet.")
+    on_leave: AskedBool = Field(default=False, description="Only visits to come of people on leave then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 

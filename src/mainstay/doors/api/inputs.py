@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import unquote_to_bytes
 
 from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.json import NotJson, decode, encode
+from mainstay.doors.json import NotJson, decode, encode, is_json
 from mainstay.doors.known import naming_known
 from mainstay.kernel.context import Envelope
 from mainstay.terms.faults import UNKNOWN, Raw, accept
@@ -15,7 +15,6 @@ from mainstay.terms.shapes import Input
 BODY_LIMIT = 16_384
 LONGEST_KEY = 255
 
-_JSON = re.compile(r'application/json *(; *charset="?utf-8"? *)?', re.IGNORECASE)
 _VERSION = re.compile(r' *"([1-9][0-9]{0,14})" *')
 
 
@@ -40,7 +39,7 @@ async def body_input(
 
     What stands elsewhere than in a body is not known there.
     """
-    if not _JSON.fullmatch(request.headers.get("content-type", "")):
+    if not is_json(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
     body = await request.body(BODY_LIMIT)
     if not body:
