@@ -97,11 +97,20 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
                 clients.submit(server.request, "GET", PEOPLE, key),
                 clients.submit(server.request, "POST", PEOPLE, key, json=NEWCOMER | {"email": "away@new.example"}),
             ]
+            call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "list_people"}}
+            tool = clients.submit(server.request, "POST", "/mcp", key, json=call)
+            app = {"redirect_uris": ["https://app.example/back"]}
+            register = clients.submit(server.request, "POST", "/oauth/register", json=app)
             ready = clients.submit(server.request, "GET", "/readyz")
             cookie = {"Accept": "text/html", "Cookie": f"mainstay={'x' * 43}"}
             page = clients.submit(server.request, "GET", "/people", headers=cookie)
             for answer in answers:
                 assert refused(answer.result(), 500) == SAFE
+            # Whoever is not even known has no limit to be told of.
+            assert "RateLimit-Limit" not in answers[0].result().headers
+            assert tool.result().json()["error"]["message"].startswith(SAFE)
+            assert register.result().json() == {"error": "server_error", "error_description": SAFE}
+            assert register.result().headers["Access-Control-Allow-Origin"] == "*"
             assert refused(ready.result(), 503) == "The database cannot be reached."
             assert (page.result().status_code, SAFE in page.result().text) == (500, True)
             assert page.result().headers["Content-Type"].startswith("text/html")

@@ -57,7 +57,9 @@ def test_on_a_full_disk_changes_are_refused_reading_goes_on_and_with_room_all_is
         with full_disk(server):
             for number in range(10):
                 body = NEWCOMER | {"email": f"full{number}@new.example"}
-                assert refused(server.request("POST", PEOPLE, key, json=body), 500) == SAFE
+                failed = server.request("POST", PEOPLE, key, json=body)
+                assert refused(failed, 500) == SAFE
+                assert all(name in failed.headers for name in ("RateLimit-Limit", "RateLimit-Remaining"))
                 assert server.request("GET", ORGANISATION, key).status_code == 200
             listed = server.request("GET", f"{PEOPLE}?limit=100", key)
             assert not [person for person in listed.json()["data"] if "full" in person["email"]]
@@ -66,6 +68,14 @@ def test_on_a_full_disk_changes_are_refused_reading_goes_on_and_with_room_all_is
             form = {"csrf": hidden(invite, "csrf"), "name": "N", "email": "page@new.example", "role": "member"}
             for answer in (visiting.post("/people/invite", form), visiting.get("/people/export.csv")):
                 assert (answer.status_code, SAFE in answer.text) == (500, True)
+            # Each door in its own words; a call is answered by its id.
+            failed = server.request("POST", "/oauth/register", json={"redirect_uris": ["https://app.example/back"]})
+            assert (failed.status_code, failed.json()["error"]) == (500, "server_error")
+            assert failed.headers["Access-Control-Allow-Origin"] == "*"
+            told = {"name": "invite_person", "arguments": NEWCOMER | {"email": "tool@new.example"}}
+            call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": told}
+            failed = server.request("POST", "/mcp", key, json=call)
+            assert (failed.status_code, failed.json()["id"]) == (500, 7)
             assert list(passing.iterdir()) == []
             assert server.request("GET", "/healthz").status_code == 200
 

@@ -7,7 +7,7 @@ from mainstay.doors.api.answers import refused
 from mainstay.doors.api.inputs import body_input, no_parameters, query_input
 from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.entrance import Entrance, OverLimit
-from mainstay.doors.http import Headers, Interrupted, Request, Response, error
+from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
 from mainstay.doors.known import naming_known
 from mainstay.doors.papers import Papers
 from mainstay.doors.paths import Paths
@@ -38,13 +38,14 @@ class ApiDoor:
         except Refusal as refusal:
             return refused(refusal)
         try:
-            if not verdict.accepted:
-                raise OverLimit
-            response = await self._serve(request, actor)
+            response = await self._serve(request, actor) if verdict.accepted else refused(OverLimit())
         except Refusal as refusal:
             response = refused(refusal)
         except Interrupted as interrupted:
             response = error(interrupted.status, interrupted.text, interrupted.headers)
+        except Exception as fault:
+            log_fault(fault, request)
+            response = error(500, OUR_FAULT)
         response.headers = (
             *response.headers,
             ("ratelimit-limit", str(verdict.limit)),

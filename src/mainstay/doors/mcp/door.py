@@ -8,7 +8,7 @@ from typing import Any
 from mainstay.doors.cors import ANYONE, preflight
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import OUR_FAULT, Interrupted, Request, Response, log_fault
-from mainstay.doors.json import encode
+from mainstay.doors.json import encode, is_json
 from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
@@ -42,8 +42,7 @@ class McpDoor:
         try:
             response = await self._answer(request)
         except Exception as problem:
-            log_fault(problem, request)
-            response = fault(500, protocol.INTERNAL, f"{OUR_FAULT} ({request.id})")
+            response = _our_fault(problem, request)
         response.headers = (*response.headers, *ANYONE)
         response.route = self.number
         return response
@@ -56,7 +55,8 @@ class McpDoor:
             if not verdict.accepted:
                 return fault(429, protocol.TOO_MANY, OverLimit().text, headers=(("retry-after", "60"),))
             _check_headers(request, actor)
-            return await self._dispatch(request, actor, read_call(request.headers, await request.body(BODY_LIMIT)))
+            call = read_call(request.headers, await request.body(BODY_LIMIT))
+            return await self._served(request, actor, call)
         except Unauthenticated as refusal:
             headers = (("www-authenticate", self.challenge),)
             return fault(401, protocol.UNAUTHENTICATED, refusal.text, headers=headers)
@@ -64,6 +64,15 @@ class McpDoor:
             return fault(interrupted.status, protocol.HTTP_FAULT, interrupted.text)
         except NoCall as no_call:
             return no_call.response
+
+    async def _served(self, request: Request, actor: Actor, call: Call) -> Response:
+        """The answer to a call, by its id whatever becomes of it."""
+        try:
+            return await self._dispatch(request, actor, call)
+        except (Unauthenticated, Interrupted):
+            raise
+        except Exception as problem:
+            return _our_fault(problem, request, call.id)
 
     async def _dispatch(self, request: Request, actor: Actor, call: Call) -> Response:
         match call.method:
@@ -134,22 +143,21 @@ class McpDoor:
         return {"resultType": "complete", "_meta": {protocol.SERVER_INFO: self.server_info}}
 
 
+def _our_fault(problem: Exception, request: Request, id_: protocol.Id = None) -> Response:
+    log_fault(problem, request)
+    return fault(500, protocol.INTERNAL, f"{OUR_FAULT} ({request.id})", id_)
+
+
 def _check_headers(request: Request, actor: Actor) -> None:
     """What can be decided before the body is read."""
     named = request.headers.get("x-organisation-id")
     if named is not None and named != actor.organisation:
         text = "This token belongs to another organisation than X-Organisation-Id says. Nothing was done."
         raise NoCall(fault(403, protocol.OTHER_ORGANISATION, text))
-    if not _is_json(request.headers.get("content-type", "")):
+    if not is_json(request.headers.get("content-type", "")):
         raise Interrupted(415, "Send the header Content-Type: application/json.")
     if not _accepts_json(request.headers.get("accept")):
         raise Interrupted(406, "Answers are application/json; the Accept header does not allow that.")
-
-
-@lru_cache(1024)
-def _is_json(content_type: str) -> bool:
-    """Whether a Content-Type header says JSON, with whatever parameters."""
-    return re.fullmatch(r"application/json *(;.*)?", content_type, re.IGNORECASE) is not None
 
 
 @lru_cache(1024)

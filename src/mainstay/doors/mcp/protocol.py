@@ -124,7 +124,9 @@ def _check_envelope(call: Call, headers: RequestHeaders, meta: object) -> None:
 
 def _unsupported(version: str, id_: Id) -> Response:
     text = "This protocol version is not supported."
-    return fault(400, UNSUPPORTED_VERSION, text, id_, supported=SUPPORTED, requested=version)
+    # One that begins with `initialize` is known, but is not spoken this way.
+    supported = MODERN if version in LEGACY else SUPPORTED
+    return fault(400, UNSUPPORTED_VERSION, text, id_, supported=supported, requested=version)
 
 
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")

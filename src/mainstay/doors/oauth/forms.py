@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote_plus
 
 from mainstay.backing.database import EVERY
-from mainstay.doors.http import Headers, Interrupted, Request
+from mainstay.doors.http import Headers, Request
 from mainstay.doors.oauth.answers import OAuthError
 from mainstay.doors.running import Runner
 from mainstay.identity import clients
@@ -23,11 +23,7 @@ async def read_form(request: Request) -> dict[str, str]:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise OAuthError("invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
-    try:
-        body = await request.body(BODY_LIMIT)
-    except Interrupted as interrupted:
-        raise OAuthError("invalid_request", interrupted.text, interrupted.status) from None
-    return read_parameters(body)
+    return read_parameters(await request.body(BODY_LIMIT))
 
 
 def read_parameters(encoded: bytes) -> dict[str, str]:

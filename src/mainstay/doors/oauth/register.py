@@ -8,10 +8,10 @@ import orjson
 
 from mainstay.backing.limits import Limits
 from mainstay.doors.addresses import Addresses, neighbourhood
-from mainstay.doors.cors import ANYONE, preflight
-from mainstay.doors.http import Interrupted, Request, Response
+from mainstay.doors.cors import ANYONE
+from mainstay.doors.http import Request, Response
 from mainstay.doors.json import NotJson, decode
-from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.answers import OAuthError, answer_program
 from mainstay.doors.oauth.redirects import LONGEST_REDIRECT, is_redirect
 from mainstay.doors.running import Runner
 from mainstay.identity import clients
@@ -37,14 +37,7 @@ class Register:
 
     async def __call__(self, request: Request) -> Response:
         """Keep a client that registers itself."""
-        if request.method == "OPTIONS":
-            return preflight(request, "POST")
-        try:
-            return await self._register(request)
-        except OAuthError as problem:
-            return problem.response()
-        except Interrupted as interrupted:
-            return OAuthError("invalid_client_metadata", interrupted.text, interrupted.status).response()
+        return await answer_program(request, self._register, "invalid_client_metadata")
 
     async def _register(self, request: Request) -> Response:
         if request.method != "POST":

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from mainstay.doors.cors import ANYONE, preflight
+from mainstay.doors.cors import ANYONE
 from mainstay.doors.http import Request, Response
-from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.answers import answer_program
 from mainstay.doors.oauth.forms import authenticated_client, read_form, required
 from mainstay.doors.running import Runner
 from mainstay.identity.tokens import TokenOffice
@@ -21,13 +21,11 @@ class Revoke:
 
     async def __call__(self, request: Request) -> Response:
         """End the connection of a token; a token that is not known is no news."""
-        if request.method == "OPTIONS":
-            return preflight(request, "POST")
-        try:
-            form = await read_form(request)
-            client = await authenticated_client(request, form, self.stage, self.runner)
-            token = required(form, "token")
-        except OAuthError as problem:
-            return problem.response()
+        return await answer_program(request, self._revoke, "invalid_request")
+
+    async def _revoke(self, request: Request) -> Response:
+        form = await read_form(request)
+        client = await authenticated_client(request, form, self.stage, self.runner)
+        token = required(form, "token")
         await self.runner.change(self.office.revoke, client, token, request.id)
         return Response(200, b"{}", ANYONE)

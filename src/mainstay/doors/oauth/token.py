@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from mainstay.doors.cors import ANYONE, preflight
+from mainstay.doors.cors import ANYONE
 from mainstay.doors.http import Request, Response
-from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.answers import OAuthError, answer_program
 from mainstay.doors.oauth.forms import authenticated_client, read_form, required
 from mainstay.doors.running import Runner
 from mainstay.identity.clients import Client
@@ -25,14 +25,13 @@ class Token:
 
     async def __call__(self, request: Request) -> Response:
         """Exchange a code or a refresh token."""
-        if request.method == "OPTIONS":
-            return preflight(request, "POST")
+        return await answer_program(request, self._answer, "invalid_request")
+
+    async def _answer(self, request: Request) -> Response:
         try:
             tokens = await self._exchange(request)
         except InvalidGrant as refusal:
-            return OAuthError("invalid_grant", refusal.text).response()
-        except OAuthError as problem:
-            return problem.response()
+            raise OAuthError("invalid_grant", refusal.text) from None
         answer = {
             "access_token": tokens.access,
             "token_type": "Bearer",
