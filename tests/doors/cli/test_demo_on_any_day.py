@@ -32,7 +32,9 @@ STATES = {
 
 @pytest.mark.engines("sqlite")
 @pytest.mark.parametrize("day", IN_SHORT, ids=str)
-def test_there_are_quotes_invoices_and_payments_in_every_state(stage: Stage, settings: Settings, day: datetime) -> None:
+def test_everything_is_there_in_every_state_and_made_before_it_was_changed(
+    stage: Stage, settings: Settings, day: datetime
+) -> None:
     then = replace(stage, clock=lambda: day)
     signer, link_maker = partial(open_signer, settings), partial(open_link_maker, settings)
     hands = Operator(then, signer, settings.base_url, open_files(settings), link_maker)
@@ -45,3 +47,8 @@ def test_there_are_quotes_invoices_and_payments_in_every_state(stage: Stage, set
         if not hands.perform(listing, acting, status=state, limit=1)["data"]
     ]
     assert without == []
+    with stage.database.reading(acting.organisation) as rows:
+        for table in ("job", "visit", "quote", "invoice", "purchase_order"):
+            mine = f"SELECT id FROM {table} WHERE organisation_id = :organisation"
+            assert len(rows.all(mine)) > 0
+            assert (table, rows.all(f"{mine} AND updated_at < created_at")) == (table, [])

@@ -224,7 +224,8 @@ class Year:
             self._do(who, day, time(16, 30), add_document, recordId=job.id, **file)
 
     def _plan(self, day: date, job: str, people: list[Actor], begin: time, end: time, **more: object) -> Outcome:
-        planned = min(day, self.today) - timedelta(days=2)
+        # What is ahead is planned today: some of the jobs came in only now.
+        planned = self.today if day > self.today else day - timedelta(days=2)
         given = {"startsAt": _wall(day, begin), "endsAt": _wall(day, end), **more}
         people_ids = [person.id for person in people]
         return self._do(self.people[DESK], planned, time(15), plan_visit, jobId=job, personIds=people_ids, **given)
