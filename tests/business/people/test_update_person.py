@@ -253,3 +253,14 @@ def test_a_change_reads_the_person_once_and_writes_once(cast: Cast) -> None:
     watched.perform(update_person, actor, personId=cast.people[Role.MEMBER], phone="1")
     about = [sql for sql, *_ in database.statements if re.search(r"(FROM|UPDATE) person\b(?! p)", sql)]
     assert [sql.split()[0] for sql in about] == ["SELECT", "UPDATE"]
+
+
+def test_a_change_is_eight_statements(cast: Cast) -> None:
+    # docs/house-before-and-after.md tells which, and that they were twelve.
+    database = RecordingDatabase(cast.stage.database)
+    watched = replace(cast, stage=replace(cast.stage, database=database))
+    actor = watched.actor(Role.OWNER)
+    database.statements.clear()
+    watched.perform(update_person, actor, personId=cast.people[Role.MEMBER], colour="#3366cc")
+    verbs = [" ".join(statement.sql.split()[:1]) for statement in database.statements]
+    assert verbs == ["SELECT", "SELECT", "UPDATE", "UPDATE", "INSERT", "SELECT", "INSERT", "INSERT"]
