@@ -17,11 +17,12 @@ from mainstay.backing.log import log, log_error
 from mainstay.backing.mail import Attachment, MailNotSent, Message, Post, Undeliverable
 from mainstay.backing.wakeups import Wakeups
 from mainstay.business.issuing.press import Press
+from mainstay.business.organisation.store import await_day, days_begun
 from mainstay.identity.links import LinkMaker
 from mainstay.identity.mails import LINK
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.reaction import Happening, Reaction, Timer
-from mainstay.ledger import outbox
+from mainstay.ledger import events, outbox
 from mainstay.ledger.outbox import EVENT, RETRIES, Letter, Work
 from mainstay.values.moments import beginning_of, local_date, moment_text
 from mainstay.webhooks import retention
@@ -99,20 +100,13 @@ class Worker:
         """Do what is due in the organisations whose day has begun since they were last visited."""
         now = self.stage.clock()
         with self.stage.database.reading(EVERY) as rows:
-            turned = rows.all(
-                "SELECT id, time_zone FROM organisation WHERE day_begins_at <= :now ORDER BY day_begins_at LIMIT :most",
-                now=moment_text(now),
-                most=BATCH,
-            )
-        for organisation, zone in turned:
-            today = local_date(now, str(zone))
+            begun = days_begun(rows, now, BATCH)
+        for organisation, zone in begun:
+            today = local_date(now, zone)
             for timer in self.stage.catalogue.timers:
-                self._begin_day(timer, str(organisation), today)
-            with self.stage.database.changing(str(organisation)) as rows:
-                rows.run(
-                    "UPDATE organisation SET day_begins_at = :next WHERE id = :organisation",
-                    next=moment_text(beginning_of(today + timedelta(days=1), str(zone))),
-                )
+                self._begin_day(timer, organisation, today)
+            with self.stage.database.changing(organisation) as rows:
+                await_day(rows, beginning_of(today + timedelta(days=1), zone))
 
     def tidy(self) -> None:
         """Remove what is kept no longer; at once also where the clock was set back."""
@@ -212,12 +206,11 @@ class Worker:
     def _reactions(self, work: Work) -> list[tuple[Reaction, Happening]]:
         """What follows an event; nothing follows one that is kept no longer."""
         with self.stage.database.reading(work.organisation) as rows:
-            row = rows.one(_EVENT, id=work.payload["event"])
-        reactions = self.stage.catalogue.reactions_to(str(row[0])) if row else []
-        if row is None or not reactions:
+            event = events.find(rows, work.payload["event"])
+        reactions = self.stage.catalogue.reactions_to(event.kind) if event else []
+        if event is None or not reactions:
             return []
-        _, actor, data = map(str, row)
-        happening = Happening(work.payload["event"], orjson.loads(actor), orjson.loads(data)["object"])
+        happening = Happening(work.payload["event"], orjson.loads(event.actor), orjson.loads(event.data)["object"])
         return [(reaction, happening) for reaction in reactions]
 
     def _tell(self, organisation: str, works: Sequence[Work], *, done: bool) -> None:
@@ -225,15 +218,12 @@ class Worker:
         with self.stage.database.changing(organisation) as rows:
             told = []
             for work in works:
-                row = rows.one(_EVENT, id=work.payload["event"])
+                event = events.find(rows, work.payload["event"])
                 if done:
                     outbox.finish(rows, work)
-                if row is not None:
-                    told.append((work.payload["event"], str(row[0])))
+                if event is not None:
+                    told.append((work.payload["event"], event.kind))
             fan_out(rows, told, moment_text(self.stage.clock()))
-
-
-_EVENT = "SELECT type, actor, data FROM event WHERE organisation_id = :organisation AND id = :id"
 
 
 def printing(press: Press) -> Doing:

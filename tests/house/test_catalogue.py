@@ -23,7 +23,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.shapes import Irrevocable, ListInput
 
 VERBS = {
-    "accept", "add", "approve", "archive", "change", "create", "delete", "disable", "drop", "end", "get", "invite",
+    "accept", "add", "approve", "archive", "begin", "change", "create", "delete", "disable", "drop", "end", "get", "invite",
     "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
     "log", "review", "start", "stop", "submit",
@@ -50,6 +50,12 @@ def test_an_operation_is_called_by_a_verb_and_what_it_is_about(operation: Operat
     assert about or verb == ABOUT_EVERYTHING
     assert operation.name.isascii()
     assert operation.name == operation.name.lower()
+
+
+def test_every_verb_and_every_exception_is_used() -> None:
+    names = {operation.name for operation in CATALOGUE.operations}
+    assert {name.split("_")[0] for name in names} == VERBS
+    assert {ABOUT_EVERYTHING, LISTS_ACTS} <= names
 
 
 @OPERATION

@@ -86,6 +86,13 @@ LAST: dict[str, Callable[[Exhibit, Role], str]] = {
 }
 
 
+def test_what_is_named_here_is_asked_for() -> None:
+    lists = [operation for operation in CATALOGUE.operations if operation.lists]
+    asked = {name for operation in lists for name in operation.input.model_json_schema(by_alias=True)["properties"]}
+    assert NAMED.keys() <= asked
+    assert LAST.keys() == {operation.name for operation in lists}
+
+
 def values_of(name: str, part: dict[str, Any], whole: dict[str, Any]) -> list[object]:
     """The values of a field by which a list looks different: every one of a few, else one that the schema allows."""
     if name in NAMED:

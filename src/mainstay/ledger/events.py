@@ -49,6 +49,23 @@ def write(rows: Handle, said: Said, at: str, by: str) -> str:
     return identity
 
 
+class Happened(NamedTuple):
+    """An event as it is kept, for what follows it."""
+
+    kind: str
+    # Both as JSON.
+    actor: str
+    data: str
+
+
+def find(rows: Handle, identity: str) -> Happened | None:
+    """An event of the organisation, while it is kept."""
+    row = rows.one(
+        "SELECT type, actor, data FROM event WHERE organisation_id = :organisation AND id = :id", id=identity
+    )
+    return Happened(*map(str, row)) if row else None
+
+
 def forget_old(rows: Handle, now: datetime) -> None:
     """Remove the events of an organisation that are kept no longer."""
     forgotten = rows.run(

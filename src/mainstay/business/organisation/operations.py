@@ -7,7 +7,7 @@ from pydantic import Field
 from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.settings import SETTINGS, UpdateSettings
-from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION
+from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION, find_in_another_currency
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
@@ -100,24 +100,8 @@ def change_subscription(ctx: Context, given: ChangeSubscription, organisation: O
 OPERATIONS = (get_organisation, update_organisation, change_subscription)
 
 
-# What has a currency of its own, but what was dropped before anything came of it.
-_DOCUMENTS = {
-    "quotes": "quote WHERE status <> 'withdrawn'",
-    "invoices": "invoice WHERE 1 = 1",
-    "payments": "payment WHERE 1 = 1",
-    "purchase orders": "purchase_order WHERE status <> 'cancelled'",
-    "bills": "bill WHERE 1 = 1",
-}
-
-
 def _check_currency(ctx: Context, wanted: str, now: str) -> None:
     """Refuse another currency than that of the documents there are: what is owed and paid is added up."""
-    others = "organisation_id = :organisation AND currency <> :wanted LIMIT 1"
-    found = [
-        kind
-        for kind, documents in _DOCUMENTS.items()
-        if ctx.rows.one(f"SELECT 1 FROM {documents} AND {others}", wanted=wanted)
-    ]
-    if found:
+    if found := find_in_another_currency(ctx, wanted):
         told = f"cannot be {wanted}: there are {' and '.join(found)} in another currency"
         raise Invalid([Fault("currency", f"{told}. Drop those that are drafts, or keep {now}")])

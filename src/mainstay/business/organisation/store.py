@@ -52,6 +52,21 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     ctx.pen.touch(ctx.actor.organisation)
 
 
+def days_begun(rows: Handle, now: datetime, most: int) -> list[tuple[str, str]]:
+    """Organisations whose day has begun since they were last visited, with their time zones; looks across them."""
+    found = rows.all(
+        "SELECT id, time_zone FROM organisation WHERE day_begins_at <= :now ORDER BY day_begins_at LIMIT :most",
+        now=moment_text(now),
+        most=most,
+    )
+    return [(str(identity), str(zone)) for identity, zone in found]
+
+
+def await_day(rows: Handle, begins_at: datetime) -> None:
+    """Let the organisation be visited again when its next day begins."""
+    rows.run("UPDATE organisation SET day_begins_at = :next WHERE id = :organisation", next=moment_text(begins_at))
+
+
 def bring_days_forward(rows: Handle, now: datetime) -> None:
     """Let days begin anew where the next would begin when only a clock can have said which ran ahead."""
     rows.run(
@@ -63,6 +78,26 @@ def bring_days_forward(rows: Handle, now: datetime) -> None:
 
 # Where the date line was moved, a day was left out.
 _LONGEST_DAYS = timedelta(days=3)
+
+
+# What has a currency of its own, but what was dropped before anything came of it.
+_DOCUMENTS = {
+    "quotes": "quote WHERE status <> 'withdrawn'",
+    "invoices": "invoice WHERE 1 = 1",
+    "payments": "payment WHERE 1 = 1",
+    "purchase orders": "purchase_order WHERE status <> 'cancelled'",
+    "bills": "bill WHERE 1 = 1",
+}
+
+
+def find_in_another_currency(ctx: Context, wanted: str) -> list[str]:
+    """The kinds of documents of which there are some in another currency than this."""
+    others = "organisation_id = :organisation AND currency <> :wanted LIMIT 1"
+    return [
+        kind
+        for kind, documents in _DOCUMENTS.items()
+        if ctx.rows.one(f"SELECT 1 FROM {documents} AND {others}", wanted=wanted)
+    ]
 
 
 def every(rows: Handle) -> list[dict[str, Value]]:

@@ -12,23 +12,28 @@ from mainstay.business.invoices.paying import list_payments
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.house import house_of
 from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
-from mainstay.business.overview.store import DRAFTS, ON_ACCOUNT, OVERDUE, UNPAID, Summed, revenue, sum_up
+from mainstay.business.overview.store import (
+    DRAFTS,
+    ON_ACCOUNT,
+    OVERDUE,
+    UNPAID,
+    Summed,
+    count_acts_of_apps,
+    revenue,
+    sum_up,
+)
 from mainstay.business.quotes.operations import list_quotes
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.terms.wire import MoneyText
-from mainstay.values.moments import moment_text
 from mainstay.values.money import amount_text
 
-# So far back the trail is looked through for what apps did, and so many acts of it at most.
 _A_DAY = timedelta(days=1)
-_LOOKED_THROUGH = 500
 
 
 class GetOverview(Input):
@@ -108,7 +113,7 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
         needs=[need for need in needs if need.count],
         currency=house.currency,
         revenue=_revenue(ctx, house.currency, today) if ctx.actor.may(get_report.right) else None,
-        changed_by_apps=_changed_by_apps(ctx) if ctx.actor.may(Right.HISTORY_READ) else 0,
+        changed_by_apps=count_acts_of_apps(ctx) if ctx.actor.may(Right.HISTORY_READ) else 0,
     )
 
 
@@ -147,13 +152,3 @@ def _revenue(ctx: Context, currency: str, today: date) -> RevenueNow | None:
         operation=get_report.name,
         given={"name": "revenue", **asked},
     )
-
-
-def _changed_by_apps(ctx: Context) -> int:
-    row = ctx.rows.one(
-        "SELECT count(*) FROM (SELECT at, actor FROM audit WHERE organisation_id = :organisation"
-        f" ORDER BY sequence DESC LIMIT {_LOOKED_THROUGH}) AS latest"
-        """ WHERE at >= :since AND actor LIKE '%"client":{"id":"connection_%'""",
-        since=moment_text(ctx.now - _A_DAY),
-    )
-    return min(int(row[0] or 0), COUNTED) if row else 0

@@ -16,7 +16,7 @@ from mainstay.business.organisation import numbering
 from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.events import QuoteCreated, QuoteUpdated
 from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, Status
-from mainstay.business.quotes.store import LISTED, QUOTES
+from mainstay.business.quotes.store import LISTED, QUOTES, call
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, refuse
@@ -220,7 +220,7 @@ def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
     """
     copied = {name: getattr(quote, name) for name in _COPIED}
     lines = [replace(line, chosen=not line.optional) for line in read_lines(quote.lines)]
-    _call(ctx, quote.id, f"{quote.number}/{quote.revision}")
+    call(ctx, quote.id, f"{quote.number}/{quote.revision}")
     revision = QUOTES.insert(
         ctx,
         {
@@ -267,12 +267,3 @@ def _check_belongs(ctx: Context, customer: str, job: Job | None, site: str | Non
     if job:
         refuse(job.not_workable())
     check_site(ctx, site, customer)
-
-
-def _call(ctx: Context, identity: str, called: str) -> None:
-    """Let a quote be called otherwise from now on: nothing that anyone is shown of it changes."""
-    ctx.rows.run(
-        "UPDATE quote SET called = :called WHERE organisation_id = :organisation AND id = :id",
-        id=identity,
-        called=called,
-    )

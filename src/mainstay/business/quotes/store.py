@@ -116,6 +116,15 @@ LISTED = Listing(
 )
 
 
+def call(ctx: Context, identity: str, called: str) -> None:
+    """Let a quote be called otherwise from now on: nothing that anyone is shown of it changes."""
+    ctx.rows.run(
+        "UPDATE quote SET called = :called WHERE organisation_id = :organisation AND id = :id",
+        id=identity,
+        called=called,
+    )
+
+
 def accepted_for(ctx: Context, job: str) -> list[Quote]:
     """What was agreed for a job, the oldest first."""
     sql = f"{QUOTES.everything} AND quote.job_id = :job AND quote.status = 'accepted' ORDER BY quote.id"
