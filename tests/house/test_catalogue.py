@@ -23,8 +23,8 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.shapes import Irrevocable, ListInput
 
 VERBS = {
-    "accept", "add", "approve", "archive", "begin", "change", "create", "delete", "disable", "drop", "end", "get", "invite",
-    "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
+    "accept", "add", "approve", "archive", "begin", "change", "create", "delete", "disable", "drop", "end", "get",
+    "invite", "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
     "log", "review", "start", "stop", "submit",
     "cancel", "decide", "find", "move", "plan", "request",
