@@ -1,7 +1,6 @@
 """Builds the house of one server process: settings → backing → doors. The only file that knows every door."""
 
 import gc
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -13,7 +12,7 @@ from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import Limits, MachineLimits
 from mainstay.backing.migrations.apply import is_current
-from mainstay.backing.processes import end_with_parent, hold_asking
+from mainstay.backing.processes import end_with_parent, hold_asking, settle_on_core
 from mainstay.backing.repeating import Repeated
 from mainstay.backing.rows import claim_row
 from mainstay.backing.served import Served
@@ -69,7 +68,7 @@ def application() -> Front:
         end_with_parent(parent.pid or 0)
     stage = open_stage(settings)
     row = claim_row(DataFolder(settings.data).rows, process_rows(settings))
-    _settle_on_core(row.number)
+    settle_on_core(row.number)
     front = open_front(settings, stage, row.number)
     # What stands now stays: the collector need not look at it again and again.
     gc.collect()
@@ -97,7 +96,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing)
     callers = Callers(settings.port, addresses.holder, open_bounds())
     counted = Served(folder.tallies, METERED, row)
-    sampling = Repeated(lambda: _sample(stage, counted), SAMPLE_SECONDS, None)
+    sampling = Repeated(lambda: counted.observe_pool(stage.database.pool()), SAMPLE_SECONDS, None)
 
     async def start() -> None:
         callers.start()
@@ -161,12 +160,6 @@ def _limits(settings: Settings) -> Limits:
     return shared
 
 
-def _sample(stage: Stage, counted: Served) -> None:
-    """Note how the connections are used; an embedded database has no pool of them."""
-    if pool := stage.database.pool():
-        counted.observe_pool(pool)
-
-
 def _makers(settings: Settings) -> Makers:
     return Makers(open_link_maker(settings), open_signer(settings), open_key_maker(settings), open_founding(settings))
 
@@ -174,15 +167,3 @@ def _makers(settings: Settings) -> Makers:
 def process_rows(settings: Settings) -> int:
     """How many server processes may count at once: while one is replaced, both are there."""
     return settings.workers * 2
-
-
-def _settle_on_core(number: int) -> None:
-    """Keep a process's threads on one core, and let none of them push another off it.
-
-    Handing Python's lock from core to core costs more than it gains. On one core, a thread that waits for the lock
-    would interrupt the one that lets go of it for a moment, at each statement: as batch work it waits for its turn.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[number % len(cores)]})
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

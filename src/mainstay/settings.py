@@ -24,7 +24,7 @@ class WrongSetting(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the operator decides. `NAMES` says what each one means."""
+    """What the operator decides. `MEANINGS` says what each one means."""
 
     data: Path
     database: str | None

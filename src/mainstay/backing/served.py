@@ -32,8 +32,13 @@ class Served:
         """What was counted so far, for someone who knows no routes."""
         return cls(path, orjson.loads(_beside(path).read_bytes()), row=0)
 
-    def observe_pool(self, pool: Pool) -> None:
-        """Note how this process uses its connections now, and what has been added since it was last noted."""
+    def observe_pool(self, pool: Pool | None) -> None:
+        """Note how this process uses its connections now, and what has been added since it was last noted.
+
+        An embedded database has no pool of them.
+        """
+        if pool is None:
+            return
         own, first = self._tallies.own, self._first
         for at, (now, before) in enumerate(zip(pool, self._before, strict=True)):
             own[first + at] = now if at < _NOW else own[first + at] + now - before

@@ -75,7 +75,7 @@ class Operation:
     glances: bool = False
     # Whether it reads so much that it must not hold up what is quick.
     takes_long: bool = False
-    # Whether people are asked once more before it, though it can be undone.
+    # Whether the office asks people once more before it, though no door shows beforehand what would happen.
     grave: bool = False
     # Where it answers with a file that is kept, what kind of file that is: its output then names the file.
     gives: str | None = None
