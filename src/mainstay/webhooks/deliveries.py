@@ -21,7 +21,6 @@ from mainstay.values.moments import moment_text
 from mainstay.webhooks.fan_out import call, insert
 from mainstay.webhooks.model import (
     TEST,
-    AttemptOut,
     Delivery,
     DeliveryDetail,
     DeliveryOut,
@@ -30,7 +29,7 @@ from mainstay.webhooks.model import (
     RedeliveredOut,
     Webhook,
 )
-from mainstay.webhooks.store import DELIVERIES, WEBHOOKS, find_event
+from mainstay.webhooks.store import DELIVERIES, WEBHOOKS, attempts_at, find_event
 
 MOST_AT_ONCE = 5_000
 _BATCH = 1_000
@@ -85,12 +84,7 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> Deliv
 
     With what is sent, every attempt and what was answered.
     """
-    attempts = ctx.rows.all(
-        "SELECT number, at, status, error, duration_ms, answer, headers FROM delivery_attempt"
-        " WHERE organisation_id = :organisation AND delivery_id = :id ORDER BY number DESC LIMIT 100",
-        id=delivery.id,
-    )
-    history = b",".join(to_json(One(AttemptOut, attempt)) for attempt in attempts).decode()
+    history = b",".join(map(to_json, attempts_at(ctx, delivery.id))).decode()
     known = {of.name: getattr(delivery, of.name) for of in fields(delivery)}
     return DeliveryDetail(**known | {"row": (*delivery.row, _body(ctx, delivery), f"[{history}]")})
 

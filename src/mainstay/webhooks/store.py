@@ -5,7 +5,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.shapes import One
 from mainstay.terms.wire import column_names
-from mainstay.webhooks.model import Delivery, EventOut, Webhook
+from mainstay.webhooks.model import AttemptOut, Delivery, EventOut, Webhook
 
 WEBHOOKS = Listing(
     Webhook,
@@ -66,6 +66,19 @@ def find_event(rows: Handle, identity: str) -> One[EventOut] | None:
     """What is told of an event, while it is kept."""
     row = rows.one(f"{EVENT} AND id = :id", id=identity)
     return One(EventOut, row) if row else None
+
+
+# What is told of an attempt, likewise; when it was is told by another name than it is kept by.
+_KEPT_AS = {"tried_at": "at"}
+_ATTEMPTS = f"""
+SELECT {", ".join(_KEPT_AS.get(name, name) for name in column_names(AttemptOut))} FROM delivery_attempt
+WHERE organisation_id = :organisation AND delivery_id = :id ORDER BY number DESC LIMIT 100
+"""
+
+
+def attempts_at(ctx: Context, delivery: str) -> list[One[AttemptOut]]:
+    """What was tried to make a delivery, the last first."""
+    return [One(AttemptOut, row) for row in ctx.rows.all(_ATTEMPTS, id=delivery)]
 
 
 def count(ctx: Context) -> int:
