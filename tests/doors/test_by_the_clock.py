@@ -1,4 +1,4 @@
-"""The clock of the machine jumps: what goes by it stays sane, and what it has put off is not put off for long."""
+"""What the worker does by the clock: it removes what lives no longer, and stays sane where the clock jumps."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cast import Cast, assemble
+from cast import EMAILS, Cast, assemble
 from commanding import command
 from dispatching import Clock, put_deliveries, trusted_webhook
 from inside import open_inside
@@ -14,8 +14,10 @@ from installations import Installations
 from mainstay.backing.database import EVERY
 from mainstay.backing.folder import DataFolder
 from mainstay.business.people.operations import invite_person
+from mainstay.identity import links, sessions, tickets
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
+from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.working import open_worker
 from talking import NEWCOMER, ORGANISATION, PEOPLE
@@ -99,3 +101,35 @@ def test_the_books_are_sound_however_the_clock_jumps(settings: Settings, clock: 
             assert changed.status_code == 200
             clock.forward(**jump)
     assert command(settings, "check", "--json").outcome["sound"] is True
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_sessions_links_and_tickets_are_removed_once_they_live_no_longer(
+    settings: Settings, cast: Cast, clock: Clock
+) -> None:
+    worker = open_worker(settings, cast.stage)
+
+    def begin() -> None:
+        with cast.stage.database.changing(cast.organisation) as rows:
+            row = rows.one("SELECT id FROM account WHERE email = :email", email=EMAILS[Role.OWNER])
+            assert row
+            sessions.begin(rows, str(row[0]), None, "Firefox", clock())
+            links.make_reset(rows, str(row[0]), EMAILS[Role.OWNER], clock())
+            tickets.issue(rows, "/people", clock())
+
+    def left() -> list[int]:
+        worker.tidy()
+        with cast.stage.database.reading(EVERY) as rows:
+            return [len(rows.all(f"SELECT 1 FROM {table}")) for table in ("session", "one_time_link", "return_ticket")]
+
+    begin()
+    assert left() == [1, 1, 1]
+    clock.forward(minutes=11)
+    begin()
+    assert left() == [2, 2, 1]
+    clock.forward(minutes=50)
+    assert left() == [2, 1, 0]
+    clock.forward(hours=11)
+    assert left() == [1, 0, 0]
+    clock.forward(hours=1)
+    assert left() == [0, 0, 0]

@@ -12,38 +12,19 @@ from authlib.integrations.requests_client import OAuth2Session
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 from pydantic import AnyUrl
 
 from agents import legacy, post
 from apps import CALLBACK, Person, register, signed_in
 from cast import Cast
+from clients.storage import Storage
 from mainstay.terms.rights import Role
 from running import RunningServer
 
 MODES = ("legacy", "auto", "2026-07-28")
 METHODS = ("none", "client_secret_post", "client_secret_basic")
 SDK_1 = Path(sys.prefix, "clients", "mcp1", "bin", "python")
-
-
-class Storage:
-    """Keeps what the SDK's provider gives it."""
-
-    def __init__(self) -> None:
-        self.tokens: OAuthToken | None = None
-        self.client: OAuthClientInformationFull | None = None
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
 
 
 async def use(url: str, http: httpx2.AsyncClient, mode: str) -> list[str]:
