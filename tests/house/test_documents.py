@@ -1,3 +1,5 @@
+import re
+import tomllib
 from pathlib import Path
 
 import orjson
@@ -45,3 +47,16 @@ def test_the_example_of_an_event_has_the_fields_of_a_real_one(trial: Trial) -> N
 def test_every_setting_stands_in_the_table_of_the_operator() -> None:
     text = (ROOT / "docs" / "running.md").read_text("utf-8")
     assert [name for name in MEANINGS if f"`{PREFIX}{name.upper()}`" not in text] == []
+
+
+def test_every_floor_stands_in_the_table_and_no_other() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = {name for layer in contracts[0]["layers"] for name in layer.split(" | ")}
+    table = re.findall(r"^\| (`[^|]+) \|", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.MULTILINE)
+    assert {name for row in table for name in re.findall(r"`(\w+)/?`", row)} == layers
+
+
+def test_a_decision_bears_the_number_of_its_file() -> None:
+    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    numbers = [path.read_text("utf-8").split(".")[0] for path in decisions]
+    assert numbers == [f"# {int(path.name[:4])}" for path in decisions]
