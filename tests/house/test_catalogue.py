@@ -23,7 +23,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.shapes import Irrevocable, ListInput
 
 VERBS = {
-    "accept", "add", "approve", "archive", "begin", "change", "create", "delete", "disable", "drop", "end", "get",
+    "accept", "add", "approve", "archive", "change", "create", "delete", "disable", "drop", "end", "get",
     "invite", "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
     "log", "review", "start", "stop", "submit",
