@@ -291,5 +291,5 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "create_organisation": lambda *_: {"name": "Another", **OLIVIA},
     "add_person": lambda *_: {"name": "Ian", "email": "ian@cast.example", "role": "office", "password": PASSWORD},
     "create_password_link": _member,
-    "change_subscription": lambda *_: {"status": "active"},
+    "change_subscription": lambda *_: {"status": "inactive"},
 }

@@ -1,6 +1,7 @@
 """Rows by many values at once: one statement for each hundred of them, instead of one for each."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 
 from mainstay.backing.database import Handle, Row, Value
@@ -20,3 +21,16 @@ def among(rows: Handle, sql: str, values: Iterable[str], **given: Value) -> list
         these = {name: some[place % len(some)] for place, name in enumerate(_PLACES)}
         found += rows.all(sql, **these, **given)
     return found
+
+
+def insert_each(rows: Handle, into: str, row: str, values: Iterable[str], **given: Value) -> None:
+    """Insert a row for each of these values: `INSERT INTO … (…)` such rows as `(:organisation, {this})`."""
+    left = iter(values)
+    while some := list(islice(left, len(_PLACES))):
+        rows.run(_inserting(into, row, len(some)), **dict(zip(_PLACES, some, strict=False)), **given)
+
+
+# Most often there are only a few values, so that there are only a few such statements.
+@lru_cache(512)
+def _inserting(into: str, row: str, count: int) -> str:
+    return f"{into} VALUES {', '.join(row.format(this=f':{name}') for name in _PLACES[:count])}"

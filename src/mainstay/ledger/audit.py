@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import orjson
 
+from mainstay.backing.among import insert_each
 from mainstay.backing.database import Handle, Value
 
 _START = "0" * 64
@@ -49,13 +50,13 @@ def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
         hash=_link(previous, (sequence, *kept.values())),
         **kept,
     )
-    for record in entry.records:
-        rows.run(
-            "INSERT INTO audit_record (organisation_id, record_id, sequence)"
-            " VALUES (:organisation, :record, :sequence)",
-            record=record,
-            sequence=sequence,
-        )
+    insert_each(
+        rows,
+        "INSERT INTO audit_record (organisation_id, record_id, sequence)",
+        "(:organisation, {this}, :sequence)",
+        entry.records,
+        sequence=sequence,
+    )
 
 
 def first_break(rows: Handle) -> int | None:

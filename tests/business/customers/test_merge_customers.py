@@ -4,7 +4,7 @@ import pytest
 
 from billing import an_invoice, issued
 from cast import Cast
-from evidence import contents_of, events, history
+from evidence import contents_of, events, history, touched
 from mainstay.business.customers import moved
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, get_customer, list_customers
@@ -12,6 +12,7 @@ from mainstay.business.customers.places import get_contact, get_site, list_conta
 from mainstay.business.invoices.operations import get_invoice
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.quotes.operations import get_quote
+from mainstay.business.records.history import get_history
 from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 from quoting import a_draft, sent
@@ -33,7 +34,25 @@ def test_everything_goes_over_and_the_one_that_ends_is_archived(cast: Cast) -> N
     assert (moved["customerId"], moved["customerName"], moved["version"]) == (stays, "Ryburn", 2)
     gone = cast.perform(get_customer, customerId=ended)
     assert (gone["status"], gone["mergedIntoId"]) == ("archived", stays)
-    assert history(cast, ended)[-1] == history(cast, stays)[-1] == "merge_customers"
+    for record in (ended, stays, contact, site, job):
+        assert history(cast, record)[-1] == "merge_customers"
+
+
+def test_the_trail_names_all_that_went_over_however_much_and_a_history_some_of_it(cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    sites = [a_site(cast, ended) for _ in range(120)]
+    merge(cast, ended, stays)
+    assert {history(cast, site)[-1] for site in sites} == {"merge_customers"}
+    assert set(touched(cast)[-1]) == {ended, stays, *sites}
+    newest = cast.perform(get_history, recordId=stays)["data"][0]
+    assert (newest["operation"], newest["records"]) == ("merge_customers", sites[:100])
+
+
+def test_who_was_merged_before_is_in_the_trail_as_well(cast: Cast) -> None:
+    first, second, third = (a_customer(cast, name) for name in ("Calder", "Ryburn", "Colne"))
+    merge(cast, first, second)
+    merge(cast, second, third)
+    assert history(cast, first) == ["create_customer", "merge_customers", "merge_customers"]
 
 
 def test_lists_of_either_show_it(cast: Cast) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from billing import BOILER, an_hour, an_invoice, changed, credited, issued, voided, worked_job
 from cast import Cast
+from evidence import history
 from labour import at, decide, logged, price
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
@@ -55,6 +56,14 @@ def test_all_approved_hours_of_a_job_are_billed_as_they_were_worked(busy: Cast) 
     assert second["source"] == {"kind": "timeEntry", "id": later}
     assert (made["net"], made["cost"], made["title"]) == ("160.00", "66.67", job["title"])
     assert [is_billed(busy, hour) for hour in (earlier, later)] == [True, True]
+
+
+def test_that_an_hour_is_billed_and_that_it_is_not_stand_in_its_history(busy: Cast) -> None:
+    job = worked_job(busy)
+    hour = an_hour(busy, job)
+    made = an_invoice(busy, jobId=job["id"], unbilled=True)
+    busy.perform(delete_draft_invoice, invoiceId=made["id"], confirmed=True)
+    assert history(busy, hour)[-2:] == ["draft_invoice", "delete_draft_invoice"]
 
 
 @pytest.mark.parametrize(

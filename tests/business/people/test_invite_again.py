@@ -1,7 +1,7 @@
 import pytest
 
 from cast import Cast
-from evidence import as_told, last_event
+from evidence import as_told, history, last_event
 from mainstay.business.people.operations import invite_again, invite_person
 from mainstay.terms.refusal import Conflict, Forbidden, NotFound
 from mainstay.terms.rights import Role
@@ -14,6 +14,7 @@ def test_the_invitation_is_told_again(cast: Cast) -> None:
     event = last_event(cast)
     assert (event["type"], event["data"]["object"]["id"]) == ("person.invited", person["id"])
     assert event["id"] != first
+    assert history(cast, person["id"]) == ["invite_person", "invite_again"]
 
 
 def test_someone_who_is_here_is_not_invited_again(cast: Cast) -> None:

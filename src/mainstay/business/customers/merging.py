@@ -77,7 +77,7 @@ _WHO_SEES = "UPDATE own_job SET customer_id = :after WHERE organisation_id = :or
 
 
 def _move(ctx: Context, table: str, before: str, after: str, named: str = "customer_id") -> list[str]:
-    """Have records name another customer in this column; their ids."""
+    """Have records name another customer in this column; their ids, which the trail names too."""
     moved = ctx.rows.all(
         f"UPDATE {table} SET {named} = :after, updated_at = :at, updated_by = :by, version = version + 1"
         f" WHERE organisation_id = :organisation AND {named} = :before RETURNING id",
@@ -86,4 +86,6 @@ def _move(ctx: Context, table: str, before: str, after: str, named: str = "custo
         at=ctx.at,
         by=ctx.stamp,
     )
-    return sorted(str(identity) for (identity,) in moved)
+    identities = sorted(str(identity) for (identity,) in moved)
+    ctx.pen.touch(*identities)
+    return identities

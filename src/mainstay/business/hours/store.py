@@ -276,6 +276,7 @@ def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> N
             id=identity,
             billed=int(billed),
         )
+    ctx.pen.touch(*identities)
 
 
 def minor_unit(house: House) -> int:

@@ -179,6 +179,7 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
 
     The person gets a new mail; the link in the earlier one no longer works.
     """
+    ctx.pen.touch(person.id)
     ctx.record(PersonInvited(person))
     return person
 

@@ -123,6 +123,7 @@ def call(ctx: Context, identity: str, called: str) -> None:
         id=identity,
         called=called,
     )
+    ctx.pen.touch(identity)
 
 
 def accepted_for(ctx: Context, job: str) -> list[Quote]:

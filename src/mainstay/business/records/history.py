@@ -58,12 +58,15 @@ OPERATIONS = (get_history,)
 
 
 def _of_one(row: Row, record: str | None) -> Row:
-    """An act with the fields of one record, of all that it has changed."""
-    *told, changed = row
+    """An act with the records it touched, and the fields of one record, of all that it has changed."""
+    *told, records, changed = row
+    # Few acts touch more, such as the merger of large customers: nobody reads thousands of ids.
+    some = orjson.dumps(orjson.loads(str(records))[:_NAMED]).decode() if records else None
     fields = orjson.loads(str(changed)).get(record) if changed else None
-    return (*told, fields and orjson.dumps(fields).decode())
+    return (*told, some, fields and orjson.dumps(fields).decode())
 
 
+_NAMED = 100
 _COLUMNS = "CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, a.records, a.changed"
 _TRAIL = f"""
 SELECT {_COLUMNS.replace("a.", "t.")} FROM audit t WHERE t.organisation_id = :organisation

@@ -86,7 +86,9 @@ class HistoryEntryOut(Shown):
     by: Stamp = Field(description="Who, and through what.")
     operation: str = Field(description="What was done, by the name of the operation.")
     given: dict[str, object] = Field(description="What it was done with; secrets are hidden.")
-    records: list[str] | None = Field(description="The ids of all records that the same act touched.")
+    records: list[str] | None = Field(
+        description="The ids of the records that the same act touched; of very many, the first hundred."
+    )
     changed: list[str] | None = Field(
         description="The fields of the record that are different since; null where none is, or where it was not noted."
     )
