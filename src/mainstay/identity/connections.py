@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mainstay.identity.connection_news import news_for_owners
+from mainstay.identity.ending import end
 from mainstay.identity.keys import FOR_PEOPLE
 from mainstay.identity.secrets import CODE, new_secret, secret_hash
 from mainstay.kernel.context import Context
@@ -118,17 +119,17 @@ class Connection(Kept):
         return [Reason(f"The access of {self.client_name} has ended already.")] if self.ended_at else []
 
 
+_OF_PERSON = "(SELECT {} FROM person WHERE person.organisation_id = :organisation AND person.id = connection.person_id)"
 CONNECTIONS = Listing(
     Connection,
-    source="connection JOIN person"
-    " ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id",
+    source="connection",
     what="connection",
     prefix="connection",
     id_field="connection_id",
     columns={
-        "person_name": "person.name",
-        "person_role": "person.role",
-        "effective_access": EFFECTIVE_ACCESS,
+        "person_name": _OF_PERSON.format("person.name"),
+        "person_role": _OF_PERSON.format("person.role"),
+        "effective_access": _OF_PERSON.format(EFFECTIVE_ACCESS),
         "status": "CASE WHEN connection.ended_at IS NULL THEN 'active' ELSE 'ended' END",
     },
     listed="connection.started_at IS NOT NULL AND connection.ended_at IS NULL",
@@ -258,22 +259,10 @@ OPERATIONS = (approve_connection, start_connection, list_connections, get_connec
 
 def _ended(ctx: Context, connection: Connection) -> Connection:
     """The connection when it has ended: its tokens and codes open nothing any more."""
-    ctx.rows.run(
-        "UPDATE connection SET ended_at = :at WHERE organisation_id = :organisation AND id = :id",
-        id=connection.id,
-        at=ctx.at,
-    )
-    ctx.pen.touch(connection.id)
-    return CONNECTIONS.fetch(ctx, connection.id)
+    (ended,) = end(ctx, CONNECTIONS, "ended_at", "id = :id", id=connection.id)
+    return ended
 
 
 def end_connections_of(ctx: Context, person: str) -> list[str]:
     """End the connections of a person who leaves or may no longer connect apps; what the apps call themselves."""
-    ended = ctx.rows.all(
-        "UPDATE connection SET ended_at = :at WHERE organisation_id = :organisation AND person_id = :person"
-        " AND ended_at IS NULL RETURNING id, client_name",
-        person=person,
-        at=ctx.at,
-    )
-    ctx.pen.touch(*(str(identity) for identity, _ in ended))
-    return [str(name) for _, name in sorted(ended)]
+    return [one.client_name for one in end(ctx, CONNECTIONS, "ended_at", "person_id = :person", person=person)]

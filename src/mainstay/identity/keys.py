@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr
 
 from mainstay.backing.database import Clash, Handle
+from mainstay.identity.ending import end
 from mainstay.identity.secrets import API_KEY, CALENDAR, is_secret, new_secret, secret_hash
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -125,12 +126,13 @@ class Key(Kept):
 
 KEYS = Listing(
     Key,
-    source="api_key JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id",
+    source="api_key",
     what="API key",
     prefix="key",
     id_field="key_id",
     columns={
-        "person_name": "person.name",
+        "person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
+        " AND person.id = api_key.person_id)",
         "status": "CASE WHEN api_key.revoked_at IS NULL THEN 'active' ELSE 'revoked' END",
     },
 )
@@ -148,9 +150,9 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     identity = new_id("key")
     secret = given.key.get_secret_value() if given.key else new_secret(API_KEY)
     try:
-        ctx.rows.run(
+        made = ctx.rows.one(
             "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
-            " VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at)",
+            f" VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at) RETURNING {KEYS.selected}",
             id=identity,
             name=given.name,
             access=given.access,
@@ -161,7 +163,7 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     except Clash:
         raise Conflict("This key was made before. Make another one.") from None
     ctx.pen.touch(identity)
-    return One(NewKeyOut, (*KEYS.fetch(ctx, identity).row, None if given.key else secret))
+    return One(NewKeyOut, (*(made or ()), None if given.key else secret))
 
 
 @operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
@@ -197,8 +199,8 @@ def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
 
     The next request with it is refused. This cannot be undone: a program that still needs one gets a new key.
     """
-    _end(ctx, "id = :id", id=key.id)
-    return KEYS.fetch(ctx, key.id)
+    (revoked,) = end(ctx, KEYS, "revoked_at", "id = :id", id=key.id)
+    return revoked
 
 
 OPERATIONS = (create_key, list_keys, get_key, revoke_key)
@@ -206,20 +208,9 @@ OPERATIONS = (create_key, list_keys, get_key, revoke_key)
 
 def end_keys_of(ctx: Context, person: str) -> list[str]:
     """End the keys of a person who leaves or may no longer make any, for good; what they are called."""
-    return _end(ctx, "person_id = :person", person=person)
+    return [key.name for key in end(ctx, KEYS, "revoked_at", "person_id = :person", person=person)]
 
 
 def find_organisation(rows: Handle, key: str) -> list[str]:
     """The organisation that a key belongs to; the handle looks across them."""
     return [str(found) for (found,) in rows.all("SELECT organisation_id FROM api_key WHERE id = :id", id=key)]
-
-
-def _end(ctx: Context, which: str, **given: str) -> list[str]:
-    ended = ctx.rows.all(
-        f"UPDATE api_key SET revoked_at = :at WHERE organisation_id = :organisation AND {which}"
-        " AND revoked_at IS NULL RETURNING id, name",
-        at=ctx.at,
-        **given,
-    )
-    ctx.pen.touch(*(str(identity) for identity, _ in ended))
-    return [str(name) for _, name in sorted(ended)]

@@ -74,7 +74,7 @@ class Context:
     summary: str = ""
 
     def __post_init__(self) -> None:
-        self.rows.me, self.rows.now = self.actor.id or self.actor.about, self._moment
+        self.rows.me, self.rows.now = self.actor.id or self.actor.about, lambda: self.at
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -126,9 +126,6 @@ class Context:
     def pen(self) -> Pen:
         """What writes records, with the moment and the one who acts on them."""
         return Pen(self.rows, self.at, self.stamp)
-
-    def _moment(self) -> str:
-        return self.at
 
     def fetch_any(self, identity: str) -> Kept:
         """The record of this id or this number, of whatever kind it is, if the one who asks may see it."""

@@ -130,7 +130,7 @@ class Listing(Generic[K]):
         key = (asking.newest, asking.conditions, asking.order, behind, asking.own, with_facts, walks)
         known = self._pages.get(key)
         if known is None:
-            selected = self._selected if with_facts else self._shown_columns
+            selected = self.selected if with_facts else self._shown_columns
             order = replace(self.orders[asking.order], walks=walks)
             known = self._pages[key] = (
                 self._from.newest(selected, asking.newest)
@@ -151,7 +151,7 @@ class Listing(Generic[K]):
 
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""
-        row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self._selected)
+        row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self.selected)
         record = self.keep(row)
         self.finding.insert(ctx.rows, record)
         return record
@@ -159,7 +159,7 @@ class Listing(Generic[K]):
     def save(self, ctx: Context, record: K, changes: Mapping[str, Any]) -> K:
         """Write the changed fields; the record as it is then, or the very same one where nothing is different."""
         columns = self._columns(changes)
-        row = ctx.pen.save(self.table, record.id, columns, self._selected, self.tenant)
+        row = ctx.pen.save(self.table, record.id, columns, self.selected, self.tenant)
         if row is None:
             return record
         after = self.keep(row)
@@ -201,13 +201,14 @@ class Listing(Generic[K]):
         return ", ".join(self.columns.get(name, f"{self.table}.{name}") for name in column_names(self.shown))
 
     @cached_property
-    def _selected(self) -> str:
+    def selected(self) -> str:
+        """The columns that `keep` takes, also of a row that is written (`RETURNING`) where nothing is joined."""
         return ", ".join([self._shown_columns, *self.facts.values()])
 
     @cached_property
     def everything(self) -> str:
         """The statement for every record of the organisation, as `keep` takes it."""
-        return f"SELECT {self._selected} FROM {self.source} WHERE {self.table}.{self.tenant} = :organisation"
+        return f"SELECT {self.selected} FROM {self.source} WHERE {self.table}.{self.tenant} = :organisation"
 
     def _one(self, named: str, own: Own | None) -> str:
         """The statement for one record, by its id or its number, for those who see so much."""

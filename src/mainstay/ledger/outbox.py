@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
-from mainstay.backing.database import Handle
+from mainstay.backing.database import Handle, Row
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, parse_moment
 
@@ -161,13 +161,12 @@ def park(rows: Handle, work: Work, now: datetime, problem: str, told: str) -> No
     _tell(rows, work, "failed", told)
 
 
-def put_back(rows: Handle, identity: str, at: str) -> None:
-    """Let a piece of work of the organisation be tried as if for the first time, from then on."""
+def put_back(rows: Handle, identity: str, at: str, returning: str) -> Row:
+    """Let a piece of work of the organisation be tried as if for the first time, from then on; these columns of it."""
     named = "WHERE organisation_id = :organisation AND id = :id"
-    rows.run(
-        f"UPDATE outbox SET due_at = :at, attempts = 0, problem = NULL, failed_at = NULL {named}", id=identity, at=at
-    )
     rows.run(f"UPDATE message SET status = 'queued', problem = NULL {named}", id=identity)
+    anew = f"UPDATE outbox SET due_at = :at, attempts = 0, problem = NULL, failed_at = NULL {named}"
+    return rows.one(f"{anew} RETURNING {returning}", id=identity, at=at) or ()
 
 
 def drop(rows: Handle, identity: str) -> None:

@@ -122,9 +122,8 @@ def retry_work(ctx: Context, _given: RetryWork, work: Undone) -> Undone:
 
     At once, and then with growing pauses as if for the first time.
     """
-    outbox.put_back(ctx.rows, work.id, ctx.at)
     ctx.pen.touch(work.id)
-    return WORK.fetch(ctx, work.id)
+    return WORK.keep(outbox.put_back(ctx.rows, work.id, ctx.at, WORK.selected))
 
 
 @operation(
