@@ -1,9 +1,11 @@
 """What is made when it is first asked for, and kept."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+Owner = TypeVar("Owner")
 
 
 class MadeOnce(Generic[T]):
@@ -22,3 +24,18 @@ class MadeOnce(Generic[T]):
         # Found there from now on, before this is.
         owner.__dict__[self._name] = made
         return made
+
+
+def once_each(make: Callable[[Owner], T]) -> Callable[[Owner], T]:
+    """A function that is worked out once for each thing it is asked of, which keeps the answer."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def made(owner: Owner) -> T:
+        kept = vars(owner)
+        if name not in kept:
+            kept[name] = make(owner)
+        found: T = kept[name]
+        return found
+
+    return made

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -56,11 +55,10 @@ class PriceBook:
             problem = "is archived" if rate else "is no tax rate"
             raise Invalid([Fault(f"{at}.taxRateId", f"{problem}; list_tax_rates tells them")])
 
-    @cached_property
+    @property
     def usual_rate(self) -> str | None:
         """The rate that is taken where nothing else is said."""
-        row = self.ctx.rows.one("SELECT default_tax_rate_id FROM organisation WHERE id = :organisation")
-        return str(row[0]) if row and row[0] else None
+        return house_of(self.ctx).default_tax_rate_id
 
     def of_item(self, item: PriceItem, rate: str | None) -> dict[str, Any]:
         """What an item says of a line that is taxed at a rate, where the line itself says nothing else."""
@@ -74,16 +72,12 @@ class PriceBook:
 
     def as_told_here(self, price: int, rate: str | None) -> int:
         """What the organisation has a price for, taxed at a rate, as the document tells it: with tax or before it."""
-        if self._house_includes_tax == self.inclusive:
+        if house_of(self.ctx).prices_include_tax == self.inclusive:
             return price
         taxed = self._rate(rate) if rate else None
         if taxed is None:
             return price
         return with_tax(price, taxed.percent) if self.inclusive else without_tax(price, taxed.percent)
-
-    @cached_property
-    def _house_includes_tax(self) -> bool:
-        return house_of(self.ctx).prices_include_tax
 
     def _rate(self, name: str) -> TaxRate | None:
         if name not in self._rates:

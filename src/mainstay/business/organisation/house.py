@@ -9,6 +9,7 @@ from mainstay.business.organisation.books import if_closed
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Reason
 from mainstay.values.moments import beginning_of, local_date, moment_text
+from mainstay.values.once import once_each
 
 # When the last day of all is over.
 _NEVER = "9999-12-31T23:59:59.999Z"
@@ -31,6 +32,8 @@ class House(NamedTuple):
     hours_rounding_minutes: int
     materials_markup_percent: int
     books_closed_until: str | None
+    # The tax that is taken where nothing else is said.
+    default_tax_rate_id: str | None
 
     def ends_at(self, day: str) -> str:
         """The moment at which a date is over there."""
@@ -59,8 +62,9 @@ class House(NamedTuple):
         return local_date(ctx.now, self.time_zone)
 
 
+@once_each
 def house_of(ctx: Context) -> House:
-    """What the organisation has decided."""
+    """What the organisation has decided; read once for each act, none of which both changes and asks it."""
     row = ctx.rows.one(f"SELECT {', '.join(House._fields)} FROM organisation WHERE id = :organisation")
     told: dict[str, Any] = dict(zip(House._fields, row or (), strict=True))
     return House(**told | {"prices_include_tax": bool(told["prices_include_tax"])})

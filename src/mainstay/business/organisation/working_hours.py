@@ -67,12 +67,6 @@ def organisation_s(ctx: Context) -> tuple[WorkingHours, str]:
     return WorkingHours.model_validate_json(str(hours)), str(zone)
 
 
-def time_zone(ctx: Context) -> str:
-    """Where the clocks of the organisation are."""
-    row = ctx.rows.one("SELECT time_zone FROM organisation WHERE id = :organisation")
-    return str(row[0]) if row else "UTC"
-
-
 _DAYS = tuple(WorkingHours.model_fields)
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from mainstay.business.organisation.working_hours import time_zone
+from mainstay.business.organisation.house import house_of
 from mainstay.business.people.events import PersonLeft, PersonUpdated
 from mainstay.business.people.model import Person, check_rank
 from mainstay.business.people.store import PEOPLE
@@ -140,7 +140,7 @@ def _tell_of_timer(ctx: Context, person: Person) -> None:
         person=person.id,
     )
     if running:
-        text = f"A timer of {person.name} still runs, since {wall_text(str(running[0]), time_zone(ctx))}."
+        text = f"A timer of {person.name} still runs, since {wall_text(str(running[0]), house_of(ctx).time_zone)}."
         ctx.warnings.append(f"{text} Stop it, and say when the work ended (stop_timer).")
 
 

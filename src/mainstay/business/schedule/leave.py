@@ -8,7 +8,6 @@ import orjson
 from pydantic import Field
 
 from mainstay.business.organisation.house import house_of
-from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.store import PEOPLE, check_here
 from mainstay.business.people.telling import actor_s_name, tell, to_tell
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
@@ -95,7 +94,7 @@ def list_time_off(ctx: Context, given: ListTimeOff) -> Page[TimeOffOut]:
 
     Members see their own, the office everyone's.
     """
-    zone = time_zone(ctx)
+    zone = house_of(ctx).time_zone
     first = given.from_
     if not (first or given.until or given.order == "latest"):
         first = local_date(ctx.now, zone).isoformat()
@@ -138,7 +137,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     if person != ctx.actor.id and not ctx.actor.may(Right.LEAVE_DECIDE):
         raise Forbidden(f"The role {ctx.actor.role} may ask for its own time off only. Ask the office.")
     check_here(ctx, "personId", [person])
-    period = _period(given, time_zone(ctx))
+    period = _period(given, house_of(ctx).time_zone)
     _check_only(ctx, person, str(period["starts_at"]), str(period["ends_at"]))
     status: LeaveStatus = "approved" if given.approved else "requested"
     values = {"person_id": person, "kind": given.kind, "note": given.note, "status": status}
@@ -259,7 +258,7 @@ def _check_only(ctx: Context, person: str, starts: str, ends: str, but: str = ""
         but=but,
     )
     if known:
-        words = told(known.starts_at, known.ends_at, None, time_zone(ctx))
+        words = told(known.starts_at, known.ends_at, None, house_of(ctx).time_zone)
         text = f"{known.person_name} has {known.kind} {known.status} on {words} already."
         raise Conflict(f"{text} Cancel that first (cancel_time_off).")
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from mainstay.business.jobs.events import JobUpdated
 from mainstay.business.jobs.operations import begin
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.organisation.working_hours import time_zone
+from mainstay.business.organisation.house import house_of
 from mainstay.business.schedule import changes, store
 from mainstay.business.schedule.changes import MoveVisit, PlanVisit
 from mainstay.business.schedule.load import warnings
@@ -70,7 +70,7 @@ def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
     Without dates, from today on; with jobId, seriesId, groupId or `latest`, all. Members see details of
     their own, subcontractors only their own.
     """
-    zone = time_zone(ctx)
+    zone = house_of(ctx).time_zone
     first = given.from_
     whole = given.job_id or given.series_id or given.group_id
     if not (first or given.until or whole or given.order == "latest"):

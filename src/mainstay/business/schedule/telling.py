@@ -12,7 +12,6 @@ import orjson
 from mainstay.backing.among import THESE, among
 from mainstay.backing.database import Value
 from mainstay.business.organisation.house import House, house_of
-from mainstay.business.organisation.working_hours import time_zone
 from mainstay.business.people.telling import Told, actor_s_name, tell, to_tell
 from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
@@ -102,7 +101,7 @@ All of it is here: {base_url}/schedule
 
 def _soon(ctx: Context) -> tuple[str, str]:
     """From when until when a change is worth a mail."""
-    zone = time_zone(ctx)
+    zone = house_of(ctx).time_zone
     today = local_date(ctx.now, zone)
     last = beginning_of(today + timedelta(days=_DAYS_AHEAD + 1), zone)
     return moment_text(beginning_of(today, zone)), moment_text(last)
