@@ -196,7 +196,7 @@ def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEnt
     ctx.effects.append("They are gone, and can only be logged anew.")
     store.delete(ctx, entry)
     if entry.status == "running":
-        store.count_timers(ctx, entry.job_id, -1)
+        store.count_timers(ctx, store.job_of(ctx, entry), -1)
     return entry
 
 

@@ -9,6 +9,7 @@ from mainstay.business.hours.full_days import check_days
 from mainstay.business.hours.model import LONGEST, TimeEntry
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.events import tell_of_change
+from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.business.organisation.house import House, house_of
@@ -71,6 +72,11 @@ def insert(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
     """A new entry, unless it overlaps another of the same person."""
     check_free(ctx, values["person_id"], values.get("started_at"), values.get("ended_at"))
     check_days(ctx, values["person_id"], values)
+    return insert_free(ctx, values)
+
+
+def insert_free(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
+    """A new entry of someone who is known to be free then."""
     try:
         return ENTRIES.insert(ctx, values)
     except Taken:
@@ -80,7 +86,7 @@ def insert(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
 def save(ctx: Context, entry: TimeEntry, changes: Mapping[str, Any]) -> TimeEntry:
     """Write what changes, unless it overlaps another of the same person then."""
     if changes.get("started_at") and changes.get("ended_at"):
-        check_free(ctx, entry.person_id, changes["started_at"], changes["ended_at"], but=entry.id)
+        check_free(ctx, entry.person_id, changes["started_at"], changes["ended_at"], but=entry)
     check_days(ctx, entry.person_id, changes, but=entry.id)
     try:
         return ENTRIES.save(ctx, entry, changes)
@@ -102,18 +108,26 @@ def find_running(ctx: Context, person: str) -> TimeEntry | None:
     return ENTRIES.find(ctx, "time_entry.person_id = :person AND time_entry.status = 'running'", person=person)
 
 
-def check_free(ctx: Context, person: str, started_at: str | None, ended_at: str | None, but: str | None = None) -> None:
+def check_free(
+    ctx: Context, person: str, started_at: str | None, ended_at: str | None, but: TimeEntry | None = None
+) -> None:
     """Refuse time in which someone worked on something else; a timer that runs takes all time from its beginning."""
     if started_at is None:
         return
-    clash = find_within(ctx, person, started_at, ended_at, but)
-    if clash is None and ended_at is not None:
+    clash = find_within(ctx, person, started_at, ended_at, but.id if but else None)
+    # One timer runs at a time: where it is the entry itself, there is no other.
+    if clash is None and ended_at is not None and not (but and but.status == "running"):
         running = find_running(ctx, person)
-        clash = running if running and running.id != but and (running.started_at or "") < ended_at else None
+        clash = running if running and (running.started_at or "") < ended_at else None
     if clash:
-        text = f"{_told(clash, house_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
-        # Whoever plans around another's hours asks that person, or takes other times.
-        refuse([Reason(text, unblock="update_hours" if person == ctx.actor.id else "list_hours")])
+        refuse_clash(ctx, clash)
+
+
+def refuse_clash(ctx: Context, clash: TimeEntry) -> None:
+    """Refuse time in which someone worked on this."""
+    text = f"{_told(clash, house_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
+    # Whoever plans around another's hours asks that person, or takes other times.
+    refuse([Reason(text, unblock="update_hours" if clash.person_id == ctx.actor.id else "list_hours")])
 
 
 def _told(entry: TimeEntry, zone: str) -> str:
@@ -153,11 +167,15 @@ def fetch_all(ctx: Context, identities: Sequence[str]) -> list[TimeEntry]:
     return [found[identity] for identity in wanted]
 
 
-def count_timers(ctx: Context, job: str | None, change: int) -> None:
+def count_timers(ctx: Context, job: Job | None, change: int) -> None:
     """Let a job know of one timer more or less that runs on it."""
-    found = job and JOBS.find(ctx, "job.id = :id", id=job)
-    if found:
-        jobs.save(ctx, found, {"running_timers": found.running_timers + change})
+    if job:
+        jobs.save(ctx, job, {"running_timers": job.running_timers + change})
+
+
+def job_of(ctx: Context, entry: TimeEntry) -> Job | None:
+    """The job that was worked on, whoever asks."""
+    return JOBS.find(ctx, "job.id = :id", id=entry.job_id) if entry.job_id else None
 
 
 def drafts(ctx: Context, person: str, first: str, last: str, most: int) -> list[TimeEntry]:
@@ -270,12 +288,12 @@ def reopen_billing(ctx: Context, entries: Iterable[TimeEntry]) -> None:
 
 def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> None:
     """Let hours be on an invoice, or on none again."""
-    for identity in identities:
-        ctx.rows.run(
-            "UPDATE time_entry SET billed = :billed WHERE organisation_id = :organisation AND id = :id",
-            id=identity,
-            billed=int(billed),
-        )
+    among(
+        ctx.rows,
+        f"UPDATE time_entry SET billed = :billed WHERE organisation_id = :organisation AND id IN {THESE} RETURNING id",
+        identities,
+        billed=int(billed),
+    )
     ctx.pen.touch(*identities)
 
 

@@ -72,14 +72,14 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     on = local_date(started, house.time_zone).isoformat()
     refuse(house.if_closed(on))
     done = work(ctx, person, given.job_id, given.visit_id)
-    entry = store.insert(
+    entry = store.insert_free(
         ctx,
         done.columns
         | {"person_id": person, "note": given.note, "status": "running", "on_date": on, "break_minutes": 0}
         | {"started_at": moment_text(started)}
         | store.rates_of(ctx, person)._asdict(),
     )
-    store.count_timers(ctx, entry.job_id, 1)
+    store.count_timers(ctx, done.job, 1)
     return entry
 
 
@@ -113,7 +113,7 @@ def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], 
     refuse(running.if_closed())
     time = worked_between(started, ended, said.get("break_minutes", 0), house.time_zone, max(ctx.now, started))
     stopped = store.save(ctx, running, said | time.columns | {"status": "draft"})
-    store.count_timers(ctx, running.job_id, -1)
+    store.count_timers(ctx, store.job_of(ctx, running), -1)
     return stopped
 
 
@@ -123,6 +123,6 @@ def _free_from(ctx: Context, person: str) -> datetime:
     while (clash := store.find_within(ctx, person, moment_text(free), None)) and clash.ended_at:
         until = parse_moment(clash.ended_at)
         if until - free > _SHORTEST:
-            break
+            store.refuse_clash(ctx, clash)
         free = until
     return free

@@ -12,15 +12,20 @@ from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.values.money import amount_text
 
 
-def allocate(ctx: Context, payment: Payment, wanted: Mapping[str, int]) -> Payment:
-    """Let a payment be for these invoices, with so much each, in minor units; those with nothing are let go."""
+def allocate(
+    ctx: Context, payment: Payment, wanted: Mapping[str, int], known: Mapping[str, Invoice] | None = None
+) -> Payment:
+    """Let a payment be for these invoices, with so much each, in minor units; those with nothing are let go.
+
+    `known` are invoices that are at hand already, by their ids.
+    """
     before = payment.shares
     numbers = {one["invoiceId"]: one["invoiceNumber"] for one in payment.allocations}
     settled = []
     for identity in sorted({*before, *wanted}):
         more = wanted.get(identity, 0) - before.get(identity, 0)
         if more:
-            invoice: Invoice = INVOICES.fetch(ctx, identity)
+            invoice: Invoice = (known or {}).get(identity) or INVOICES.fetch(ctx, identity)
             _check(invoice, payment, more)
             numbers[identity] = invoice.named
             _keep(ctx, payment.id, identity, wanted.get(identity, 0))
@@ -68,15 +73,17 @@ def _check(invoice: Invoice, payment: Payment, more: int) -> None:
 
 def _keep(ctx: Context, payment: str, invoice: str, amount: int) -> None:
     named = "organisation_id = :organisation AND payment_id = :payment AND invoice_id = :invoice"
-    ctx.rows.run(f"DELETE FROM allocation WHERE {named}", payment=payment, invoice=invoice)
-    if amount:
-        ctx.rows.run(
-            "INSERT INTO allocation (organisation_id, payment_id, invoice_id, amount)"
-            " VALUES (:organisation, :payment, :invoice, :amount)",
-            payment=payment,
-            invoice=invoice,
-            amount=amount,
-        )
+    if not amount:
+        ctx.rows.run(f"DELETE FROM allocation WHERE {named}", payment=payment, invoice=invoice)
+        return
+    ctx.rows.run(
+        "INSERT INTO allocation (organisation_id, payment_id, invoice_id, amount)"
+        " VALUES (:organisation, :payment, :invoice, :amount)"
+        " ON CONFLICT (organisation_id, payment_id, invoice_id) DO UPDATE SET amount = :amount",
+        payment=payment,
+        invoice=invoice,
+        amount=amount,
+    )
 
 
 def _save(ctx: Context, payment: Payment, shares: Mapping[str, int], numbers: Mapping[str, str]) -> Payment:

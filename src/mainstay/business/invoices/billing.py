@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from mainstay.business.customers.store import CUSTOMERS
+from mainstay.business.customers.model import Customer
 from mainstay.business.hours import store as hours
 from mainstay.business.invoices import sources, store
 from mainstay.business.invoices.model import PARTS, Invoice
@@ -41,9 +41,9 @@ class Reader(NamedTuple):
     locale: Locale
 
 
-def reader_of(ctx: Context, customer: str, house: House) -> Reader:
+def reader_of(customer: Customer, house: House) -> Reader:
     """Who reads an invoice for this customer."""
-    language = CUSTOMERS.fetch(ctx, customer).language or house.language
+    language = customer.language or house.language
     return Reader(language, Locale(language, house.country))
 
 

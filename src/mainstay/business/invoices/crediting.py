@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import orjson
 from pydantic import BaseModel, Field
 
+from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices import settling, sources
 from mainstay.business.invoices.allocating import release
@@ -109,11 +110,11 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     """
     house = house_of(ctx)
     today = house.today(ctx).isoformat()
-    customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
+    customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
     recipients = customer_s(ctx, customer, "invoices", given.to, given.deliver)
     refuse([*house.if_closed(today), *recipients.against])
     credited = _credited(ctx, given, invoice)
-    note = _issue(ctx, invoice, credited, given.reason, today)
+    note = _issue(ctx, invoice, customer, credited, given.reason)
     after = settling.settle(ctx, invoice, credited=note.total)
     if after.due < 0:
         surplus = -after.due
@@ -331,8 +332,8 @@ def _discounts(ctx: Context, invoice: Invoice, lines: list[Line]) -> tuple[int, 
     return draw_up(lines, rates_of(ctx, lines), invoice.reckoned).totals.discounts
 
 
-def _issue(ctx: Context, invoice: Invoice, credited: _Credited, reason: str, today: str) -> CreditNote:
-    drawn = draw_up(credited.lines, rates_of(ctx, credited.lines), credited.terms)
+def _issue(ctx: Context, invoice: Invoice, customer: Customer, credited: _Credited, reason: str) -> CreditNote:
+    today = house_of(ctx).today(ctx).isoformat()
     number = numbering.take(ctx, "creditNote")
     told: dict[str, Any] = {
         "kind": "creditNote",
@@ -343,8 +344,8 @@ def _issue(ctx: Context, invoice: Invoice, credited: _Credited, reason: str, tod
         "discount": credited.discount,
         "preceding": [{"number": invoice.number, "issuedOn": invoice.issued_on}],
     }
-    about = About(invoice.customer_id, invoice.site_id, invoice.job_id)
-    snapshot = freeze(ctx, about, credited.lines, credited.terms, told)
+    about = About(customer, invoice.site_id, invoice.job_id)
+    snapshot, drawn = freeze(ctx, about, credited.lines, credited.terms, told)
     judged = standing(snapshot)
     return CREDIT_NOTES.insert(
         ctx,

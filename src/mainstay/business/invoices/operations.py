@@ -216,7 +216,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     prices = PriceBook(ctx, inclusive=invoice.prices_include_tax)
     lines = _typed(edited(read_lines(invoice.lines), given.edits or [], prices))
     if given.sources:
-        reader = reader_of(ctx, invoice.customer_id, house_of(ctx))
+        reader = reader_of(CUSTOMERS.fetch(ctx, invoice.customer_id), house_of(ctx))
         lines += work_of(prices, _needed_job(invoice.job_id), given.sources, None, reader)
     columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY), terms)
     after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
@@ -265,7 +265,7 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     job = _job_of(ctx, given.job_id or (quote.job_id if quote else None))
     customer = _customer_of(ctx, given, quote, job)
     refuse([] if of_archived else customer.not_usable())
-    reader = reader_of(ctx, customer.id, house)
+    reader = reader_of(customer, house)
     billed = _of_quote(ctx, given, quote, reader) if quote else _without_quote(ctx, given, job, house)
     prices = PriceBook(ctx, inclusive=billed.inclusive)
     lines = [*billed.lines, *_work(prices, given, job, reader), *_typed(made(given.lines, prices))]

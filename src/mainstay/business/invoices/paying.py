@@ -1,6 +1,6 @@
 """What can be done with payments."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -176,7 +176,8 @@ def record_payment(ctx: Context, given: RecordPayment) -> Payment:
         },
     )
     _warn_of_another(ctx, payment)
-    return _told(ctx, allocate(ctx, payment, _wanted(ctx, given, payment, invoice)))
+    wanted, known = _wanted(ctx, given, payment, invoice)
+    return _told(ctx, allocate(ctx, payment, wanted, known))
 
 
 @operation(
@@ -192,7 +193,8 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
 
     Also what a customer has on account.
     """
-    return allocate(ctx, payment, payment.shares | _named(ctx, given.allocations, payment.currency))
+    wanted, known = _named(ctx, given.allocations, payment.currency)
+    return allocate(ctx, payment, payment.shares | wanted, known)
 
 
 @operation(
@@ -261,12 +263,19 @@ def _unknown_ref(ctx: Context, ref: str | None) -> str | None:
     return ref
 
 
-def _wanted(ctx: Context, given: RecordPayment, payment: Payment, invoice: Invoice | None) -> dict[str, int]:
+class _Wanted(NamedTuple):
+    """How much is for which invoice, and those invoices that are at hand already."""
+
+    shares: dict[str, int]
+    known: dict[str, Invoice]
+
+
+def _wanted(ctx: Context, given: RecordPayment, payment: Payment, invoice: Invoice | None) -> _Wanted:
     if given.allocations is not None:
         return _named(ctx, given.allocations, payment.currency)
     if invoice:
         refuse(invoice.not_payable())
-        return {invoice.id: min(payment.amount, invoice.due)}
+        return _Wanted({invoice.id: min(payment.amount, invoice.due)}, {invoice.id: invoice})
     rows = ctx.rows.all(
         "SELECT id, due FROM invoice WHERE organisation_id = :organisation AND customer_id = :customer AND owing = 1"
         f" ORDER BY due_on, id LIMIT {_MOST_INVOICES}",
@@ -276,17 +285,19 @@ def _wanted(ctx: Context, given: RecordPayment, payment: Payment, invoice: Invoi
     for identity, due in rows:
         wanted[str(identity)] = share = min(int(due or 0), left)
         left -= share
-    return wanted
+    return _Wanted(wanted, {})
 
 
-def _named(ctx: Context, allocations: list[Allocated], currency: str) -> dict[str, int]:
-    named: dict[str, int] = {}
+def _named(ctx: Context, allocations: list[Allocated], currency: str) -> _Wanted:
+    shares: dict[str, int] = {}
+    known: dict[str, Invoice] = {}
     for place, one in enumerate(allocations):
         invoice = INVOICES.fetch(ctx, one.invoice_id)
-        if invoice.id in named:
+        if invoice.id in known:
             raise Invalid([Fault(f"allocations.{place}.invoiceId", "is named twice")])
-        named[invoice.id] = _amount(one.amount, currency, f"allocations.{place}.amount")
-    return named
+        shares[invoice.id] = _amount(one.amount, currency, f"allocations.{place}.amount")
+        known[invoice.id] = invoice
+    return _Wanted(shares, known)
 
 
 def _warn_of_another(ctx: Context, payment: Payment) -> None:

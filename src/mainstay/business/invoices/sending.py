@@ -15,11 +15,10 @@ from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, stan
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
-from mainstay.business.issuing.freezing import About, freeze
+from mainstay.business.issuing.freezing import About, Frozen, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
 from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued, snapshot_of
 from mainstay.business.lines.model import read_lines
-from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes.store import QUOTES
@@ -29,7 +28,6 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.einvoice import Standing, standing
 from mainstay.paper.locales import Locale
 from mainstay.paper.paying import tells_account
-from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Reason, refuse
 from mainstay.terms.rights import Right
@@ -104,7 +102,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     against += beyond_quote(ctx, invoice)
     refuse([*against, *recipients.against])
     number = numbering.take(ctx, "invoice")
-    snapshot = _frozen(ctx, invoice, customer, house, number)
+    snapshot, drawn = _frozen(ctx, invoice, customer, house, number)
     due_on = snapshot.due_on or today.isoformat()
     judged = standing(snapshot)
     after = INVOICES.save(
@@ -119,7 +117,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
             "due_on": due_on,
             "overdue_at": house.ends_at(due_on),
             "language": snapshot.language,
-            "taxes": taxes_of(ctx, read_lines(invoice.lines), invoice.reckoned),
+            "taxes": drawn.taxes,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "e_invoice": told_standing(judged.e_invoice),
             "peppol": told_standing(judged.peppol),
@@ -220,8 +218,9 @@ def get_invoice_proof(ctx: Context, _given: GetInvoiceProof, invoice: Invoice) -
     Stamped as a draft, without a number, and kept nowhere.
     """
     refuse_proof_of_issued(invoice)
-    snapshot = _frozen(ctx, invoice, CUSTOMERS.fetch(ctx, invoice.customer_id), house_of(ctx), _NO_NUMBER)
-    return ProofOut.of(invoice.id, invoice.title or invoice.customer_name, snapshot)
+    customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
+    frozen = _frozen(ctx, invoice, customer, house_of(ctx), _NO_NUMBER)
+    return ProofOut.of(invoice.id, invoice.title or invoice.customer_name, frozen.snapshot)
 
 
 OPERATIONS = (send_invoice, void_invoice, send_reminder, get_invoice_proof)
@@ -255,7 +254,7 @@ def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
     return [Reason(f"{told}, first.", "delete_draft_invoice")]
 
 
-def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, number: str) -> Snapshot:
+def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, number: str) -> Frozen:
     """All that an invoice says, as it would be issued today under this number."""
     days = house.payment_terms_days if customer.payment_terms_days is None else customer.payment_terms_days
     today = house.today(ctx)
@@ -272,7 +271,7 @@ def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, nu
         "discount": invoice.discount,
         "preceding": _preceding(ctx, invoice),
     }
-    about = About(invoice.customer_id, invoice.site_id, invoice.job_id)
+    about = About(customer, invoice.site_id, invoice.job_id)
     return freeze(ctx, about, read_lines(invoice.lines), invoice.reckoned, told)
 
 

@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mainstay.business.customers.store import CUSTOMERS, SITES
+from mainstay.business.customers.model import Customer
+from mainstay.business.customers.store import SITES
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.model import Line, Terms, draw_up
+from mainstay.business.lines.model import Drawn, Line, Terms, draw_up
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.organisation.store import ORGANISATION
-from mainstay.business.pricelist.store import SUPPLIERS
+from mainstay.business.pricelist.model import Supplier
 from mainstay.kernel.context import Context
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.shapes import Kept
@@ -18,9 +19,9 @@ from mainstay.values.money import amount_text
 
 
 class Order(NamedTuple):
-    """Whom and what an order is about: the ids of the supplier, the site it goes to and the job."""
+    """Whom and what an order is about: the supplier, and the ids of the site it goes to and of the job."""
 
-    supplier: str
+    supplier: Supplier
     site: str | None = None
     job: str | None = None
     # Whether the organisation fetches it; what goes to no site comes to its own address.
@@ -28,14 +29,21 @@ class Order(NamedTuple):
 
 
 class About(NamedTuple):
-    """Whom and what a document is about: the ids of the customer, the site and the job."""
+    """Whom and what a document is about: the customer, and the ids of the site and the job."""
 
-    customer: str
+    customer: Customer
     site: str | None = None
     job: str | None = None
 
 
-def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: dict[str, Any]) -> Snapshot:
+class Frozen(NamedTuple):
+    """All that a document says, and how it was drawn up: at the rates of tax as they are called now."""
+
+    snapshot: Snapshot
+    drawn: Drawn
+
+
+def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: dict[str, Any]) -> Frozen:
     """A document of the organisation for a customer, with these lines, as it is issued now.
 
     `told` is what else it says, by the names of a snapshot: its kind, number, dates, words.
@@ -43,9 +51,9 @@ def freeze(ctx: Context, about: About, lines: list[Line], terms: Terms, told: di
     return _frozen(ctx, {"seller": _house(ctx), **_around(ctx, about)}, lines, terms, told)
 
 
-def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, told: dict[str, Any]) -> Snapshot:
+def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, told: dict[str, Any]) -> Frozen:
     """The same where the organisation buys."""
-    house, supplier = _house(ctx), _told(SUPPLIERS.fetch(ctx, order.supplier))
+    house, supplier = _house(ctx), _told(order.supplier)
     here = None if order.collected else {"name": house["name"], "address": house["address"]}
     around = {
         "seller": supplier,
@@ -58,12 +66,12 @@ def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, to
     return _frozen(ctx, around, lines, terms, told)
 
 
-def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Terms, told: dict[str, Any]) -> Snapshot:
+def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Terms, told: dict[str, Any]) -> Frozen:
     rates = rates_of(ctx, lines)
     drawn = draw_up(lines, rates, terms)
     # What takes nothing off is not spoken of.
     discount, taken = told.pop("discount", None), drawn.totals.discount
-    return Snapshot.model_validate(
+    snapshot = Snapshot.model_validate(
         {
             "currency": terms.currency,
             "pricesIncludeTax": terms.inclusive,
@@ -79,6 +87,7 @@ def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Term
             **told,
         }
     )
+    return Frozen(snapshot, drawn)
 
 
 def _house(ctx: Context) -> dict[str, Any]:
@@ -87,7 +96,7 @@ def _house(ctx: Context) -> dict[str, Any]:
 
 
 def _around(ctx: Context, about: About) -> dict[str, Any]:
-    customer = _told(CUSTOMERS.fetch(ctx, about.customer))
+    customer = _told(about.customer)
     return {
         "buyer": customer | {"address": customer["billingAddress"]},
         "reference": customer["reference"],

@@ -110,11 +110,6 @@ def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
     return draw_up(lines, rates, terms).columns
 
 
-def taxes_of(ctx: Context, lines: list[Line], terms: Terms) -> list[dict[str, Any]]:
-    """What is taxed at each rate, by the names that the rates have now: as a document says that is issued now."""
-    return draw_up(lines, rates_of(ctx, lines), terms).taxes
-
-
 def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
     """Let the percentages of these rates stay what they are: a document names them."""
     for rate in rates:

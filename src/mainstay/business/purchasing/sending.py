@@ -3,11 +3,10 @@
 from functools import partial
 from typing import Any
 
+from mainstay.business.issuing.freezing import Frozen, freeze_order
 from mainstay.business.issuing.freezing import Order as Ordered
-from mainstay.business.issuing.freezing import freeze_order
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, mail, supplier_s
 from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
-from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
@@ -17,7 +16,6 @@ from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
-from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import NO_TOOL, Door
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
@@ -66,7 +64,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     instead = f"Cancel it, and draft another in {house.currency}."
     foreign = house.if_foreign(order.currency, instead, "cancel_purchase_order")
     refuse([*order.not_ordered(), *foreign, *recipients.against])
-    snapshot = _frozen(ctx, order, supplier, house)
+    snapshot, drawn = _frozen(ctx, order, supplier, house)
     after = ORDERS.save(
         ctx,
         order,
@@ -75,7 +73,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
             "standing": "sent",
             "issued_on": snapshot.issued_on,
             "language": snapshot.language,
-            "taxes": taxes_of(ctx, [one.line for one in order.order_lines], order.reckoned),
+            "taxes": drawn.taxes,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
         },
@@ -112,13 +110,13 @@ def get_purchase_order_proof(ctx: Context, _given: GetPurchaseOrderProof, order:
     """
     refuse_proof_of_issued(order)
     supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
-    return ProofOut.of(order.id, order.number, _frozen(ctx, order, supplier, house_of(ctx)))
+    return ProofOut.of(order.id, order.number, _frozen(ctx, order, supplier, house_of(ctx)).snapshot)
 
 
 OPERATIONS = (send_purchase_order, get_purchase_order_pdf, get_purchase_order_proof)
 
 
-def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House) -> Snapshot:
+def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House) -> Frozen:
     """All that an order says, as it would be sent today."""
     told: dict[str, Any] = {
         "kind": "purchaseOrder",
@@ -128,7 +126,7 @@ def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House) -> Sna
         "neededOn": order.needed_on,
         "notes": order.notes,
     }
-    ordered = Ordered(order.supplier_id, order.site_id, order.job_id, collected=order.deliver_to == "pickup")
+    ordered = Ordered(supplier, order.site_id, order.job_id, collected=order.deliver_to == "pickup")
     return freeze_order(ctx, ordered, [one.line for one in order.order_lines], order.reckoned, told)
 
 

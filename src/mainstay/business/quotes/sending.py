@@ -8,11 +8,10 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.issuing.freezing import About, freeze
+from mainstay.business.issuing.freezing import About, Frozen, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
 from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
 from mainstay.business.lines.model import read_lines
-from mainstay.business.lines.pricing import taxes_of
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteSent, QuoteSuperseded, QuoteWithdrawn
@@ -23,7 +22,6 @@ from mainstay.identity.links import Kind as LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.locales import Locale
-from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import NO_TOOL, Door
 from mainstay.terms.refusal import refuse
 from mainstay.terms.rights import Right
@@ -81,7 +79,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     instead = f"Withdraw it, and draft another in {house.currency}."
     foreign = house.if_foreign(quote.currency, instead, "withdraw_quote")
     refuse([*customer.not_usable(), *quote.not_offered(today.isoformat()), *foreign, *recipients.against])
-    snapshot = _frozen(ctx, quote, customer, house)
+    snapshot, drawn = _frozen(ctx, quote, customer, house)
     until = snapshot.valid_until or today.isoformat()
     after = QUOTES.save(
         ctx,
@@ -92,7 +90,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
             "valid_until": until,
             "expires_at": house.ends_at(until),
             "language": snapshot.language,
-            "taxes": taxes_of(ctx, read_lines(quote.lines), quote.reckoned),
+            "taxes": drawn.taxes,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
         },
@@ -152,15 +150,14 @@ def get_quote_proof(ctx: Context, _given: GetQuoteProof, quote: Quote) -> ProofO
     Stamped as a draft, and kept nowhere.
     """
     refuse_proof_of_issued(quote)
-    return ProofOut.of(
-        quote.id, quote.named, _frozen(ctx, quote, CUSTOMERS.fetch(ctx, quote.customer_id), house_of(ctx))
-    )
+    customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
+    return ProofOut.of(quote.id, quote.named, _frozen(ctx, quote, customer, house_of(ctx)).snapshot)
 
 
 OPERATIONS = (send_quote, withdraw_quote, get_quote_pdf, get_quote_proof)
 
 
-def _frozen(ctx: Context, quote: Quote, customer: Customer, house: House) -> Snapshot:
+def _frozen(ctx: Context, quote: Quote, customer: Customer, house: House) -> Frozen:
     """All that a quote says, as it would be sent today."""
     today = house.today(ctx)
     deposit = quote.deposit and {
@@ -179,13 +176,13 @@ def _frozen(ctx: Context, quote: Quote, customer: Customer, house: House) -> Sna
         "discount": quote.discount,
         "deposit": deposit,
     }
-    about = About(quote.customer_id, quote.site_id, quote.job_id)
+    about = About(customer, quote.site_id, quote.job_id)
     return freeze(ctx, about, read_lines(quote.lines), quote.reckoned, told)
 
 
 def _supersede(ctx: Context, sent: Quote) -> None:
     """Let the revisions before this one count no longer."""
-    before = QUOTES.find(
+    before = sent.revision > 1 and QUOTES.find(
         ctx,
         "quote.number = :number AND quote.revision < :revision AND quote.status = 'sent'",
         number=sent.number,

@@ -1,0 +1,146 @@
+"""What each change costs: its statements, counted. A change reads a row once, and answers from what it wrote.
+
+Whoever makes one dearer says so here, on purpose.
+"""
+
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from house.doers import CHANGES, doer
+from house.every import of_each
+from house.examples import Trial
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.values.ids import new_id
+from recording import RecordingDatabase, Statement
+
+# What is asked knows no engine; with every engine it is tried in the long run.
+pytestmark = pytest.mark.engines("sqlite")
+
+# Of the example of each change. Three are who acts, the end of the trail and the act in it; one more names the records.
+COSTS = {
+    "update_organisation": 6,
+    "change_subscription": 6,
+    "update_settings": 6,
+    "set_logo": 6,
+    "remove_logo": 6,
+    "retry_work": 7,
+    "drop_work": 6,
+    "invite_person": 11,
+    "update_person": 9,
+    "invite_again": 8,
+    "change_role": 9,
+    "name_owner": 9,
+    "remove_person": 15,
+    "create_organisation": 12,
+    "add_person": 15,
+    "create_password_link": 7,
+    "accept_invitation": 18,
+    "create_customer": 8,
+    "update_customer": 6,
+    "archive_customer": 7,
+    "restore_customer": 7,
+    "save_site": 6,
+    "save_contact": 6,
+    "merge_customers": 21,
+    "create_job": 12,
+    "update_job": 10,
+    "change_job_status": 10,
+    "cancel_job": 32,
+    "plan_visit": 17,
+    "move_visit": 13,
+    "cancel_visit": 17,
+    "set_visit_status": 13,
+    "plan_schedule": 17,
+    "request_time_off": 9,
+    "cancel_time_off": 6,
+    "decide_time_off": 8,
+    "rotate_calendar_link": 5,
+    "remove_calendar_link": 5,
+    "log_hours": 9,
+    "update_hours": 7,
+    "delete_hours": 6,
+    "start_timer": 16,
+    "stop_timer": 9,
+    "submit_hours": 6,
+    "review_hours": 7,
+    "save_price_item": 7,
+    "save_tax_rate": 6,
+    "save_supplier": 9,
+    "draft_quote": 15,
+    "update_quote": 15,
+    "revise_quote": 13,
+    "send_quote": 16,
+    "withdraw_quote": 9,
+    "record_quote_decision": 17,
+    "see_offered_quote": 12,
+    "accept_offered_quote": 25,
+    "decline_offered_quote": 16,
+    "draft_purchase_order": 14,
+    "update_purchase_order": 10,
+    "send_purchase_order": 15,
+    "receive_goods": 12,
+    "close_purchase_order": 7,
+    "cancel_purchase_order": 7,
+    "record_bill": 13,
+    "update_bill": 7,
+    "void_bill": 12,
+    "draft_invoice": 23,
+    "update_invoice": 16,
+    "delete_draft_invoice": 13,
+    "send_invoice": 29,
+    "void_invoice": 12,
+    "send_reminder": 13,
+    "credit_invoice": 21,
+    "record_payment": 17,
+    "allocate_payment": 12,
+    "reverse_payment": 14,
+    "see_linked_invoice": 11,
+    "add_note": 6,
+    "add_document": 6,
+    "remove_document": 8,
+    "create_key": 5,
+    "revoke_key": 6,
+    "approve_connection": 7,
+    "begin_connection": 9,
+    "revoke_connection": 6,
+    "end_connection": 6,
+    "sign_in": 11,
+    "change_password": 11,
+    "reset_password": 13,
+    "create_webhook": 7,
+    "update_webhook": 6,
+    "pause_webhook": 6,
+    "resume_webhook": 6,
+    "rotate_webhook_secret": 6,
+    "delete_webhook": 7,
+    "redeliver_event": 8,
+    "redeliver_failed": 7,
+    "send_test_event": 9,
+    "disable_webhook": 10,
+}
+
+
+def statements(trial: Trial, operation: Operation) -> list[Statement]:
+    """What the example of a change asks of the database."""
+    watched = RecordingDatabase(trial.database.inner, keep=False)
+    actor, given = doer(trial.open, operation), orjson.dumps(trial.open.input(operation))
+    replace(trial.stage, database=watched).perform(operation, actor, given, Envelope(new_id("req")))
+    return watched.statements
+
+
+def test_the_table_names_every_change() -> None:
+    assert COSTS.keys() == {operation.name for operation in CHANGES}
+
+
+@of_each(CHANGES)
+def test_a_change_costs_what_the_table_says(trial: Trial, operation: Operation) -> None:
+    assert len(statements(trial, operation)) == COSTS[operation.name]
+
+
+@of_each(CHANGES)
+def test_what_the_organisation_decided_is_read_once(trial: Trial, operation: Operation) -> None:
+    asked = [one.sql for one in statements(trial, operation) if "hours_rounding_minutes, materials_markup" in one.sql]
+    assert len(asked) <= 1
