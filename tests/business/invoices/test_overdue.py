@@ -11,6 +11,7 @@ from labour import at as at_noon
 from mainstay.business.invoices.overdue import TIMERS
 from mainstay.business.organisation.operations import update_organisation
 from quoting import at, later
+from recording import readings
 from trade import work_off
 
 
@@ -100,3 +101,11 @@ def test_in_another_time_zone_it_is_overdue_at_the_midnight_there(cast: Cast) ->
     # What was told stays told.
     begin_day(next_night, date(2031, 2, 2))
     assert told(cast) == ["INV-0001"]
+
+
+def test_however_many_there_are_they_are_read_at_once(cast: Cast) -> None:
+    for _ in range(3):
+        issued(cast, an_invoice(cast, dueOn="2031-07-31"))
+    after = at(cast, datetime(2031, 8, 1, tzinfo=UTC))
+    assert readings(after, "invoice", lambda watched: begin_day(watched, date(2031, 8, 1))) == 1
+    assert told(cast) == ["INV-0001", "INV-0002", "INV-0003"]

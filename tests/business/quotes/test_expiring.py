@@ -7,6 +7,7 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.quotes.expiring import TIMERS
 from mainstay.business.quotes.operations import get_quote
 from quoting import a_draft, accepted, at, later, sent
+from recording import readings
 from trade import a_customer, a_job, work_off
 
 
@@ -58,3 +59,11 @@ def work_off_but_mail(cast: Cast) -> None:
     with cast.stage.database.changing(cast.organisation) as rows:
         rows.run("DELETE FROM outbox WHERE organisation_id = :organisation AND kind IN ('mail', 'print')")
     work_off(cast)
+
+
+def test_however_many_there_are_they_are_read_at_once(cast: Cast) -> None:
+    for _ in range(3):
+        sent(cast)
+    after = later(cast, days=40)
+    assert readings(after, "quote", lambda watched: begin_day(watched, date(2031, 2, 1))) == 1
+    assert told(cast) == ["Q-0001", "Q-0002", "Q-0003"]

@@ -15,11 +15,10 @@ from mainstay.kernel.reaction import Chore, Timer
 def became_overdue(ctx: Context, _day: date) -> None:
     """Tell of each invoice that was not paid in time, once."""
     overdue = ctx.rows.all(
-        "SELECT id FROM invoice WHERE organisation_id = :organisation AND owing = 1 AND told_overdue = 0"
-        " AND overdue_at <= :now ORDER BY overdue_at"
+        f"{INVOICES.everything} AND invoice.owing = 1 AND invoice.told_overdue = 0 AND invoice.overdue_at <= :now"
+        " ORDER BY invoice.overdue_at"
     )
-    for (identity,) in overdue:
-        invoice = INVOICES.fetch(ctx, str(identity))
+    for invoice in map(INVOICES.keep, overdue):
         ctx.record(InvoiceOverdue(INVOICES.save(ctx, invoice, {"told_overdue": 1})))
 
 

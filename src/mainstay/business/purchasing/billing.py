@@ -149,7 +149,7 @@ def settle(ctx: Context, bill: Bill) -> None:
     if order:
         materials.settle_order(ctx, store.settle(ctx, order, {}))
     else:
-        materials.settle_document(ctx, bill.id)
+        materials.settle_bill(ctx, bill.id)
 
 
 def order_of(ctx: Context, order: str | None) -> Order | None:

@@ -110,9 +110,14 @@ def settle_document(ctx: Context, document: str) -> None:
         )
         order = str(row[0]) if row and row[0] else ""
     if not order:
-        _settle(ctx, None, _bills(ctx, "id = :of", document))
+        settle_bill(ctx, document)
     elif found := ORDERS.find(ctx, "purchase_order.id = :id", id=order):
         settle_order(ctx, found)
+
+
+def settle_bill(ctx: Context, bill: str) -> None:
+    """The same for a bill that is known to be of no order, by its id."""
+    _settle(ctx, None, _bills(ctx, "id = :of", bill))
 
 
 def settle_order(ctx: Context, order: Order) -> None:

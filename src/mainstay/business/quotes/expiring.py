@@ -14,11 +14,10 @@ from mainstay.kernel.reaction import Timer
 def expire_quotes(ctx: Context, _day: date) -> None:
     """Tell of each quote that can no longer be accepted, once."""
     expired = ctx.rows.all(
-        "SELECT id FROM quote WHERE organisation_id = :organisation AND status = 'sent' AND told_expired = 0"
-        " AND expires_at <= :now ORDER BY expires_at"
+        f"{QUOTES.everything} AND quote.status = 'sent' AND quote.told_expired = 0 AND quote.expires_at <= :now"
+        " ORDER BY quote.expires_at"
     )
-    for (identity,) in expired:
-        quote = QUOTES.fetch(ctx, str(identity))
+    for quote in map(QUOTES.keep, expired):
         after = QUOTES.save(ctx, quote, {"told_expired": 1})
         store.hand_down(ctx, after.job_id)
         ctx.record(QuoteExpired(after))
