@@ -20,7 +20,7 @@ from mainstay.ledger.outbox import Work
 from mainstay.ledger.replay import Answer, Once, UsedOtherwise
 from mainstay.terms.actor import Actor, house
 from mainstay.terms.faults import Raw, accept
-from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse
+from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse, unblocking
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.terms.wire import Result, encoder, to_answer, to_json
 from mainstay.values.moments import Clock, moment_text
@@ -81,7 +81,7 @@ class Stage:
                 blockers = blocked.reasons
             except Conflict as conflict:
                 blockers = (Reason(conflict.text),)
-        return Answer(_preview(operation, ctx, blockers), preview=True)
+        return Answer(_preview(operation, ctx, blockers), preview=True, unblocks=unblocking(blockers))
 
     @contextmanager
     def together(self, organisation: str, *, keep: bool = True, apart: bool = True) -> Iterator["Stage"]:

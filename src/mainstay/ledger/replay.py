@@ -23,6 +23,8 @@ class Answer(NamedTuple):
     replayed: bool = False
     # Whether it only tells what would happen.
     preview: bool = False
+    # Where something stands against that, the names of the operations that would clear it out of the way.
+    unblocks: tuple[str, ...] = ()
 
 
 class UsedOtherwise(Exception):

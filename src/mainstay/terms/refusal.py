@@ -12,6 +12,9 @@ from typing import NamedTuple
 class Refusal(Exception):
     """Raised by rules; `text` is safe to show to anyone who asked."""
 
+    # The names of the operations that would clear what stands against it out of the way.
+    unblocks: tuple[str, ...] = ()
+
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
@@ -72,6 +75,8 @@ class Reason(NamedTuple):
     unblock: str | None = None
     # Whether it is about who asks, and not about the state of the record.
     forbids: bool = False
+    # Another operation that would clear it as well.
+    otherwise: str | None = None
 
 
 class Blocked(Conflict):
@@ -80,6 +85,13 @@ class Blocked(Conflict):
     def __init__(self, reasons: Sequence[Reason]) -> None:
         super().__init__(" ".join(reason.text for reason in reasons))
         self.reasons = tuple(reasons)
+        self.unblocks = unblocking(reasons)
+
+
+def unblocking(reasons: Sequence[Reason]) -> tuple[str, ...]:
+    """The names of the operations that would clear these out of the way, each once."""
+    ways = (way for reason in reasons for way in (reason.unblock, reason.otherwise) if way)
+    return tuple(dict.fromkeys(ways))
 
 
 def refuse(reasons: Sequence[Reason]) -> None:

@@ -198,7 +198,7 @@ class ListedInvoice(Kept):
         reasons = []
         if self.paid:
             told = f"{self.paid_text} of {self.named} is paid. Credit it instead, or reverse the payment first."
-            reasons.append(Reason(told, "credit_invoice"))
+            reasons.append(Reason(told, "credit_invoice", otherwise="reverse_payment"))
         if self.credited:
             reasons.append(Reason(f"{self.named} was credited. Credit what is left of it instead.", "credit_invoice"))
         # What comes to nothing is not credited: it is taken back today, wherever it stands in the books.

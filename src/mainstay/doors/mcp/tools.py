@@ -10,7 +10,7 @@ from mainstay.doors.mcp.described import describe
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.ledger.replay import Answer
 from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
+from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 from mainstay.terms.rights import Access, Rights
 from mainstay.values.fields import NO_ID
 
@@ -90,10 +90,9 @@ class Tools:
 
     def _way_past(self, operation: Operation, refusal: Conflict, offered: list[str]) -> str:
         """What clears a state out of the way or, where nothing does, what shows it."""
-        reasons = refusal.reasons if isinstance(refusal, Blocked) else ()
-        helping = [reason.unblock for reason in reasons if reason.unblock in offered]
+        helping = [name for name in refusal.unblocks if name in offered]
         if helping:
-            return f" Call {' or '.join(dict.fromkeys(helping))} first."
+            return f" Call {' or '.join(helping)} first."
         about = _about(operation)
         if operation.on and (gets := self._getters.get(about)):
             return _look(offered, gets, "shows it as it is now")

@@ -101,9 +101,6 @@ class Arrangement:
     possible: Mapping[str, Callable[[Record, Actor], Sequence[str]]] = field(default_factory=dict)
     # What may be done to several at once, and warns of nothing else: how many they were is its notice.
     counting: frozenset[str] = frozenset()
-    # By what may stand against itself: what is done instead, and where one sees what is in its way.
-    alternatives: Mapping[str, Operation] = field(default_factory=dict)
-    in_the_way: Callable[[Record], Sequence[Action]] = lambda _record: ()
     # What comes before all that is done to the record, though another operation does it: a timer is stopped.
     leading: Callable[[Record], Sequence[Action]] = lambda _record: ()
     # Whether a record is called by an amount, which each country writes in its own way.
@@ -143,21 +140,26 @@ class Arrangement:
 
     def action(self, operation: Operation, record: Record) -> Action:
         """One thing that can be done with a record."""
-        grave = operation.is_irreversible or operation.grave
-        plain = not grave and not asks(operation)
-        return Action(label_of(operation), self.path_to(operation, record), plain, grave)
+        return action_at(operation, self.path_of(record["id"]))
 
-    def instead(self, operation: Operation, record: Record) -> list[Action]:
-        """What can be done with a record where one thing cannot."""
-        other = self.alternatives.get(operation.name)
-        if other is None:
-            return []
-        possible = [self.action(other, record)] if other.name in record["availableActions"] else []
-        return [*possible, *self.in_the_way(record)]
+    def doing(self, operation: Operation, record: Record) -> list[Action]:
+        """Where one thing is done with a record: what changes the lines of a document has a page for them as well."""
+        lines = [self.lines(record)] if "edits" in operation.input.model_fields else []
+        return [self.action(operation, record), *lines]
+
+    def lines(self, record: Record) -> Action:
+        """The way to the lines of a document."""
+        return Action("Edit lines", f"{self.path_of(record['id'])}/lines")
 
     def path_to(self, operation: Operation, record: Record) -> str:
         """Where something is done to a record."""
         return f"{self.path_of(record['id'])}/{verb_of(operation)}"
+
+
+def action_at(operation: Operation, path: str) -> Action:
+    """One thing that can be done with the record at this address."""
+    grave = operation.is_irreversible or operation.grave
+    return Action(label_of(operation), f"{path}/{verb_of(operation)}", not grave and not asks(operation), grave)
 
 
 def asks(operation: Operation) -> bool:

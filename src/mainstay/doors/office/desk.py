@@ -219,6 +219,8 @@ class Desk:
         except Refusal as refusal:
             raise self._refused(guest, operation, given, refusal) from None
         result: dict[str, Any] = orjson.loads(answer.body)
+        if answer.preview:
+            result["unblocks"] = answer.unblocks
         return self._said(guest, given, result) if operation.changes else result
 
     def _refused(self, guest: Guest, operation: Operation, given: Mapping[str, object], refusal: Refusal) -> Refusal:

@@ -12,7 +12,7 @@ def led(of: Arrangement, record: Record, actions: Sequence[Action], sends: Opera
         return list(actions)
     send = of.path_to(sends, record)
     if not any(line["kind"] == "item" for line in record["lines"] or ()):
-        return [Action("Edit lines", f"{of.path_of(record['id'])}/lines"), *actions]
+        return [of.lines(record), *actions]
     # Nothing is sent by it yet: it leads to what would be.
     first = [one._replace(grave=False) for one in actions if one.path == send]
     return [*first, *(one for one in actions if one.path != send)]

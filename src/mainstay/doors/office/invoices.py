@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,7 +10,7 @@ from mainstay.business.invoices.model import is_payable
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
-from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder, void_invoice
+from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
@@ -42,12 +41,6 @@ def _credited(_invoice: Record, fields: Mapping[str, str], here: Here) -> dict[s
 def _paying(invoice: Mapping[str, Any]) -> dict[str, str]:
     """What is known of a payment of an invoice, unless another of the same customer's was paid."""
     return {"customerId": invoice["customerId"], "amount": invoice["due"]}
-
-
-def _payments_of(invoice: Record) -> list[Action]:
-    """Where payments are that may be reversed first."""
-    seen = Action("See its payments", f"/payments?{urlencode({'invoiceId': invoice['id']})}")
-    return [seen] if Decimal(invoice["paid"]) else []
 
 
 INVOICES = Arrangement(
@@ -100,8 +93,6 @@ INVOICES = Arrangement(
         ),
         Related("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
     ),
-    alternatives={void_invoice.name: credit_invoice},
-    in_the_way=_payments_of,
     reminders={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
     empty="No invoices yet. Draft the first one, for a customer, a job or an accepted quote.",
     notes=True,

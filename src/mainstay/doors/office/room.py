@@ -20,6 +20,7 @@ from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import References, unchanged
+from mainstay.doors.office.ways_out import WaysOut
 from mainstay.doors.pages.asking import Asked, asked_of, filled, usual, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -209,15 +210,15 @@ class Room:
             preview = await self.desk.perform(guest, operation, answers)
         except Invalid:
             return None
-        return self._told(guest, operation, record, {}, preview) if preview["blockers"] else None
+        return await self._told(guest, operation, record, {}, preview) if preview["blockers"] else None
 
     async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
         asked = self._asked(operation, guest, fields, record)
         answers, fields = await self._references.answers(guest, asked, fields, record)
         answers |= self._of_part(guest, operation, record, fields) | about(operation, record["id"])
-        return self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
+        return await self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
 
-    def _told(
+    async def _told(
         self, guest: Guest, operation: Operation, record: Record, fields: Mapping[str, str], preview: Record
     ) -> Response:
         """What would happen, or why it cannot be, with what can be done instead."""
@@ -233,7 +234,7 @@ class Room:
             version=record.get("version"),
             fields=fields,
             preview=preview,
-            instead=self.of.instead(operation, record) if preview["blockers"] else (),
+            instead=await WaysOut(self.desk, self.of).shown(guest, operation, preview["unblocks"], record),
         )
 
     async def _page(self, guest: Guest, record: Record, status: int = 200, **shown: Any) -> Response:
@@ -312,6 +313,9 @@ class Room:
             asked=asked,
             fields=defaultdict(str, fields),
             ways=ways_to(asked, shown.get("faults", {})),
+            instead=await WaysOut(self.desk, self.of).shown(
+                guest, operation, refusal.unblocks if refusal else (), record
+            ),
             **shown,
         )
 
@@ -366,7 +370,7 @@ class Room:
             for one in asked_of(operation, guest.actor.rights)
             if one.name not in self.of.skips and [one.usual] != possible.get(one.name)
         ]
-        asked = [_narrowed(one, possible[one.name]) if one.name in possible else one for one in asked]
+        asked = [one.narrowed(possible[one.name]) if one.name in possible else one for one in asked]
         leading = {name: place for place, name in enumerate(self.of.first)}
         asked.sort(key=lambda one: leading.get(one.name, len(leading)))
         return laid_out(asked, fields)
@@ -391,9 +395,3 @@ class Room:
     async def _own(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         shown: dict[str, Any] = await self.shows(guest, record) if self.shows else {}
         return shown
-
-
-def _narrowed(one: Asked, possible: Sequence[str]) -> Asked:
-    """A choice with only what is possible, in that order."""
-    words = dict(one.choices)
-    return replace(one, choices=[(value, words[value]) for value in possible if value in words])

@@ -106,6 +106,11 @@ class Asked:
             return {self.name: "on"} if value else {}
         return {self.name: "" if value is None else KINDS[self.kind].write(value, here)}
 
+    def narrowed(self, possible: Sequence[str]) -> "Asked":
+        """A choice with only what is possible, in that order."""
+        words = dict(self.choices)
+        return replace(self, choices=[(value, words[value]) for value in possible if value in words])
+
     def line(self, number: int) -> tuple["Asked", ...]:
         """The fields of one row, each with a name of its own."""
         return tuple(replace(part, name=f"{self.name}.{number}.{part.name}", help=None) for part in self.parts)
