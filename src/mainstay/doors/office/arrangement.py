@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mainstay.business.importing.model import OWN_REFERENCE, REFERENCE
-from mainstay.doors.office.beside import Related
+from mainstay.doors.office.beside import SIDES, Related
 from mainstay.doors.office.desk import Desk
 from mainstay.doors.pages.asking import Choices
 from mainstay.doors.pages.showing import Cell, Here, cells
@@ -86,9 +86,9 @@ class Arrangement:
     above: str | None = None
     ways: str | None = None
     more: str | None = None
-    # What belongs to a record and stands on its page; and whether notes and what happened to it stand there as well.
+    # What belongs to a record and stands on its page; and what else stands beside it there.
     related: tuple[Related, ...] = ()
-    notes: bool = False
+    sides: tuple[str, ...] = tuple(SIDES)
     # Whether something may still be added to a record there, of whatever kind.
     grows: Callable[[Record], bool] = lambda _record: True
     # Fields that are told in words of their own, with the zone of whoever looks.

@@ -65,13 +65,15 @@ class Beside:
 
     desk: Desk
 
-    async def shown(self, guest: Guest, record: Record, related: Sequence[Related], *, grows: bool) -> dict[str, Any]:
+    async def shown(
+        self, guest: Guest, record: Record, related: Sequence[Related], sides: Sequence[str], *, grows: bool
+    ) -> dict[str, Any]:
         """All of it, as far as whoever looks may see it; what may grow has the ways to add to it."""
         left = note_left(guest, record["id"])
         found = [await self._related(guest, record, one) for one in related if guest.may(one.lists)]
         return {
             "related": found if grows else [{**one, "new": None} for one in found],
-            **await self._first(guest, record),
+            **await self._first(guest, record, sides),
             # What someone wrote is there to be copied, though they may add it no more.
             "may_note": (grows and guest.may(add_note)) or bool(left),
             "note": {"body": left.get("text", ""), "hidden": "office" in left},
@@ -93,11 +95,11 @@ class Beside:
             "next": at.next(listed["data"][-1]["id"]) if listed["hasMore"] else None,
         }
 
-    async def _first(self, guest: Guest, record: Record) -> dict[str, Any]:
+    async def _first(self, guest: Guest, record: Record, sides: Sequence[str]) -> dict[str, Any]:
         """The newest of each kind, and whether there is more of it."""
         found: dict[str, Any] = {}
-        for side, most in _FIRST.items():
-            listed = await self._listed(guest, record, side, {"limit": most})
+        for side in sides:
+            listed = await self._listed(guest, record, side, {"limit": _FIRST[side]})
             found |= {**SIDES[side].shown(self.desk, guest, listed["data"]), f"more_{side}": listed["hasMore"]}
         return found
 
@@ -185,3 +187,5 @@ SIDES = {
     "files": Side("Photos and files", list_documents, _files),
     "history": Side("What happened", get_history, _history),
 }
+# What is set up for programs, or is a file itself, has no files beside it.
+WITHOUT_FILES = (NOTES, "history")

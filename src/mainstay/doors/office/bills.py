@@ -41,7 +41,6 @@ BILLS = Arrangement(
     skips=frozenset({"lines", "edits", "total", "allowOverbilling"}),
     more="bill.html",
     empty="No bills yet. Record the first one, or record one from its order.",
-    notes=True,
 )
 
 

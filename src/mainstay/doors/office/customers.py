@@ -86,7 +86,6 @@ CUSTOMERS = Arrangement(
         Related("Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"),
         Related("Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"),
     ),
-    notes=True,
     grows=lambda customer: not customer["mergedIntoId"],
 )
 
@@ -106,7 +105,6 @@ SITES = Arrangement(
     empty="No sites yet. A site belongs to a customer: add it on the customer's page.",
     more="site.html",
     related=(_JOBS_AT_SITE,),
-    notes=True,
 )
 
 CONTACTS = Arrangement(
@@ -123,7 +121,6 @@ CONTACTS = Arrangement(
     facts=("customerName", "role", "phone", "email", "externalRef"),
     tabs={"": "In use", "archived": "Archived"},
     empty="No contacts yet. A contact belongs to a customer: add them on the customer's page.",
-    notes=True,
 )
 
 

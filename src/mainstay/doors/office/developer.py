@@ -8,6 +8,7 @@ import orjson
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.frame import DEVELOPER
 from mainstay.doors.office.room import Room
@@ -45,6 +46,7 @@ KEYS = Arrangement(
     below=lambda key: f"{Access(key['access']).words} · … {key['lastFour']}",
     columns=("status", "personName", "lastUsedAt"),
     facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
+    sides=WITHOUT_FILES,
     empty="No keys yet. Make one for each program, so that you can revoke it alone.",
 )
 CONNECTIONS = Arrangement(
@@ -61,6 +63,7 @@ CONNECTIONS = Arrangement(
     facts=("personName", "personRole", "access", "effectiveAccess", "createdAt", "lastUsedAt", "endedAt"),
     above="mcp.html",
     more="connection.html",
+    sides=WITHOUT_FILES,
     empty="No apps connected. An app appears here once someone has approved it.",
 )
 

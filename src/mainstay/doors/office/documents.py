@@ -12,6 +12,7 @@ from mainstay.business.records.documents import MOST_BYTES, add_document, get_do
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest, status_of
 from mainstay.doors.office.references import title_of
 from mainstay.doors.office.room import Room
@@ -37,6 +38,7 @@ DOCUMENTS = Arrangement(
     below=lambda document: size(document["bytes"]),
     columns=(),
     facts=("visibility",),
+    sides=WITHOUT_FILES,
     more="file.html",
 )
 

@@ -83,7 +83,6 @@ HOURS = Arrangement(
     more="time_entry.html",
     empty="No hours yet. Log some, or start a timer.",
     leading=_stopping,
-    notes=True,
 )
 
 

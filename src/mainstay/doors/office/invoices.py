@@ -95,7 +95,6 @@ INVOICES = Arrangement(
     ),
     reminders={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
     empty="No invoices yet. Draft the first one, for a customer, a job or an accepted quote.",
-    notes=True,
 )
 PAYMENTS = Arrangement(
     title="Payments",
@@ -126,7 +125,6 @@ PAYMENTS = Arrangement(
     above="invoices_above.html",
     more="payment.html",
     empty="No payments yet. Record one here, or on the page of its invoice.",
-    notes=True,
 )
 
 CREDIT_NOTES = Arrangement(
@@ -143,7 +141,6 @@ CREDIT_NOTES = Arrangement(
     above="invoices_above.html",
     more="credit_note.html",
     empty="No credit notes yet. They are made on the page of an invoice.",
-    notes=True,
 )
 
 

@@ -84,7 +84,6 @@ JOBS = Arrangement(
             "/purchasing/bills/new",
         ),
     ),
-    notes=True,
 )
 
 

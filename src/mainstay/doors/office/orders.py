@@ -74,7 +74,6 @@ ORDERS = Arrangement(
     parts={receive_goods.name: FormPart("goods.html", _come, _still_open)},
     empty="No orders yet. Draft the first one from a supplier.",
     related=(Related("Bills", list_bills, "purchaseOrderId", "/purchasing/bills", _BILLS),),
-    notes=True,
 )
 
 

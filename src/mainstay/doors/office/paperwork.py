@@ -107,6 +107,8 @@ PAPERWORK = Arrangement(
     first=(*_PAID, *_PRINTED, *_BOOKS),
     ways="documents_missing.html",
     more="documents.html",
+    # It is about the organisation and its settings, each of which has a page of its own for them.
+    sides=(),
 )
 
 

@@ -45,7 +45,6 @@ ITEMS = Arrangement(
     empty="Nothing is on the price list yet. Add the first item, or bring a list over from a file under Settings,"
     " Import.",
     more="price_item.html",
-    notes=True,
 )
 
 SUPPLIERS = Arrangement(
@@ -103,7 +102,6 @@ SUPPLIERS = Arrangement(
             "/price-list/new",
         ),
     ),
-    notes=True,
 )
 
 TAXES = Arrangement(

@@ -64,7 +64,6 @@ QUOTES = Arrangement(
     parts={record_quote_decision.name: FormPart("chosen_options.html", _chosen)},
     related=(Related("Invoices", list_invoices, "quoteId", "/invoices", ("status", "total", "due")),),
     empty="No quotes yet. Draft the first one for a customer.",
-    notes=True,
 )
 
 

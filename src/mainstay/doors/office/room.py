@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, Record, submits, title_of_new, verb_of
-from mainstay.doors.office.beside import NOTES, SIDES, Beside, as_note, note_left
+from mainstay.doors.office.beside import NOTES, Beside, as_note, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
@@ -119,7 +119,7 @@ class Room:
         """What is asked before something is done to a record; where it cannot be undone, what would happen."""
         if file := self._file(at["verb"]):
             return await self.desk.file(guest, file, about(file, at.get("id", "")))
-        if at["verb"] in SIDES and self._has_beside:
+        if at["verb"] in self.of.sides:
             return await self._beside(guest, at)
         operation = self._doing(guest, at["verb"])
         admit(operation, guest.actor)
@@ -134,7 +134,7 @@ class Room:
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
-        if at["verb"] == NOTES and self._has_beside:
+        if at["verb"] == NOTES and NOTES in self.of.sides:
             return await self._note(guest, at)
         operation = self._doing(guest, at["verb"])
         fields = await self._filled_in(guest, operation)
@@ -251,10 +251,10 @@ class Room:
             "actions": of.actions(self.desk, record),
             "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,
         }
-        if self._has_beside:
-            # Of a colleague's visit, one is told when it is, and nothing that stands beside it.
-            with suppress(NotFound):
-                shown["beside"] = await Beside(self.desk).shown(guest, record, of.related, grows=of.grows(record))
+        # Of a colleague's visit, one is told when it is, and nothing that stands beside it.
+        with suppress(NotFound):
+            beside, grows = Beside(self.desk), of.grows(record)
+            shown["beside"] = await beside.shown(guest, record, of.related, of.sides, grows=grows)
         shown |= await mails_about(self.desk, guest, record["id"], of.unsent)
         shown |= await self._own(guest, record)
         return self.desk.page("record.html", guest, status, of=of, record=record, **shown)
@@ -266,6 +266,7 @@ class Room:
             return await self.record(guest, at)
         called, path = self.of.called_here(record, guest.here), self.of.path_of(record["id"])
         shown = await Beside(self.desk).whole(guest, record, at["verb"], f"{path}/{at['verb']}")
+        shown |= {"record": record, "actions": self.of.actions(self.desk, record)}
         return self.desk.page("all_beside.html", guest, of=self.of, called=called, path=path, **shown)
 
     async def _note(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -279,10 +280,6 @@ class Room:
             why = f"{refusal.text.rstrip('.')}."
             return await self._page(again, record, status_of(refusal), revealed=None, note_refused=why)
         return see_other(f"{self.of.path_of(record['id'])}?done={add_note.name}#{NOTES}")
-
-    @property
-    def _has_beside(self) -> bool:
-        return bool(self.of.notes or self.of.related)
 
     async def _form(
         self,

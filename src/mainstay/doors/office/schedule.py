@@ -130,7 +130,6 @@ VISITS = Arrangement(
     },
     words={"startsAt": _starts},
     empty="Nothing is planned from today on.",
-    notes=True,
 )
 TIME_OFF = Arrangement(
     title="Time off",

@@ -13,6 +13,7 @@ from mainstay.business.organisation.work import get_work, list_failed_work
 from mainstay.doors.downloads import picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
+from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.paperwork import NUMBERED, OF_MAILS, OF_MONEY, OF_SETTINGS
 from mainstay.doors.office.room import Room
@@ -80,6 +81,7 @@ RULES = Arrangement(
         "subscription": lambda settings, _zone: words_of(settings["subscription"]["status"]),
     },
     skips=OF_MONEY | OF_MAILS,
+    sides=WITHOUT_FILES,
 )
 
 
@@ -95,6 +97,7 @@ WORK = Arrangement(
     below=lambda _: "",
     columns=("problem", "failedAt"),
     facts=("problem", "failedAt", "attempts"),
+    sides=WITHOUT_FILES,
     empty="There is nothing that could not be done.",
 )
 

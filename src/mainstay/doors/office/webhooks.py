@@ -10,6 +10,7 @@ from mainstay.catalogue import CATALOGUE
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.developer import Snippet
 from mainstay.doors.office.room import Room
@@ -39,6 +40,7 @@ WEBHOOKS = Arrangement(
     facts=("url", "events", "failingSince", "disabledReason", "rotatedAt"),
     choices={"events": [(event.name, event.__doc__ or "") for event in CATALOGUE.events]},
     more="webhook.html",
+    sides=WITHOUT_FILES,
     empty="No webhooks yet. Make one, and your own server hears of everything that happens.",
 )
 DELIVERIES = Arrangement(
@@ -53,6 +55,7 @@ DELIVERIES = Arrangement(
     columns=(),
     facts=("createdAt", "eventId"),
     under=WEBHOOKS.path,
+    sides=WITHOUT_FILES,
     more="delivery.html",
 )
 
