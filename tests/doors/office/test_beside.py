@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from apps import register, signed_in
+from arranged import ARRANGED
 from cast import Cast
 from doors.office.test_customers import main
 from hooking import quiet_webhook
@@ -15,24 +16,6 @@ from mainstay.business.people.operations import update_person
 from mainstay.business.records.notes import list_notes
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.office import (
-    bills,
-    customers,
-    developer,
-    documents,
-    hours,
-    invoices,
-    jobs,
-    orders,
-    paperwork,
-    people,
-    prices,
-    quotes,
-    schedule,
-    settings,
-    webhooks,
-)
-from mainstay.doors.office.arrangement import Arrangement
 from mainstay.identity.connections import list_connections
 from mainstay.identity.keys import list_keys
 from mainstay.terms.rights import Role
@@ -40,12 +23,6 @@ from running import RunningServer
 from scheduling import DAY
 from visiting import visit_as, words
 from wares import a_rate
-
-AREAS = (
-    bills, customers, developer, documents, hours, invoices, jobs, orders, paperwork, people, prices, quotes, schedule,
-    settings, webhooks,
-)  # fmt: skip
-ARRANGED = [one for area in AREAS for one in vars(area).values() if isinstance(one, Arrangement)]
 
 
 def changed_person(cast: Cast) -> str:

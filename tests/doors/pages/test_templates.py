@@ -55,3 +55,12 @@ def test_such_a_decision_would_be_found(text: str) -> None:
 )
 def test_what_only_shows_is_no_decision(text: str) -> None:
     assert decisions(text) == []
+
+
+# What is called a status there is what a list is narrowed to, which nobody reads.
+NARROWED = {"form.html": ["{{ one.status }}"], "index.html": ["{{ at.chosen.status }}"]}
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_a_state_is_told_in_words_and_not_as_programs_write_it(name: str) -> None:
+    assert re.findall(r"{{ [\w.]*\.status }}", TEMPLATES[name]) == NARROWED.get(name, [])

@@ -20,6 +20,8 @@ Status = Literal["running", "draft", "submitted", "approved", "rejected"]
 # What waits to be approved or rejected.
 TO_REVIEW: Status = "submitted"
 Decision = Literal["approve", "reject", "unapprove"]
+# What hours become by each.
+BECOMES: dict[Decision, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
 
 # How far ahead hours may end, and how long an entry may be.
 AHEAD = timedelta(minutes=15)

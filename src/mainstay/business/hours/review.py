@@ -7,7 +7,7 @@ from pydantic import Field
 
 from mainstay.business.hours import store
 from mainstay.business.hours.asked import MOST_AT_ONCE, EntryIds, PersonId, whose
-from mainstay.business.hours.model import BriefEntry, Decision, HoursBatchOut, Status, TimeEntry
+from mainstay.business.hours.model import BECOMES, BriefEntry, Decision, HoursBatchOut, TimeEntry
 from mainstay.business.organisation.house import house_of
 from mainstay.business.people.telling import actor_s_name, tell, to_tell
 from mainstay.kernel.context import Context
@@ -80,13 +80,10 @@ def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
         _tell(ctx, entries, note)
     if given.decision == "approve":
         store.reopen_billing(ctx, entries)
-    return _change(ctx, entries, {"status": _BECOMES[given.decision], "review_note": note})
+    return _change(ctx, entries, {"status": BECOMES[given.decision], "review_note": note})
 
 
 OPERATIONS = (submit_hours, review_hours)
-
-_BECOMES: dict[Decision, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
-
 
 _REJECTED = """\
 {name} did not approve some of your hours:

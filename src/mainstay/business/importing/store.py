@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, cast
+from typing import cast
 
 import orjson
 
 from mainstay.backing.database import Handle, Row
-from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind
+from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind, Run, RunStatus
 from mainstay.terms.refusal import NotFound
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
@@ -18,58 +18,6 @@ from mainstay.values.words import folded
 KEPT = timedelta(days=2)
 # Of the ids of runs.
 PREFIX = "import"
-
-RunStatus = Literal["mapping", "checking", "checked", "importing", "done", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A file that someone is bringing over."""
-
-    id: str
-    made_at: str
-    kind: Kind
-    file_name: str
-    remarks: list[str]
-    headings: list[str]
-    mapping: dict[str, int]
-    status: RunStatus
-    result: dict[str, Any] | None
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nobody has looked at its rows yet."""
-        return self.status == "mapping"
-
-    @property
-    def is_looked_at(self) -> bool:
-        """Whether its rows are being looked at."""
-        return self.status == "checking"
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether something is being done with it, unless it was interrupted."""
-        return self.status in {"checking", "importing"}
-
-    @property
-    def is_right(self) -> bool:
-        """Whether every row could be brought over."""
-        return self.status == "checked" and not (self.result or {}).get("faults")
-
-    @property
-    def is_wrong(self) -> bool:
-        """Whether some rows could not be brought over."""
-        return self.status == "checked" and not self.is_right
-
-    @property
-    def is_done(self) -> bool:
-        """Whether its rows were brought over."""
-        return self.status == "done"
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether it was interrupted."""
-        return self.status == "failed"
 
 
 @dataclass(frozen=True, slots=True)

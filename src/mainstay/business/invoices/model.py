@@ -1,5 +1,6 @@
 """Invoices: their states, and the rules of what can be done with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -122,6 +123,16 @@ def standing_of(total: int, paid: int, credited: int) -> Status:
 def is_payable(status: Status) -> bool:
     """Whether something can be paid on an invoice in this state."""
     return status in {"sent", "partPaid", "overdue"}
+
+
+def is_void(status: Status) -> bool:
+    """Whether an invoice was taken back."""
+    return status == "void"
+
+
+def is_e_invoice(standing: Mapping[str, Any] | None) -> bool:
+    """Whether a document is an e-invoice as well, as it is told."""
+    return standing is not None and standing["status"] == "included"
 
 
 @dataclass(frozen=True, slots=True)

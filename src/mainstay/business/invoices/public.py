@@ -1,7 +1,7 @@
 """What a customer sees of an invoice, by the link that was sent to them."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 from pydantic import Field
@@ -39,6 +39,27 @@ class LinkedInvoiceOut(Shown):
     credited: str
     due: str
     has_xml: bool = Field(description="Whether it is an e-invoice as well.")
+
+
+class Outcome(NamedTuple):
+    """What its customer is told became of an invoice: the message, and whether it is good news or bad."""
+
+    message: str
+    tone: Literal["good", "bad", ""] = ""
+
+
+def outcome_of(status: Status) -> Outcome | None:
+    """What became of it; nothing yet of one that is not due."""
+    return _OUTCOMES.get(status)
+
+
+_OUTCOMES: dict[Status, Outcome] = {
+    "paid": Outcome("public.paidInFull", "good"),
+    "partPaid": Outcome("public.partPaid"),
+    "overdue": Outcome("public.overdueSince", "bad"),
+    "void": Outcome("public.voidNotice", "bad"),
+    "credited": Outcome("public.creditedNotice"),
+}
 
 
 class GetLinkedInvoice(Input):

@@ -1,7 +1,7 @@
 """What is known of the files of a document, and how one is asked for."""
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
@@ -45,6 +45,11 @@ class Document(Protocol):
     @property
     def files(self) -> Mapping[str, str | None]:
         """The names of its files, by their form; null until one is made."""
+
+
+def is_issued(document: Mapping[str, Any]) -> bool:
+    """Whether a document was sent, as it is told: it is printed as it was then. Before, there is only a draft of it."""
+    return document["sentAt"] is not None
 
 
 class PaperOut(Shown):

@@ -1,7 +1,7 @@
 """Jobs: their states, the stage they are at, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -44,6 +44,12 @@ _NEXT: dict[Stage, str | None] = {
     "onHold": "Take it up again",
     "cancelled": None,
 }
+# Where the work is done and not on an invoice yet.
+TO_BILL: Stage = "toInvoice"
+# What is over needs no column of a board; a list shows it. Whoever is not told how far the office is with it sees what
+# is done as one.
+ON_BOARD: tuple[Stage, ...] = tuple(stage for stage in get_args(Stage) if stage not in {"paid", "cancelled"})
+DONE: Status = "done"
 # What is next at these is the office's to do; the others need not be told of it.
 _OFFICE_S: tuple[Stage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
 
@@ -167,9 +173,27 @@ class Step(NamedTuple):
     to: Move
 
 
-def next_step(stage: Stage) -> Step | None:
-    """What is next at a stage, where it is for someone to say so."""
-    return _STEPS.get(stage)
+def next_step(stage: Stage, *, told: bool) -> Step | None:
+    """What is next at a stage, where it is for someone to say so, and they are told of it.
+
+    With what was called off nothing is next; it can be taken up again.
+    """
+    return _STEPS.get(stage) if told or stage == "cancelled" else None
+
+
+def is_to_be_planned(stage: Stage) -> bool:
+    """Whether a visit is what comes next."""
+    return stage == "toSchedule"
+
+
+def is_planned(stage: Stage) -> bool:
+    """Whether someone will go there."""
+    return stage == "scheduled"
+
+
+def is_to_be_billed(stage: Stage) -> bool:
+    """Whether an invoice is what comes next."""
+    return stage == TO_BILL
 
 
 _STEPS: dict[Stage, Step] = {

@@ -14,6 +14,8 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown, states
 from mainstay.values.fields import LAST_SEEN, id_of
 
+Status = Literal["queued", "sent", "failed"]
+
 
 class MessageOut(Shown):
     """A mail about a record."""
@@ -24,9 +26,14 @@ class MessageOut(Shown):
     id: str
     recipient: str = Field(title="To", description="The address it goes to.")
     subject: str
-    status: Literal["queued", "sent", "failed"]
+    status: Status
     problem: str | None = Field(description="Why it could not be sent, in a sentence.")
     created_at: str = Field(title="Written", json_schema_extra={"format": "date-time"})
+
+
+def has_failed(status: Status) -> bool:
+    """Whether a mail could not be sent."""
+    return status == "failed"
 
 
 class ListMessages(ListInput):

@@ -15,6 +15,11 @@ from mainstay.terms.wire import PriceText
 Status = Literal["invited", "active", "left"]
 
 
+def is_here(status: Status) -> bool:
+    """Whether a person belongs to the organisation, or will as soon as they accept."""
+    return status != "left"
+
+
 class PersonOut(Record):
     """A person of the organisation."""
 

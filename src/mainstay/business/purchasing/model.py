@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -271,6 +271,29 @@ def standing_of(stored: str, lines: Sequence[OrderLine]) -> OrderStatus:
     return "sent"
 
 
+class BillStep(NamedTuple):
+    """What is next with a bill: what it becomes by it, and what that is called."""
+
+    to: BillStatus
+    words: str
+
+
+def next_of_bill(status: BillStatus) -> BillStep | None:
+    """What is next, by how far a bill is."""
+    return _NEXT_OF_BILL.get(status)
+
+
+_NEXT_OF_BILL: dict[BillStatus, BillStep] = {
+    "draft": BillStep("approved", "Approve"),
+    "approved": BillStep("paid", "Mark as paid"),
+}
+
+
+def is_editable(status: BillStatus) -> bool:
+    """Whether what a bill says can still be changed."""
+    return status == "draft"
+
+
 class ListedBillOut(Record):
     """A supplier's bill in a list: without its lines."""
 
@@ -335,7 +358,7 @@ class ListedBill(Kept):
 
     def not_editable(self) -> list[Reason]:
         """Why what it says stays as it is."""
-        if self.status == "draft":
+        if is_editable(self.status):
             return []
         return [Reason(f"{self.called} is {self.status}, so it stays. Make it a draft again first.", "update_bill")]
 

@@ -73,6 +73,19 @@ class OfferedQuoteOut(Shown):
     can_accept: bool = Field(description="Whether it can be accepted now with these options.")
 
 
+def outcome_of(status: Status) -> str:
+    """The message that tells its customer why there is nothing to answer any more."""
+    return f"public.{status}" if status in _TOLD_APART else "public.closed"
+
+
+def was_taken_back(status: Status) -> bool:
+    """Whether a quote counts no more, so that nothing is shown of it."""
+    return status in {"withdrawn", "superseded"}
+
+
+_TOLD_APART: frozenset[Status] = frozenset({"accepted", "declined", "expired", "withdrawn", "superseded"})
+
+
 class GetOfferedQuote(Input):
     """Which quote, and with which options it is reckoned."""
 

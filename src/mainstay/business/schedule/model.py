@@ -38,6 +38,27 @@ def next_step(status: VisitStatus) -> Step | None:
 
 
 _STEPS: dict[VisitStatus, Step] = {"planned": Step("started", "Start"), "started": Step("done", "Finish")}
+# What people are told once someone has said how far a visit is.
+PROGRESSED: dict[str, str] = {
+    "planned": "The visit is planned again.",
+    "started": "The visit has started.",
+    "done": "The visit is done.",
+}
+
+
+def is_as_planned(status: VisitStatus) -> bool:
+    """Whether a visit is as nearly all on a board are, so that nothing needs to be said of it."""
+    return status == "planned"
+
+
+def is_done(status: VisitStatus) -> bool:
+    """Whether a visit is over, though its day is not."""
+    return status == "done"
+
+
+def is_undecided(status: LeaveStatus) -> bool:
+    """Whether time off was only asked for, and so is in nobody's way yet."""
+    return status == "requested"
 
 
 class VisitOut(Record):

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.asked import MOST_AT_ONCE
-from mainstay.business.hours.model import TO_REVIEW
+from mainstay.business.hours.model import BECOMES, TO_REVIEW
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.review import review_hours
 from mainstay.doors.http import Response
@@ -139,13 +139,11 @@ def _waiting(days: list[dict[str, Any]]) -> dict[str, int]:
 
 def _decided(words: Mapping[str, str]) -> str | None:
     """What became of how many entries, said on the page after it."""
-    became, count = _BECAME.get(words.get("decided", "")), words.get("count", "")
+    decided, count = words.get("decided"), words.get("count", "")
+    became = next((status for decision, status in BECOMES.items() if decision == decided), None)
     if became is None or not count.isdecimal():
         return None
     return f"One entry is {became}." if count == "1" else f"{int(count)} entries are {became}."
-
-
-_BECAME = {"approve": "approved", "reject": "rejected"}
 
 
 def _told(refusal: Refusal | None) -> str | None:

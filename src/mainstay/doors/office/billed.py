@@ -11,10 +11,12 @@ from typing import Any
 
 import orjson
 
+from mainstay.business.invoices.model import is_payable, is_void
 from mainstay.business.invoices.public import (
     get_linked_invoice,
     get_linked_invoice_pdf,
     get_linked_invoice_ubl,
+    outcome_of,
     see_linked_invoice,
 )
 from mainstay.doors.http import Request, Response
@@ -98,8 +100,7 @@ def _told(invoice: dict[str, Any]) -> dict[str, Any]:
         "due": locale.money(invoice["due"], currency),
         "day": locale.day(snapshot.due_on or snapshot.issued_on),
     }
-    key, tone = _OUTCOMES.get(invoice["status"], (None, ""))
-    owed = invoice["status"] in {"sent", "partPaid", "overdue"}
+    outcome = outcome_of(invoice["status"])
     return {
         "invoice": invoice,
         "snapshot": snapshot,
@@ -109,20 +110,11 @@ def _told(invoice: dict[str, Any]) -> dict[str, Any]:
         "money": lambda amount: locale.money(amount, currency),
         "title": title_of(snapshot),
         "subtotal": locale.money(snapshot.subtotal, currency),
-        "outcome": say(language, key, **values) if key else None,
-        "tone": tone,
-        "payment": payment(snapshot, locale) if owed else None,
-        "is_void": invoice["status"] == "void",
+        "outcome": say(language, outcome.message, **values) if outcome else None,
+        "tone": outcome.tone if outcome else "",
+        "payment": payment(snapshot, locale) if is_payable(invoice["status"]) else None,
+        "is_void": is_void(invoice["status"]),
         "paid": locale.money(f"-{invoice['paid']}", currency) if Decimal(invoice["paid"]) else None,
         "credited": locale.money(f"-{invoice['credited']}", currency) if Decimal(invoice["credited"]) else None,
         "rates": snapshot.rates,
     }
-
-
-_OUTCOMES = {
-    "paid": ("public.paidInFull", "good"),
-    "partPaid": ("public.partPaid", ""),
-    "overdue": ("public.overdueSince", "bad"),
-    "void": ("public.voidNotice", "bad"),
-    "credited": ("public.creditedNotice", ""),
-}

@@ -7,6 +7,7 @@ from typing import Any
 
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import get_bill, list_bills, record_bill, update_bill
+from mainstay.business.purchasing.model import is_editable, next_of_bill
 from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
@@ -142,13 +143,8 @@ class Bills:
         if bill is None:
             return {}
         actions = BILLS.actions(self.desk, bill)
-        step = _NEXT.get(bill["status"])
+        step = next_of_bill(bill["status"])
         if step and update_bill.name in bill["availableActions"]:
-            words, status = step
             path = f"{BILLS.path_of(bill['id'])}/become"
-            actions = [Action(words, path, plain=True, answers={"status": status}), *actions]
-        return {"actions": actions, "editable": bill["status"] == "draft" and guest.may(update_bill)}
-
-
-# What is next with a bill, and what it becomes by it.
-_NEXT = {"draft": ("Approve", "approved"), "approved": ("Mark as paid", "paid")}
+            actions = [Action(step.words, path, plain=True, answers={"status": step.to}), *actions]
+        return {"actions": actions, "editable": is_editable(bill["status"]) and guest.may(update_bill)}

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from mainstay.business.schedule.model import is_as_planned, is_undecided
 from mainstay.doors.pages.words import long_day, side_by_side, span
 from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import wall_text
@@ -178,14 +179,6 @@ def called(visit: Mapping[str, Any]) -> str:
     return job or visit["title"] or words_of(visit["kind"])
 
 
-# What is said once someone has told how far a visit is.
-PROGRESSED = {
-    "planned": "The visit is planned again.",
-    "started": "The visit has started.",
-    "done": "The visit is done.",
-}
-
-
 def date_of(text: str) -> date | None:
     """The date that stands in an address; None for what is none, or so far away that nothing is planned."""
     try:
@@ -209,7 +202,7 @@ def _item(visit: Mapping[str, Any], zone: str) -> Shown:
         "below": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
         "status": visit["status"],
         # Nearly all are planned: only what is not needs to be said.
-        "state": None if visit["status"] == "planned" else words_of(visit["status"]),
+        "state": None if is_as_planned(visit["status"]) else words_of(visit["status"]),
         "date": day,
         "order": visit["startsAt"] or "",
         "movable": visit["movable"],
@@ -237,6 +230,6 @@ def _taken(one: Mapping[str, Any], zone: str) -> Shown:
 def _leave(one: Mapping[str, Any], zone: str) -> Shown:
     """Time off as it stands on a board; what is not decided yet is in nobody's way."""
     kind = words_of(one["kind"])
-    if one["status"] == "requested":
+    if is_undecided(one["status"]):
         return {"words": f"{kind}, not decided yet"}
     return {"words": kind, "called": f"time off ({kind.lower()})", **_taken(one, zone)}

@@ -12,10 +12,9 @@ from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.overview.operations import get_overview
-from mainstay.business.schedule.model import next_step
+from mainstay.business.schedule.model import PROGRESSED, next_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.days import PROGRESSED
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.first_steps import before_invoicing, first_steps
 from mainstay.doors.office.timer import STOP, running_timer

@@ -28,6 +28,7 @@ from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
+from mainstay.doors.pages.showing import state_of
 from mainstay.doors.pages.words import side_by_side
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
@@ -235,7 +236,8 @@ class Hours:
     ) -> Response:
         entries = await self._entries(guest, at)
         jobs = await self.desk.perform(guest, list_jobs, {"status": "live", "limit": _JOBS})
-        week = week_of(at.monday, at.today, entries["data"], typed, faults)
+        told = [{**one, "state": state_of(list_hours.output, one["status"])} for one in entries["data"]]
+        week = week_of(at.monday, at.today, told, typed, faults)
         return self.desk.page(
             "hours_week.html",
             guest,

@@ -11,15 +11,26 @@ from mainstay.backing.log import log_error
 from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable, read_table
 from mainstay.business.importing import store
 from mainstay.business.importing.carrying import Carrying
-from mainstay.business.importing.model import KINDS, Kind, Outcome
-from mainstay.business.importing.store import PREFIX, Fresh, Run, RunStatus
+from mainstay.business.importing.model import (
+    CHECKED,
+    CHECKING,
+    DONE,
+    FAILED,
+    IMPORTING,
+    KINDS,
+    Kind,
+    Outcome,
+    Run,
+    RunStatus,
+)
+from mainstay.business.importing.store import PREFIX, Fresh
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
 from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Conflict
+from mainstay.terms.refusal import Conflict, refuse
 from mainstay.terms.shapes import State
 from mainstay.values.ids import is_id
 
@@ -30,15 +41,6 @@ _AGAIN_SECONDS = "2"
 # What is done so soon is shown at once.
 _MOMENT_SECONDS = 0.5
 _SHOWN_RUNS = 20
-_STATES: dict[RunStatus, State] = {
-    "mapping": State("Columns to be told apart", "waiting"),
-    "checking": State("Being looked at", "waiting"),
-    "checked": State("Ready to be brought over", "waiting"),
-    "importing": State("Being brought over", "waiting"),
-    "done": State("Done", "good"),
-    "failed": State("Interrupted", "bad"),
-}
-_WRONG = State("Something is wrong", "bad")
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,13 @@ class ImportPages:
         admit(run.kind.makes, guest.actor)
         if done is not None:
             raise Conflict(_BEING_DONE)
-        if run.is_done:
-            raise Conflict("This file was brought over. Bring it along once more to look at it again.")
+        refuse(run.not_checkable())
         mapping = _mapping(run, fields)
         if missing := run.kind.missing(mapping):
             problem = f"Choose the column of: {', '.join(column.label for column in missing)}."
             shown = _shown(run, done) | {"mapping": mapping, "problem": problem}
             return self.desk.page("import_run.html", guest, 422, area="Settings", run=run, **shown)
-        await self._begin(guest, run, "checking", self._check, mapping=mapping, result=None)
+        await self._begin(guest, run, CHECKING, self._check, mapping=mapping, result=None)
         return see_other(f"{PATH}/{run.id}")
 
     async def confirm(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -114,11 +115,8 @@ class ImportPages:
         admit(run.kind.makes, guest.actor)
         if done is not None:
             raise Conflict(_BEING_DONE)
-        # One that was interrupted left nothing behind.
-        checked = run.status in {"checked", "importing"}
-        if not checked or (run.result and run.result["faults"]):
-            raise Conflict("Look at the rows first, and mend what is wrong with them.")
-        await self._begin(guest, run, "importing", self._bring)
+        refuse(run.not_importable())
+        await self._begin(guest, run, IMPORTING, self._bring)
         return see_other(f"{PATH}/{run.id}")
 
     async def _begin(
@@ -158,10 +156,7 @@ class ImportPages:
         return run, done if run.goes_on else None
 
     def _state(self, run: Run) -> State:
-        """How far it is; what neither goes on nor has come to an end was interrupted."""
-        if run.goes_on and self.desk.visitors.passing.noted(run.id) is None:
-            return _STATES["failed"]
-        return _WRONG if run.is_wrong else _STATES[run.status]
+        return run.state(interrupted=run.goes_on and self.desk.visitors.passing.noted(run.id) is None)
 
     def _recent(self, guest: Guest) -> list[Run]:
         with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
@@ -190,7 +185,7 @@ class ImportPages:
 
     def _bring(self, guest: Guest, run: Run) -> None:
         def done(rows: Handle, outcome: Outcome) -> bool:
-            return store.move(rows, run, "done", result=outcome.told())
+            return store.move(rows, run, DONE, result=outcome.told())
 
         # That it is done is kept with the rows: nobody is ever told otherwise of what is there. And what was right when
         # they were looked at may be wrong now: then nothing is brought over, and it is told.
@@ -213,10 +208,10 @@ class ImportPages:
             )
             outcome = carry(carrying, cells)
             # Nothing where it was brought over: it is kept as done.
-            self._move(guest, run, "checked", {"result": outcome.told()})
+            self._move(guest, run, CHECKED, {"result": outcome.told()})
         except Exception as fault:
             log_error("import failed", fault, request=guest.request.id)
-            self._move(guest, run, "failed", {"result": None})
+            self._move(guest, run, FAILED, {"result": None})
         finally:
             visitors.passing.forget(run.id)
 

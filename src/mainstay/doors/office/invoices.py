@@ -6,11 +6,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.invoices.crediting import credit_invoice, get_credit_note, list_credit_notes
-from mainstay.business.invoices.model import is_payable
+from mainstay.business.invoices.model import is_e_invoice, is_payable, is_void
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
 from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder
+from mainstay.business.issuing.printed import is_issued
 from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart, Record
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
@@ -173,18 +174,13 @@ class Invoices:
             "Record a payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_paying(invoice)})}"
         )
         return {
-            "public": self.link_maker.address(Kind.INVOICE, invoice["id"]) if invoice["sentAt"] else None,
+            "public": self.link_maker.address(Kind.INVOICE, invoice["id"]) if is_issued(invoice) else None,
             "editable": update_invoice.name in invoice["availableActions"],
             "actions": [*([pays] if payable else []), *led(INVOICES, invoice, actions, send_invoice)],
-            "is_void": invoice["voidedAt"] is not None,
-            "has_xml": _has_xml(invoice),
+            "is_void": is_void(invoice["status"]),
+            "has_xml": is_e_invoice(invoice["eInvoice"]),
             "lacking": [spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
         }
 
     async def _credit_note(self, _guest: Guest, note: Record | None) -> dict[str, Any]:
-        return {"has_xml": _has_xml(note)} if note else {}
-
-
-def _has_xml(document: Record) -> bool:
-    """Whether it is an e-invoice as well."""
-    return bool((document["eInvoice"] or {}).get("status") == "included")
+        return {"has_xml": is_e_invoice(note["eInvoice"])} if note else {}

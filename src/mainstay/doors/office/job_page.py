@@ -14,9 +14,11 @@ from mainstay.business.customers.places import get_site
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.invoices.operations import draft_invoice
-from mainstay.business.jobs.model import is_over, moves, next_step
+from mainstay.business.jobs.model import is_over, is_planned, is_to_be_billed, is_to_be_planned, moves, next_step
 from mainstay.business.jobs.operations import change_job_status
+from mainstay.business.people.model import is_here
 from mainstay.business.people.operations import get_person, list_people
+from mainstay.business.schedule.model import is_done
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
 from mainstay.doors.office.desk import Desk, Guest
@@ -50,6 +52,7 @@ class JobPage:
             "visits": visits,
             "worked": await self._hours(guest, job),
             "costing": costing,
+            "costed": _by_state(costing) if costing else [],
             "callable": await self._callable(guest, job),
             "assigned": await self._assigned(guest, job),
             "may_bill": guest.may(list_unbilled),
@@ -64,15 +67,15 @@ class JobPage:
 
     def _next(self, guest: Guest, job: Record, coming: list[Record], costing: Record | None) -> Action | None:
         stage = job["stage"]
-        if stage == "toSchedule" and guest.may(plan_visit):
+        if is_to_be_planned(stage) and guest.may(plan_visit):
             return Action("Plan a visit", _planning(job))
-        if stage == "scheduled" and coming:
+        if is_planned(stage) and coming:
             return Action("See the next visit", coming[0]["path"])
         # Where nothing was agreed and nothing worked or bought, there is nothing to bill.
         billable = job["billing"] == "fixed" or (costing and Decimal(costing["unbilled"]))
-        if stage == "toInvoice" and billable and guest.may(draft_invoice):
+        if is_to_be_billed(stage) and billable and guest.may(draft_invoice):
             return Action("Draft the invoice", _billing(job, costing))
-        step = next_step(stage) if job["nextAction"] or stage == "cancelled" else None
+        step = next_step(stage, told=bool(job["nextAction"]))
         possible = change_job_status.name in job["availableActions"]
         if step is None or not possible or step.to not in moves(job["status"], guest.actor):
             return None
@@ -100,7 +103,7 @@ class JobPage:
         asked = urlencode({"jobId": job["id"], "order": "latest"})
         return {
             # What is not done yet comes first.
-            "coming": sorted(map(_visit, coming["data"]), key=lambda one: one["status"] == "done"),
+            "coming": sorted(map(_visit, coming["data"]), key=lambda one: is_done(one["status"])),
             "past": [_visit(one) for one in past["data"]],
             "own": Right.ALL_SCHEDULE_READ not in guest.actor.rights,
             "all": f"/schedule/visits?{asked}" if coming["hasMore"] or past["hasMore"] else None,
@@ -143,7 +146,7 @@ class JobPage:
         if not job["assigned"] or not guest.may(list_people):
             return []
         found = [await self._get(guest, get_person, personId=identity) for identity in job["assigned"]]
-        return sorted((one for one in found if one and one["status"] != "left"), key=lambda one: folded(one["name"]))
+        return sorted((one for one in found if one and is_here(one["status"])), key=lambda one: folded(one["name"]))
 
     async def _get(self, guest: Guest, operation: Operation, **given: object) -> Record | None:
         """What an operation tells, if whoever looks is told it."""
@@ -153,6 +156,12 @@ class JobPage:
             return await self.desk.perform(guest, operation, given)
         except NotFound:
             return None
+
+
+def _by_state(costing: Record) -> list[tuple[int, str]]:
+    """How much was worked in each state, in words."""
+    states = list_hours.output.states
+    return [(one["minutes"], states[one["status"]].word.lower()) for one in costing["hours"]]
 
 
 def _planning(job: Mapping[str, Any]) -> str:

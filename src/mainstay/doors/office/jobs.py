@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.invoices.operations import list_invoices
-from mainstay.business.jobs.model import STAGES_OF_OFFICE, Stage, moves
+from mainstay.business.jobs.model import DONE, ON_BOARD, STAGES_OF_OFFICE, moves
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
@@ -22,8 +22,6 @@ from mainstay.doors.pages.words import place, side_by_side
 from mainstay.terms.rights import withheld
 from mainstay.values.words import words_of
 
-# What is over needs no column of its own; the list shows it.
-_COLUMNS = [stage for stage in get_args(Stage) if stage not in {"paid", "cancelled"}]
 _CARDS = 20
 
 JOBS = Arrangement(
@@ -101,10 +99,10 @@ class Jobs:
     async def board(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Every live job at its stage, with what is to be done next."""
         untold = withheld([STAGES_OF_OFFICE], guest.actor.rights)
-        columns = [await self._column(guest, "stage", stage) for stage in _COLUMNS if stage not in untold]
+        columns = [await self._column(guest, "stage", stage) for stage in ON_BOARD if stage not in untold]
         if untold:
             # How far the office is with what is done is not told to the field.
-            columns.append(await self._column(guest, "status", "done"))
+            columns.append(await self._column(guest, "status", DONE))
         return self.desk.page("board.html", guest, of=JOBS, columns=columns, may_create=guest.may(create_job))
 
     async def _column(self, guest: Guest, field: str, value: str) -> dict[str, Any]:

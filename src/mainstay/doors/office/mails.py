@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mainstay.business.organisation.messages import list_messages
+from mainstay.business.organisation.messages import has_failed, list_messages
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.showing import cells
 
@@ -16,7 +16,7 @@ async def mails_about(desk: Desk, guest: Guest, record: str, unsent: str) -> dic
     if not guest.may(list_messages):
         return {"mails": [], "unsent": None}
     found = (await desk.perform(guest, list_messages, {"about": record, "limit": _MOST}))["data"]
-    failed = bool(found) and found[0]["status"] == "failed"
+    failed = bool(found) and has_failed(found[0]["status"])
     return {
         "mails": [cells(list_messages.output, _COLUMNS, mail, guest.here) for mail in found],
         "unsent": unsent.format(problem=found[0]["problem"]) if failed else None,

@@ -16,7 +16,9 @@ from mainstay.business.quotes.public import (
     decline_offered_quote,
     get_offered_quote,
     get_offered_quote_pdf,
+    outcome_of,
     see_offered_quote,
+    was_taken_back,
 )
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.linked import UNLISTED, LinkedPages
@@ -167,7 +169,6 @@ def _told(quote: dict[str, Any]) -> dict[str, Any]:
         "name": quote["acceptedBy"] or "",
         "day": locale.day(quote["acceptedOn"] or snapshot.valid_until or snapshot.issued_on),
     }
-    key = _OUTCOMES[quote["status"] if quote["status"] in _OUTCOMES else "closed"]
     return {
         "quote": quote,
         "snapshot": snapshot,
@@ -175,19 +176,9 @@ def _told(quote: dict[str, Any]) -> dict[str, Any]:
         "locale": locale,
         "t": partial(say, language),
         "money": lambda amount: locale.money(amount, currency),
-        "outcome": None if quote["canAnswer"] else say(language, key, **values),
+        "outcome": None if quote["canAnswer"] else say(language, outcome_of(quote["status"]), **values),
         "tone": "good" if quote["acceptedBy"] else "bad",
-        "ended": quote["status"] in {"withdrawn", "superseded"},
+        "ended": was_taken_back(quote["status"]),
         "total": locale.money(quote["total"], currency),
         "optional": _has_options(quote),
     }
-
-
-_OUTCOMES = {
-    "accepted": "public.accepted",
-    "declined": "public.declined",
-    "expired": "public.expired",
-    "withdrawn": "public.withdrawn",
-    "superseded": "public.superseded",
-    "closed": "public.closed",
-}

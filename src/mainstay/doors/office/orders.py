@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.issuing.printed import is_issued
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import (
     draft_purchase_order,
@@ -102,7 +103,7 @@ class Orders:
             return {}
         what = {line["id"]: line["description"] for line in order["lines"] or ()}
         what |= {one["lineId"]: one["description"] for one in order["goods"]}
-        billable = guest.may(record_bill) and order["sentAt"] and any(_is_open(line) for line in order["lines"] or ())
+        billable = guest.may(record_bill) and is_issued(order) and any(_is_open(line) for line in order["lines"] or ())
         return {
             "actions": led(ORDERS, order, ORDERS.actions(self.desk, order), send_purchase_order),
             "editable": update_purchase_order.name in order["availableActions"],

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.invoices.operations import draft_invoice, list_invoices
+from mainstay.business.issuing.printed import is_issued
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
@@ -88,7 +89,7 @@ class Quotes:
             return {}
         billable = quote["acceptance"] is not None and guest.may(draft_invoice)
         return {
-            "public": self.link_maker.address(Kind.QUOTE, quote["id"]) if quote["sentAt"] else None,
+            "public": self.link_maker.address(Kind.QUOTE, quote["id"]) if is_issued(quote) else None,
             "actions": led(QUOTES, quote, QUOTES.actions(self.desk, quote), send_quote),
             "editable": update_quote.name in quote["availableActions"],
             "bills": f"/invoices/new?{urlencode({'quoteId': quote['id']})}" if billable else None,

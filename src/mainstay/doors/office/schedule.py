@@ -16,12 +16,12 @@ from mainstay.business.schedule.leave import (
     list_time_off,
     request_time_off,
 )
-from mainstay.business.schedule.model import Progress, next_step
+from mainstay.business.schedule.model import PROGRESSED, Progress, is_undecided, next_step
 from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Action, Arrangement, Record
-from mainstay.doors.office.days import PROGRESSED, Day, Week, called, date_of
+from mainstay.doors.office.days import Day, Week, called, date_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.planning import CHANGED, MATTERS, PlanningPages
 from mainstay.doors.office.planning import PATH as PLANNING
@@ -211,7 +211,7 @@ class SchedulePages:
         """What was asked for waits to be decided, by those who may; before it is called off by anyone."""
         if leave is None:
             return {}
-        waits = leave["status"] == "requested"
+        waits = is_undecided(leave["status"])
         decides = TIME_OFF.path_to(decide_time_off, leave)
         actions = [
             one if one.path == decides else one._replace(label=words_of(cancel_time_off.name))

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.review import review_hours
 from mainstay.business.invoices.operations import draft_invoice
+from mainstay.business.jobs.model import TO_BILL
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
@@ -81,7 +82,7 @@ class ToBill:
         if "jobId" in asked or "startingAfter" in asked:
             return []
         of_customer = {name: value for name, value in asked.items() if name == "customerId"}
-        page = await self.desk.perform(guest, list_jobs, {**of_customer, "stage": "toInvoice", "limit": _PAGE})
+        page = await self.desk.perform(guest, list_jobs, {**of_customer, "stage": TO_BILL, "limit": _PAGE})
         known = {job["id"] for job in listed}
         return [job for job in page["data"] if job["id"] not in known]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
+from mainstay.business.issuing.printed import is_issued
 from mainstay.doors.http import Headers, Response
 from mainstay.doors.pages.forms import masked, new_once
 from mainstay.doors.pages.static import ADDRESSES
@@ -53,6 +54,7 @@ _TEMPLATES = Environment(
 )
 _TEMPLATES.globals["static"] = ADDRESSES.__getitem__
 _TEMPLATES.filters.update(FILTERS)
+_TEMPLATES.tests["issued"] = is_issued
 # What a layout looks at on every page.
 _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # What the parts of forms need: how a browser is to ask for a kind of value, and a name for one filling-in.
