@@ -1,6 +1,8 @@
+from datetime import timedelta
+
 import pytest
 
-from mainstay.values.durations import hours_text, read_minutes
+from mainstay.values.durations import hours_text, lasting, read_minutes
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,8 @@ def test_what_could_mean_two_things_or_none_is_asked_for(written: str, problem: 
 
 def test_minutes_are_written_as_hours() -> None:
     assert [hours_text(minutes) for minutes in (0, 5, 60, 450, 1440)] == ["0:00", "0:05", "1:00", "7:30", "24:00"]
+
+
+def test_how_long_something_is_good_for_is_told_in_whole_days_or_hours() -> None:
+    spans = (timedelta(days=7), timedelta(hours=12), timedelta(hours=1))
+    assert [lasting(span) for span in spans] == ["7 days", "12 hours", "an hour"]

@@ -9,12 +9,13 @@ from datetime import datetime
 
 from mainstay.backing.database import EVERY, Database, Handle, Row
 from mainstay.identity import links
-from mainstay.identity.links import Kind
+from mainstay.identity.links import LIVES, Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.identity.passwords import LONGEST, is_password
 from mainstay.ledger import outbox
 from mainstay.ledger.outbox import Letter
 from mainstay.terms.refusal import NotFound, Unauthenticated
+from mainstay.values.durations import lasting
 from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text
 
@@ -26,7 +27,7 @@ Hello,
 
 someone, most likely you, asked for a new password for Mainstay with this e-mail address.
 
-Choose it here, within an hour:
+Choose it here, within {lasting(LIVES[Kind.RESET])}:
 
 {LINK}
 

@@ -1,6 +1,7 @@
 """How long something took, as people write it: `7:30`, `7.30`, `7,5`, `0730`, `7h 30`, `45m`."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 
 _MINUTES_OF_HOUR = 60
@@ -17,6 +18,14 @@ _QUARTERS = {"25", "50", "75"}
 def hours_text(minutes: int) -> str:
     """Minutes as hours: `7:30`."""
     return f"{minutes // _MINUTES_OF_HOUR}:{minutes % _MINUTES_OF_HOUR:02d}"
+
+
+def lasting(span: timedelta) -> str:
+    """How long something is good for, in whole days or hours: `7 days`, `12 hours`, `an hour`."""
+    if span.days:
+        return f"{span.days} days"
+    hours = span // timedelta(hours=1)
+    return f"{hours} hours" if hours > 1 else "an hour"
 
 
 def read_minutes(written: str) -> int:

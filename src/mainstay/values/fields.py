@@ -82,9 +82,10 @@ def _visible(text: str) -> str:
 
 
 _ONE_LINE = _matching(_NO_CONTROL, "has a tab, a line break or another control character")
+LONGEST_LINE, LONGEST_PARAGRAPH = 200, 2000
 Line = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_LINE),
     _ONE_LINE,
     AfterValidator(_visible),
     _shown(_NO_CONTROL),
@@ -106,7 +107,7 @@ PostalCode = Annotated[
 KeptName = Annotated[str, _matching(_KEPT_NAME, "is not the name of a file"), _shown(_KEPT_NAME)]
 Paragraph = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=2000),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_PARAGRAPH),
     _matching(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
     AfterValidator(_visible),
     _shown(_NO_CONTROL_BUT_LINES),

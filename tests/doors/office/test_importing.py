@@ -274,7 +274,7 @@ def test_a_price_list_becomes_items_and_leads_to_them(server: RunningServer, cas
 
 def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: RunningServer, cast: Cast) -> None:
     orla, other = visit(server, cast, Role.OFFICE), visit(server, cast, Role.OFFICE)
-    assert "last two days" not in words(orla.get(PATH).text)
+    assert "last 2 days" not in words(orla.get(PATH).text)
     left = hand_in(orla, CSV, called="left.csv").headers["location"]
     wrong = hand_in(orla, b"Name;Country\nCalder;Nowhere\n", called="wrong.csv").headers["location"]
     assert 'data-label="Row">2<' in look_at(orla, wrong)
@@ -282,7 +282,7 @@ def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: R
     look_at(orla, done)
     bring_over(orla, done)
     page = orla.get(PATH).text
-    listed = page.partition("last two days")[2]
+    listed = page.partition("last 2 days")[2]
     paths = [listed.index(f'href="{path}"') for path in (done, wrong, left)]
     assert paths == sorted(paths)
     told = words(listed)

@@ -64,3 +64,14 @@ NARROWED = {"form.html": ["{{ one.status }}"], "index.html": ["{{ at.chosen.stat
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_a_state_is_told_in_words_and_not_as_programs_write_it(name: str) -> None:
     assert re.findall(r"{{ [\w.]*\.status }}", TEMPLATES[name]) == NARROWED.get(name, [])
+
+
+# So many letters has what is typed there at most, which nothing else says.
+OWN_LENGTHS = {"hours_week.html": ["12"], "planning.html": ["4"]}
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_how_much_and_how_long_is_told_from_where_it_is_decided(name: str) -> None:
+    text = TEMPLATES[name]
+    assert re.findall(r'maxlength="(\d+)"', text) == OWN_LENGTHS.get(name, [])
+    assert re.findall(r"(?i)\b(?:\d+|one|two|seven|ten|twelve) (?:characters|MB|hours|days)\b", text) == []

@@ -32,7 +32,8 @@ class SetLogo(Input):
     """The picture."""
 
     logo: Annotated[KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, made=drawn_logo)] = Field(
-        description="A PNG or JPEG picture of at most 2 MB. It is made no larger than 1,000 dots a side."
+        description=f"A PNG or JPEG picture of at most {MOST_BYTES // 1_000_000} MB."
+        f" It is made no larger than {LONGEST_SIDE:,} dots a side."
     )
 
 

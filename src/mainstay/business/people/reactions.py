@@ -7,13 +7,14 @@ from mainstay.identity.links import Kind
 from mainstay.identity.mails import LINK, mail
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Happening, Reaction
+from mainstay.values.durations import lasting
 
 _INVITATION = """\
 Hello {name},
 
 {inviter} has invited you to join {organisation} on Mainstay as {role}.
 
-Accept the invitation here, within seven days:
+Accept the invitation here, within {within}:
 
 {link}
 
@@ -34,6 +35,7 @@ def mail_invitation(ctx: Context, happening: Happening) -> None:
         inviter=inviter,
         organisation=organisation,
         role=person["role"],
+        within=lasting(links.LIVES[Kind.INVITATION]),
         link=LINK,
         base_url=ctx.base_url,
     )

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 from mainstay.business.issuing.printed import is_issued
 from mainstay.doors.http import Headers, Response
 from mainstay.doors.pages.forms import masked, new_once
+from mainstay.doors.pages.limits import LIMITS
 from mainstay.doors.pages.static import ADDRESSES
 from mainstay.doors.pages.words import FILTERS
 
@@ -55,6 +56,7 @@ _TEMPLATES = Environment(
 _TEMPLATES.globals["static"] = ADDRESSES.__getitem__
 _TEMPLATES.filters.update(FILTERS)
 _TEMPLATES.tests["issued"] = is_issued
+_TEMPLATES.globals["limits"] = LIMITS
 # What a layout looks at on every page.
 _TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # What the parts of forms need: how a browser is to ask for a kind of value, and a name for one filling-in.
