@@ -144,8 +144,10 @@ class Arrangement:
 
     def doing(self, operation: Operation, record: Record) -> list[Action]:
         """Where one thing is done with a record: what changes the lines of a document has a page for them as well."""
-        lines = [self.lines(record)] if "edits" in operation.input.model_fields else []
-        return [self.action(operation, record), *lines]
+        here = self.action(operation, record)
+        if "edits" not in operation.input.model_fields:
+            return [here]
+        return [here, self.lines(record)] if has_priced_lines(record) else [self.lines(record), here]
 
     def lines(self, record: Record) -> Action:
         """The way to the lines of a document."""
@@ -154,6 +156,11 @@ class Arrangement:
     def path_to(self, operation: Operation, record: Record) -> str:
         """Where something is done to a record."""
         return f"{self.path_of(record['id'])}/{verb_of(operation)}"
+
+
+def has_priced_lines(document: Record) -> bool:
+    """Whether a document has anything on it that costs something; until then, its lines are what is next with it."""
+    return any(line["kind"] == "item" for line in document["lines"] or ())
 
 
 def action_at(operation: Operation, path: str) -> Action:

@@ -187,5 +187,5 @@ SIDES = {
     "files": Side("Photos and files", list_documents, _files),
     "history": Side("What happened", get_history, _history),
 }
-# What is set up for programs, or is a file itself, has no files beside it.
+# Beside what is only set up, or is a file itself, there are no files.
 WITHOUT_FILES = (NOTES, "history")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mainstay.doors.office.arrangement import Action, Arrangement, Record
+from mainstay.doors.office.arrangement import Action, Arrangement, Record, has_priced_lines
 from mainstay.kernel.operation import Operation
 
 
@@ -11,7 +11,7 @@ def led(of: Arrangement, record: Record, actions: Sequence[Action], sends: Opera
     if sends.name not in record["availableActions"]:
         return list(actions)
     send = of.path_to(sends, record)
-    if not any(line["kind"] == "item" for line in record["lines"] or ()):
+    if not has_priced_lines(record):
         return [of.lines(record), *actions]
     # Nothing is sent by it yet: it leads to what would be.
     first = [one._replace(grave=False) for one in actions if one.path == send]

@@ -11,7 +11,7 @@ from mainstay.business.pricelist.taxes import get_tax_rate, list_tax_rates, save
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.doors.office.arrangement import Arrangement
-from mainstay.doors.office.beside import Related
+from mainstay.doors.office.beside import WITHOUT_FILES, Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
@@ -108,6 +108,7 @@ TAXES = Arrangement(
     title="Taxes",
     lead="What you charge on quotes and invoices.",
     path="/settings/taxes",
+    sides=WITHOUT_FILES,
     area="Settings",
     frame="settings.html",
     gets=get_tax_rate,
