@@ -104,7 +104,7 @@ COSTS = {
     "create_key": 5,
     "revoke_key": 6,
     "approve_connection": 7,
-    "begin_connection": 9,
+    "start_connection": 9,
     "revoke_connection": 6,
     "end_connection": 6,
     "sign_in": 11,

@@ -11,7 +11,7 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.purchasing.operations import update_purchase_order
 from mainstay.business.purchasing.sending import get_purchase_order_pdf, send_purchase_order
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, NotFound
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, NotFound, Reason
 from mainstay.terms.rights import Role
 from ordering import PIPE, an_order, bought_for, ordered
 from quoting import press, usual_tax
@@ -126,7 +126,7 @@ def test_everything_that_stands_against_it_is_told_at_once(cast: Cast) -> None:
     with pytest.raises(Blocked) as refusal:
         sent(cast, order)
     nothing, nowhere = refusal.value.reasons
-    assert nothing == ("PO-0001 has no line of something to buy. Add one first.", "update_purchase_order", False)
+    assert nothing == Reason("PO-0001 has no line of something to buy. Add one first.", "update_purchase_order")
     assert nowhere.text.startswith("There is no address to mail it to. Give Pennine Supplies one")
     assert nowhere.unblock == "save_supplier"
     less = an_order(cast, lines=[PIPE | {"unitPrice": "-1"}])

@@ -24,7 +24,7 @@ def test_the_next_revision_is_a_draft_with_the_same_number(cast: Cast) -> None:
     assert {name: second[name] for name in same} == {name: first[name] for name in same}
     assert (second["issuedOn"], second["sentAt"], second["validUntil"]) == (None, None, None)
     assert last_event(cast)["type"] == "quote.created"
-    assert history(cast, first["id"])[-1] == history(cast, second["id"])[-1] == "revise_quote"
+    assert history(cast, str(first["id"]))[-1] == history(cast, str(second["id"]))[-1] == "revise_quote"
 
 
 def test_by_its_number_the_newest_is_meant_and_the_others_by_theirs(cast: Cast) -> None:
