@@ -20,6 +20,7 @@ class Hours:
     job: str
     today: str
     drafts: dict[Role, str]
+    timers: dict[Role, str]
     submitted: str
 
 
@@ -29,9 +30,8 @@ def furnish_hours(cast: Cast, job: str) -> Hours:
     drafts = {role: str(cast.perform(log_hours, role, jobId=job, on=today, minutes=30)["id"]) for role in Role}
     submitted = str(cast.perform(log_hours, Role.MEMBER, jobId=job, on=today, minutes=60)["id"])
     cast.perform(submit_hours, Role.MEMBER, timeEntryIds=[submitted])
-    for role in Role:
-        cast.perform(start_timer, role)
-    return Hours(job, today, drafts, submitted)
+    timers = {role: str(cast.perform(start_timer, role)["id"]) for role in Role}
+    return Hours(job, today, drafts, timers, submitted)
 
 
 HOURS_EXAMPLES: dict[str, Callable[[Hours, Role], Given]] = {
@@ -41,7 +41,7 @@ HOURS_EXAMPLES: dict[str, Callable[[Hours, Role], Given]] = {
     "update_hours": lambda hours, role: {"timeEntryId": hours.drafts[role], "note": "Flushed the pipes"},
     "delete_hours": lambda hours, role: {"timeEntryId": hours.drafts[role], "confirmed": True},
     "start_timer": lambda hours, _: {"jobId": hours.job, "switch": True},
-    "stop_timer": lambda *_: {},
+    "stop_timer": lambda hours, role: {"timeEntryId": hours.timers[role]},
     "submit_hours": lambda hours, role: {"timeEntryIds": [hours.drafts[role]]},
     "review_hours": lambda hours, _: {"timeEntryIds": [hours.submitted], "decision": "approve"},
     "list_unbilled": lambda *_: {},

@@ -141,6 +141,16 @@ def test_reading_alone_and_a_lapsed_subscription_leave_nothing_to_do(trial: Tria
     ]
 
 
+def test_nothing_can_be_done_to_what_is_gone(trial: Trial) -> None:
+    ends = [operation for operation in trial.stage.catalogue.operations if operation.ends]
+    assert len(ends) > 3
+    for operation in ends:
+        given = orjson.dumps(trial.open.input(operation) | ({"confirmed": True} if operation.is_irreversible else {}))
+        actor = trial.open.cast.actor(Role.OWNER, door=Door.OFFICE)
+        shown = orjson.loads(trial.stage.perform(operation, actor, given, Envelope("req_1")).body)
+        assert (shown["object"], shown["availableActions"]) == (operation.output.noun, []), operation.name
+
+
 @pytest.mark.parametrize(
     ("status", "expected"),
     [

@@ -209,10 +209,13 @@ def test_what_the_api_offers_has_a_route_and_what_has_a_route_is_offered_there(o
 
 @OPERATION
 def test_what_is_done_to_a_record_names_it_and_says_what_speaks_against_it(operation: Operation) -> None:
+    listing = operation.on or operation.offered_on
     if operation.unless:
-        assert operation.on is not None
-    if operation.on and operation.on.id_field:
-        assert operation.on.id_field in operation.input.model_fields
+        assert listing is not None
+    assert operation.on is None or operation.offered_on is None
+    if listing and listing.id_field:
+        names = {listing.id_field} if operation.on else {listing.id_field, f"{listing.id_field}s"}
+        assert len(names & operation.input.model_fields.keys()) == 1
 
 
 @OPERATION

@@ -80,8 +80,8 @@ class Catalogue:
     def _on(self) -> dict[str, list[Operation]]:
         found: dict[str, list[Operation]] = {}
         for operation in self.operations:
-            if isinstance(operation.on, Listing):
-                found.setdefault(operation.on.shown.noun, []).append(operation)
+            if listing := operation.on or operation.offered_on:
+                found.setdefault(listing.shown.noun, []).append(operation)
         return found
 
 

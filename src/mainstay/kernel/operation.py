@@ -62,6 +62,8 @@ class Operation:
     # The records it is done to, one of which its input names, and the reasons that one may have against it.
     on: Listing[Any] | None = None
     unless: Unless | None = None
+    # Where it is done to several at once, or to one that need not be named: the records on each of which it is offered.
+    offered_on: Listing[Any] | None = None
     # Whether it also makes such a record, where its input names none.
     makes: bool = False
     # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
@@ -93,6 +95,7 @@ class Facts(TypedDict, total=False):
     """What a declaration says beyond right and effect, where it is not as usual; Operation tells what each means."""
 
     on: Listing[Any]
+    offered_on: Listing[Any]
     unless: Unless
     makes: bool
     ahead: Callable[[Ahead, Any], Any]
@@ -119,8 +122,8 @@ def operation(
 
     def declare(function: Callable[..., Result]) -> Operation:
         hints = get_type_hints(function)
-        answer, given = hints["return"], list(hints.values())[1]
-        _check(function.__name__, effect, given, on, hints)
+        _context, given, *record, answer = hints.values()
+        _check(function.__name__, effect, given, on, takes_record=bool(record))
         return Operation(
             name=function.__name__,
             **_words(function),
@@ -140,17 +143,13 @@ def operation(
     return declare
 
 
-def _check(name: str, effect: Effect, given: type[Input], on: Listing[Any] | None, hints: dict[str, Any]) -> None:
+def _check(name: str, effect: Effect, given: type[Input], on: Listing[Any] | None, *, takes_record: bool) -> None:
     if (effect is Effect.IRREVERSIBLE) != issubclass(given, Irrevocable):
         raise TypeError(f"{name}: an irreversible operation takes an Irrevocable input, and no other")
     if on and on.id_field and on.id_field not in given.model_fields:
         raise TypeError(f"{name}: its input does not say which {on.what}: {on.id_field}")
-    if (on is not None) != (len(hints) == _WITH_RECORD):
+    if (on is not None) != takes_record:
         raise TypeError(f"{name}: an operation on a record takes it, and no other does")
-
-
-# The context, the input, the record and what is answered.
-_WITH_RECORD = 4
 
 
 def _words(function: Callable[..., Result]) -> dict[str, Any]:

@@ -140,7 +140,7 @@ class Stage:
         # The bytes are made before the commit: a fault in making them leaves nothing changed.
         result = _call(ctx, operation, given)
         # What cannot be undone has warned before, in its preview.
-        answer = self._answer(ctx, result, () if operation.is_irreversible else ctx.warnings)
+        answer = self._answer(ctx, result, () if operation.is_irreversible else ctx.warnings, gone=operation.ends)
         self._write_down(ctx, operation.name, _told(given))
         return answer
 
@@ -156,13 +156,13 @@ class Stage:
         entry = audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed)
         audit.write(ctx.rows, entry, ctx.actor.id)
 
-    def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = ()) -> Answer:
+    def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = (), *, gone: bool = False) -> Answer:
         rights = ctx.actor.rights
         if isinstance(result, Kept):
             version = result.version if result.shown.versioned else None
             if ctx.envelope.bare:
                 return Answer(to_json(result, rights), version)
-            actions = self.catalogue.actions(result, ctx.actor)
+            actions = [] if gone else self.catalogue.actions(result, ctx.actor)
             return Answer(to_answer(result, rights, self.base_url, actions, warnings), version)
         if isinstance(result, Page) and result.keep:
             return Answer(self._with_actions(ctx.actor, result))

@@ -1,11 +1,29 @@
+from contextlib import nullcontext
+from typing import Any
+
 import pytest
 
 from cast import Cast
-from labour import at, logged
+from labour import at, bill, decide, logged
 from mainstay.business.hours.operations import get_time_entry
-from mainstay.terms.refusal import NotFound
+from mainstay.business.hours.review import review_hours, submit_hours
+from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.kernel.operation import Operation
+from mainstay.terms.refusal import NotFound, Refusal
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+
+CHANGED = {"update_hours", "delete_hours"}
+
+
+def of_member(cast: Cast, status: str) -> dict[str, Any]:
+    if status == "running":
+        return at(cast, "2026-11-16T08:00:00Z").perform(start_timer, Role.MEMBER)
+    return logged(at(cast), status=status)
+
+
+def available(cast: Cast, role: Role, entry: dict[str, Any]) -> set[str]:
+    return {*cast.perform(get_time_entry, role, timeEntryId=entry["id"])["availableActions"]}
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE, Role.MEMBER])
@@ -26,13 +44,39 @@ def test_nobody_else_finds_it(cast: Cast, stranger: Cast) -> None:
 @pytest.mark.parametrize(
     ("status", "own", "office"),
     [
-        ("draft", ["update_hours", "delete_hours"], ["update_hours", "delete_hours"]),
-        ("submitted", [], ["update_hours", "delete_hours"]),
-        ("approved", [], []),
-        ("rejected", ["update_hours", "delete_hours"], ["update_hours", "delete_hours"]),
+        ("running", {"delete_hours", "stop_timer"}, {"delete_hours", "stop_timer"}),
+        ("draft", CHANGED | {"submit_hours"}, CHANGED | {"submit_hours"}),
+        ("submitted", set(), CHANGED | {"review_hours"}),
+        ("approved", set(), {"review_hours"}),
+        ("rejected", CHANGED | {"submit_hours"}, CHANGED | {"submit_hours"}),
     ],
 )
-def test_it_tells_what_can_be_done_with_it(cast: Cast, status: str, own: list[str], office: list[str]) -> None:
-    entry = logged(at(cast), status=status)
+def test_it_tells_what_can_be_done_with_it(cast: Cast, status: str, own: set[str], office: set[str]) -> None:
+    entry = of_member(cast, status)
     for role, actions in ((Role.MEMBER, own), (Role.OFFICE, office)):
-        assert cast.perform(get_time_entry, role, timeEntryId=entry["id"])["availableActions"] == actions
+        assert available(cast, role, entry) == actions
+
+
+@pytest.mark.parametrize("status", ["running", "draft", "submitted", "approved", "rejected"])
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.OFFICE])
+@pytest.mark.parametrize("operation", [submit_hours, review_hours, stop_timer], ids=lambda one: one.name)
+def test_what_it_tells_of_is_done_by_its_id(cast: Cast, status: str, role: Role, operation: Operation) -> None:
+    entry = of_member(cast, status)
+    told = operation.name in available(cast, role, entry)
+    named = {"timeEntryId": entry["id"]} if operation is stop_timer else {"timeEntryIds": [entry["id"]]}
+    decided = {"decision": "unapprove" if status == "approved" else "approve"} if operation is review_hours else {}
+    with nullcontext() if told else pytest.raises(Refusal):
+        at(cast).perform(operation, role, **named, **decided)
+
+
+@pytest.mark.parametrize("status", ["submitted", "approved"])
+def test_nothing_is_decided_on_what_is_in_closed_books(cast: Cast, status: str) -> None:
+    entry = logged(at(cast), status=status, on="2026-10-31")
+    decide(cast, books_closed_until="2026-10-31")
+    assert available(cast, Role.OFFICE, entry) == set()
+
+
+def test_what_is_on_an_invoice_is_not_un_approved(cast: Cast) -> None:
+    entry = logged(at(cast), status="approved")
+    bill(cast, entry["id"])
+    assert available(cast, Role.OFFICE, entry) == set()

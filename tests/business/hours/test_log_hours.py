@@ -27,7 +27,7 @@ def test_hours_are_logged_as_a_date_and_minutes(cast: Cast) -> None:
         "Flushed the pipes",
     )
     assert entry["url"].endswith(f"/hours/{entry['id']}")
-    assert entry["availableActions"] == ["update_hours", "delete_hours"]
+    assert entry["availableActions"] == ["update_hours", "delete_hours", "submit_hours"]
     assert as_told(cast.perform(get_time_entry, Role.MEMBER, timeEntryId=entry["id"])) == as_told(entry)
 
 

@@ -6,7 +6,7 @@ from mainstay.business.hours.operations import log_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.people.standing import remove_person
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 
 
@@ -103,6 +103,27 @@ def test_the_office_stops_that_of_someone_who_left_and_the_job_can_be_done(cast:
 def test_that_of_nobody_is_not_stopped(cast: Cast, stranger: Cast) -> None:
     with pytest.raises(Invalid, match=r"^personId: names nobody of this organisation"):
         at(cast).perform(stop_timer, Role.OFFICE, personId=stranger.people[Role.MEMBER])
+
+
+def test_it_is_named_by_its_entry(cast: Cast) -> None:
+    entry = running(cast)
+    stopped = at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=entry["id"])
+    assert (stopped["id"], stopped["status"]) == (entry["id"], "draft")
+    with pytest.raises(Conflict, match=r": its timer is stopped already\.$"):
+        at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=entry["id"])
+
+
+def test_an_entry_and_whose_it_is_are_not_both_named(cast: Cast) -> None:
+    entry = running(cast)
+    with pytest.raises(Invalid, match=r"^personId: follows from timeEntryId; send only one of them$"):
+        at(cast).perform(stop_timer, timeEntryId=entry["id"], personId=cast.people[Role.MEMBER])
+
+
+def test_nobody_stops_a_timer_that_they_do_not_see(cast: Cast, stranger: Cast) -> None:
+    entry = running(cast)
+    for who, role in ((cast, Role.SUBCONTRACTOR), (stranger, Role.OWNER)):
+        with pytest.raises(NotFound):
+            at(who).perform(stop_timer, role, timeEntryId=entry["id"])
 
 
 def test_it_is_not_stopped_with_more_than_the_day_has(cast: Cast) -> None:

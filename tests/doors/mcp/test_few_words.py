@@ -57,7 +57,9 @@ def silent(operation: Operation) -> set[str]:
 
 
 def of_record(operation: Operation) -> set[str]:
-    return {to_camel(operation.on.id_field)} if operation.on and operation.on.id_field else set()
+    listing = operation.on or operation.offered_on
+    named = to_camel(listing.id_field) if listing and listing.id_field else None
+    return {named, f"{named}s"} & taken(operation).keys()
 
 
 @TOOL
@@ -88,7 +90,8 @@ def test_the_api_has_the_words_that_tools_leave_out(operation: Operation) -> Non
 @TOOL
 def test_the_record_itself_is_never_null(operation: Operation) -> None:
     for name in of_record(operation):
-        assert taken(operation)[name] == {"type": "string"}
+        one = {"type": "string"}
+        assert taken(operation)[name] == ({"type": "array", "items": one} if name.endswith("Ids") else one)
 
 
 def test_what_the_record_does_not_show_or_shows_of_another_kind_has_words() -> None:

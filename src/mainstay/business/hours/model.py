@@ -1,5 +1,6 @@
 """Hours: the states of an entry, how its time is reckoned, and the rules of who may change it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, NamedTuple
@@ -22,6 +23,8 @@ TO_REVIEW: Status = "submitted"
 Decision = Literal["approve", "reject", "unapprove"]
 # What hours become by each.
 BECOMES: dict[Decision, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
+# In which state each is decided, the likeliest first.
+DECIDED_IN: Mapping[Decision, Status] = {"approve": TO_REVIEW, "reject": TO_REVIEW, "unapprove": "approved"}
 
 # How far ahead hours may end, and how long an entry may be.
 AHEAD = timedelta(minutes=15)
@@ -194,11 +197,19 @@ class TimeEntry(Kept):
             reasons.append(Reason(f"{self.called} is {self.status} already."))
         return [*reasons, *self.if_closed()]
 
+    def not_stoppable(self, by: Actor) -> list[Reason]:
+        """Why its timer cannot be stopped."""
+        stopped = [] if self.status == "running" else [Reason(f"{self.called}: its timer is stopped already.")]
+        return [*self._if_another_s(by), *stopped, *self.if_closed()]
+
     def not_reviewable(self, decision: Decision) -> list[Reason]:
         """Why it cannot be approved, rejected, or un-approved."""
-        if decision == "unapprove":
-            return [*self._if_not("approved", decision), *self._if_billed(), *self.if_closed()]
-        return [*self._if_not(TO_REVIEW, decision), *self.if_closed()]
+        billed = self._if_billed() if decision == "unapprove" else []
+        return [*self._if_not(DECIDED_IN[decision], decision), *billed, *self.if_closed()]
+
+    def not_decided_on(self, _by: Actor) -> list[Reason]:
+        """Why nothing can be decided on it: what stands against the decision that is nearest."""
+        return min(map(self.not_reviewable, DECIDED_IN), key=len)
 
     def if_closed(self) -> list[Reason]:
         """The reason that the books are closed for its date."""

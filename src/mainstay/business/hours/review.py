@@ -46,6 +46,8 @@ class ReviewHours(Input):
     effect=Effect.CHANGE,
     rest="POST /hours/submit",
     only_adds=False,
+    offered_on=store.ENTRIES,
+    unless=TimeEntry.not_submittable,
     done="The hours are submitted.",
 )
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
@@ -63,6 +65,8 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     effect=Effect.CHANGE,
     rest="POST /hours/review",
     only_adds=False,
+    offered_on=store.ENTRIES,
+    unless=TimeEntry.not_decided_on,
     mails=True,
     done="The hours are reviewed.",
 )

@@ -21,7 +21,7 @@ from mainstay.business.hours.model import LONGEST, TimeEntry, worked_between
 from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Blocked, Reason, refuse
+from mainstay.terms.refusal import Blocked, Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import omittable
@@ -45,6 +45,7 @@ class StartTimer(Input):
 class StopTimer(Input):
     """What to say of the work that ends."""
 
+    time_entry_id: str | None = Field(None, description="The entry whose timer it is, where it is not one's own.")
     break_minutes: BreakMinutes = 0
     note: Note = omittable()
     ended_at: EndedAt = None
@@ -84,25 +85,40 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
 
 
 @operation(
-    right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours/stop", only_adds=False, done="The timer is stopped."
+    right=Right.HOURS_LOG,
+    effect=Effect.CHANGE,
+    rest="POST /hours/stop",
+    only_adds=False,
+    offered_on=store.ENTRIES,
+    unless=TimeEntry.not_stoppable,
+    done="The timer is stopped.",
 )
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     """Stop the timer that runs.
 
     Its hours are a draft then. Where it was forgotten, endedAt says when the work ended.
     """
-    person, house = whose(ctx, given.person_id, or_left=True), house_of(ctx)
-    running = store.find_running(ctx, person)
+    running, house = _meant(ctx, given), house_of(ctx)
     if running is None:
         raise Blocked([Reason("No timer runs, so there is none to stop. Log the time instead (log_hours).")])
     ended = moment_of("endedAt", given.ended_at, house) if given.ended_at else ctx.now
-    return _stop(ctx, house, running, given.sent("ended_at", "person_id"), ended)
+    return _stop(ctx, house, running, given.sent("time_entry_id", "ended_at", "person_id"), ended)
 
 
 OPERATIONS = (start_timer, stop_timer)
 
 
+def _meant(ctx: Context, given: StopTimer) -> TimeEntry | None:
+    """The timer that is to be stopped: of this entry, or the one that runs for someone."""
+    if given.time_entry_id is None:
+        return store.find_running(ctx, whose(ctx, given.person_id, or_left=True))
+    if given.person_id is not None:
+        raise Invalid([Fault("personId", "follows from timeEntryId; send only one of them")])
+    return store.ENTRIES.fetch(ctx, given.time_entry_id)
+
+
 def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], ended: datetime) -> TimeEntry:
+    refuse(running.not_stoppable(ctx.actor))
     started = parse_moment(running.started_at or "")
     if ended is ctx.now:
         # A timer that was started by a slip of the hand counts as a minute.
@@ -110,7 +126,6 @@ def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], 
         if ended - started > LONGEST:
             text = f"The timer on {running.work} has run for more than 24 hours. Say when the work ended (endedAt)."
             refuse([Reason(text, unblock="stop_timer")])
-    refuse(running.if_closed())
     time = worked_between(started, ended, said.get("break_minutes", 0), house.time_zone, max(ctx.now, started))
     stopped = store.save(ctx, running, said | time.columns | {"status": "draft"})
     store.count_timers(ctx, store.job_of(ctx, running), -1)

@@ -47,8 +47,9 @@ def _input(operation: Operation) -> Schema:
 
 def _said_of(operation: Operation) -> frozenset[str]:
     """The fields that the instructions tell of: whatever is done to a record names that record, say."""
-    of_record = operation.on.id_field if operation.on else None
-    return SAID_ONCE | {to_camel(of_record)} if of_record else SAID_ONCE
+    listing = operation.on or operation.offered_on
+    of_record = to_camel(listing.id_field) if listing and listing.id_field else None
+    return SAID_ONCE | {of_record, f"{of_record}s"} if of_record else SAID_ONCE
 
 
 # What these mean is said once for all tools, in the instructions.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from mainstay.business.importing.model import OWN_REFERENCE, REFERENCE
 from mainstay.doors.office.beside import SIDES, Related
 from mainstay.doors.office.desk import Desk
-from mainstay.doors.pages.asking import Choices
+from mainstay.doors.pages.asking import Choices, named_by
 from mainstay.doors.pages.showing import Cell, Here, cells
 from mainstay.doors.pages.written_here import written_here
 from mainstay.kernel.operation import Operation
@@ -101,8 +101,8 @@ class Arrangement:
     possible: Mapping[str, Callable[[Record, Actor], Sequence[str]]] = field(default_factory=dict)
     # What may be done to several at once, and warns of nothing else: how many they were is its notice.
     counting: frozenset[str] = frozenset()
-    # What comes before all that is done to the record, though another operation does it: a timer is stopped.
-    leading: Callable[[Record], Sequence[Action]] = lambda _record: ()
+    # By what comes before all else that is done to a record: its buttons, where they are not read off its declaration.
+    leading: Mapping[str, Callable[[Record], Sequence[Action]]] = field(default_factory=dict)
     # Whether a record is called by an amount, which each country writes in its own way.
     by_amount: bool = False
     # Where one goes on when a record is gone, if that is not its list.
@@ -135,8 +135,9 @@ class Arrangement:
 
     def actions(self, desk: Desk, record: Record) -> list[Action]:
         """What can be done with a record, each with its address; what needs no answer is one button."""
-        own = [self.action(desk.operations[name], record) for name in record["availableActions"]]
-        return [*self.leading(record), *own]
+        possible = record["availableActions"]
+        leading = [one for name, buttons in self.leading.items() if name in possible for one in buttons(record)]
+        return leading + [self.action(desk.operations[name], record) for name in possible if name not in self.leading]
 
     def action(self, operation: Operation, record: Record) -> Action:
         """One thing that can be done with a record."""
@@ -171,8 +172,7 @@ def action_at(operation: Operation, path: str) -> Action:
 
 def asks(operation: Operation) -> bool:
     """Whether something is asked for before it is done, beside which record it is."""
-    known = {operation.on.id_field if operation.on else None, "confirmed"}
-    return bool(operation.input.model_fields.keys() - known)
+    return bool(operation.input.model_fields.keys() - {named_by(operation), "confirmed"})
 
 
 def verb_of(operation: Operation) -> str:

@@ -14,7 +14,7 @@ import orjson
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office import frame
 from mainstay.doors.office.frame import Area
-from mainstay.doors.pages.asking import Asked
+from mainstay.doors.pages.asking import Asked, named_by
 from mainstay.doors.pages.door import View
 from mainstay.doors.pages.forms import TooLong, query_words, take_once
 from mainstay.doors.pages.late_forms import NOT_KEPT
@@ -351,8 +351,10 @@ def _texts(given: Mapping[str, object]) -> list[str]:
 
 def about(operation: Operation, record: str) -> dict[str, object]:
     """The id of a record, under the name by which an operation takes it; nothing where there is only one."""
-    named = operation.on.id_field if operation.on else None
-    return {operation.input.model_fields[named].alias or named: record} if named else {}
+    named = named_by(operation)
+    if named is None:
+        return {}
+    return {operation.input.model_fields[named].alias or named: [record] if named.endswith("_ids") else record}
 
 
 def told(count: int) -> str:

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import orjson
 
 from mainstay.business.costing.unbilled import list_unbilled
-from mainstay.business.hours.operations import delete_hours, get_time_entry, list_hours, log_hours, update_hours
+from mainstay.business.hours.model import DECIDED_IN, Decision
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import list_jobs
@@ -43,13 +44,34 @@ _NONE = {NO_JOB, "no job"}
 _WEEK = "/hours/week"
 
 
-def _stopping(entry: Mapping[str, Any]) -> Sequence[Action]:
-    """The way to stop a timer that runs, for those who may also discard it."""
-    if entry["minutes"] is not None or delete_hours.name not in entry["availableActions"]:
-        return ()
+def _stopping(entry: dict[str, Any]) -> Sequence[Action]:
+    """The way to stop a timer at once, back to its week."""
     whose_week = {"person": entry["personId"], "on": entry["on"]}
     return (Action(label_of(stop_timer), STOP, plain=True, answers=whose_week),)
 
+
+def _submitting(entry: dict[str, Any]) -> Sequence[Action]:
+    """The way to hand in this entry alone."""
+    return (Action("Submit", HOURS.path_to(submit_hours, entry), plain=True),)
+
+
+def _deciding(entry: dict[str, Any]) -> Sequence[Action]:
+    """The ways to decide on it; whoever rejects it is asked why."""
+    path = HOURS.path_to(review_hours, entry)
+    return [
+        Action(_DECISIONS[decision], path, plain=decision != _WITH_REASON, answers={"decision": decision})
+        for decision in _decisions(entry)
+    ]
+
+
+def _decisions(entry: Mapping[str, Any]) -> list[Decision]:
+    """What can be decided on it, the likeliest first."""
+    return [decision for decision, status in DECIDED_IN.items() if status == entry["status"]]
+
+
+_DECISIONS: Mapping[Decision, str] = {"approve": "Approve", "reject": "Reject", "unapprove": "Un-approve"}
+# The decision that needs a form.
+_WITH_REASON: Decision = "reject"
 
 HOURS = Arrangement(
     title="Hours",
@@ -83,7 +105,10 @@ HOURS = Arrangement(
     above="hours_above.html",
     more="time_entry.html",
     empty="No hours yet. Log some, or start a timer.",
-    leading=_stopping,
+    leading={stop_timer.name: _stopping, submit_hours.name: _submitting, review_hours.name: _deciding},
+    choices={"decision": tuple(_DECISIONS.items())},
+    # The others have buttons; the form is for the one that needs words.
+    possible={"decision": lambda entry, _by: _decisions(entry)[::-1]},
 )
 
 

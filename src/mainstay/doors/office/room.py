@@ -162,9 +162,9 @@ class Room:
     def _begun(self, guest: Guest, asked: Sequence[Asked], record: Record) -> dict[str, str]:
         """What the form of a record begins with."""
         fields = filled(asked, self.of.fills(record), guest.here)
-        # What it is already, it need not become.
-        possible = self.of.choosable(record, guest.actor)
-        return fields | {name: values[0] for name, values in possible.items() if name in fields}
+        # What it is already, it need not become: the likeliest is chosen.
+        possible, names = self.of.choosable(record, guest.actor), {one.name for one in asked}
+        return fields | {name: values[0] for name, values in possible.items() if name in names}
 
     def _overtaken(
         self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]

@@ -14,7 +14,7 @@ from mainstay.business.hours.timers import stop_timer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.free_time import find_free_time
 from mainstay.doors.office import frame
-from mainstay.doors.office.arrangement import Action, Arrangement, Record, action_at, label_of, label_of_new
+from mainstay.doors.office.arrangement import Action, Arrangement, Record, action_at, label_of_new
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.pages.asking import asked_of
 from mainstay.kernel.operation import Operation
@@ -73,8 +73,10 @@ class WaysOut:
 
     def _leading(self, operation: Operation, record: Record | None) -> Action | None:
         """The button of a record's page that does it, if there is one."""
-        leading = self.of.leading(record) if record else ()
-        return next((one for one in leading if one.label == label_of(operation)), None)
+        buttons = self.of.leading.get(operation.name)
+        if not buttons or record is None or operation.name not in record["availableActions"]:
+            return None
+        return next(iter(buttons(record)), None)
 
     async def _on_another(self, guest: Guest, operation: Operation, record: Record | None) -> Action | None:
         """What is done to another record: to the one that the record names, or to one of those that belong to it."""

@@ -119,13 +119,20 @@ class Asked:
 @cache
 def asked_of(operation: Operation, rights: Rights) -> tuple[Asked, ...]:
     """What someone with these rights is asked for; which record it is about, its page knows."""
-    known = {operation.on.id_field} if operation.on else set()
+    known = {named_by(operation)}
     asked = (
         _offered(_asked(name, field, ""), withheld(field.metadata, rights))
         for name, field in operation.input.model_fields.items()
         if name not in known | _NOT_ASKED and _may_send(field, rights)
     )
     return tuple(one for one in asked if one.kind)
+
+
+def named_by(operation: Operation) -> str | None:
+    """The field by which an operation is told which record it is done to, or which ones."""
+    listing = operation.on or operation.offered_on
+    name = listing.id_field if listing else None
+    return name if name is None or name in operation.input.model_fields else f"{name}s"
 
 
 def given(asked: Sequence[Asked], fields: Mapping[str, str], here: Here) -> dict[str, object]:
