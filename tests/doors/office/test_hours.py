@@ -309,48 +309,6 @@ def test_an_entry_has_a_page_and_is_changed_there(server: RunningServer, cast: C
     assert visiting.submit(f"{path}/delete-hours", confirmed="yes").headers["Location"] == "/hours?done=delete_hours"
 
 
-def buttons(page: str) -> list[str]:
-    """What can be done on a page of an entry, the next step first."""
-    top = re.search(r'<div class="buttons">(.*?)\n</div>\n', page, re.DOTALL)
-    return re.findall(r"<(?:button|a)\b[^>]*>([^<]*)</(?:button|a)>", top[1]) if top else []
-
-
-def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningServer, cast: Cast) -> None:
-    visiting, person = come_in(server, cast)
-    office, _ = come_in(server, cast, Role.OFFICE)
-    entry = cast.perform(log_hours, personId=person.id, on=today(cast).isoformat(), minutes=60)
-    path = f"/hours/{entry['id']}"
-    review = f"{path}/review-hours"
-
-    def status() -> str:
-        return str(cast.perform(get_time_entry, timeEntryId=entry["id"])["status"])
-
-    assert buttons(visiting.get(path).text) == ["Submit", "Update hours", "Delete hours"]
-    assert visiting.submit(path, f"{path}/submit-hours").headers["Location"] == f"{path}?done=submit_hours"
-    assert (status(), buttons(visiting.get(path).text)) == ("submitted", [])
-    assert buttons(office.get(path).text) == ["Approve", "Reject", "Update hours", "Delete hours"]
-    assert office.submit(path, review, decision="approve").headers["Location"] == f"{path}?done=review_hours"
-    assert (status(), buttons(office.get(path).text)) == ("approved", ["Un-approve"])
-    office.submit(path, review, decision="unapprove")
-    assert status() == "submitted"
-    # Whoever rejects says why; the form begins with that.
-    assert '<option value="reject" selected>Reject</option>' in office.get(review).text
-    assert office.submit(review, decision="reject", reason="").status_code == 422
-    office.submit(review, decision="reject", reason="Which job?")
-    assert status() == "rejected"
-    assert buttons(office.get(path).text)[0] == "Submit"
-
-
-def test_a_timer_s_own_form_stops_that_one_and_no_other(server: RunningServer, cast: Cast) -> None:
-    _, person = come_in(server, cast)
-    office, reviewer = come_in(server, cast, Role.OFFICE)
-    theirs, own = (cast.perform(start_timer, personId=one.id) for one in (person, reviewer))
-    stopped = office.submit(f"/hours/{theirs['id']}/stop-timer", breakMinutes="0")
-    assert stopped.headers["Location"] == f"/hours/{theirs['id']}?done=stop_timer"
-    after = [cast.perform(get_time_entry, timeEntryId=one["id"])["status"] for one in (theirs, own)]
-    assert after == ["draft", "running"]
-
-
 def test_hours_are_listed_and_narrowed(server: RunningServer, cast: Cast) -> None:
     logged(cast, on=today(cast).isoformat(), minutes=61)
     cast.perform(start_timer, Role.OFFICE)

@@ -21,7 +21,7 @@ from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import References, unchanged
 from mainstay.doors.office.ways_out import WaysOut
-from mainstay.doors.pages.asking import Asked, asked_of, filled, usual, ways_to
+from mainstay.doors.pages.asking import Asked, as_typed, asked_of, filled, usual, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.meanwhile import Overtaken, marked, overtaken
@@ -293,6 +293,7 @@ class Room:
         if guest.typed and not refusal:
             fields, shown = guest.typed, {"notice": AS_LEFT}
         asked = self._asked(operation, guest, fields, record)
+        shown |= {"faults": as_typed(asked, fields, shown["faults"])} if "faults" in shown else {}
         shown |= await self.beside(guest, operation, fields) if self.beside else {}
         asked, fields = await self._references.offered(guest, asked, fields, record)
         return self.desk.page(

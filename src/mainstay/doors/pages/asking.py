@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from mainstay.doors.pages.kinds import KINDS, LISTS
+from mainstay.doors.pages.kinds import KINDS, LISTS, why_unread
 from mainstay.doors.pages.showing import Here
 from mainstay.doors.pages.speech import label
 from mainstay.doors.pages.words import spoken
@@ -159,6 +159,12 @@ def ways_to(asked: Sequence[Asked], faults: Mapping[str, str]) -> list[tuple[str
     fields = dict(_named(asked))
     told = [(name, f"{called} {faults[name]}") for name, called in fields.items() if name in faults]
     return told + [("", f"{label(name, fields)} {problem}") for name, problem in faults.items() if name not in fields]
+
+
+def as_typed(asked: Sequence[Asked], fields: Mapping[str, str], faults: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong, in the words of those who type where an operation has none for it."""
+    unread = {one.name: why_unread(one.kind, fields.get(one.name, "")) for one in asked if one.name in faults}
+    return {name: unread.get(name) or problem for name, problem in faults.items()}
 
 
 def _named(asked: Sequence[Asked]) -> Iterator[tuple[str, str]]:

@@ -47,10 +47,16 @@ def _plain(value: Any, _here: Here) -> str:
 
 
 def _minutes(text: str, _here: Here) -> object:
+    return text if why_unread("minutes", text) else read_minutes(text)
+
+
+def why_unread(kind: str, text: str) -> str | None:
+    """Why nobody knows what was typed: an operation takes minutes, and has no words for times as people write them."""
     try:
-        return read_minutes(text)
-    except ValueError:
-        return text
+        _ = read_minutes(text) if kind == "minutes" else None
+    except ValueError as problem:
+        return str(problem)
+    return None
 
 
 KINDS: defaultdict[str, Kind] = defaultdict(

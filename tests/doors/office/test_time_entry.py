@@ -1,0 +1,92 @@
+import re
+from datetime import date
+
+import pytest
+
+from apps import begin_session
+from cast import Cast
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
+from mainstay.business.hours.timers import start_timer
+from mainstay.terms.rights import Role
+from mainstay.values.durations import read_minutes
+from mainstay.values.moments import local_date
+from running import RunningServer
+from visiting import BROWSER, Somebody, Visit, somebody, words
+
+WEEK = "/hours/week"
+
+
+def today(cast: Cast) -> date:
+    return local_date(cast.stage.clock(), "Europe/London")
+
+
+def come_in(server: RunningServer, cast: Cast, role: Role = Role.MEMBER) -> tuple[Visit, Somebody]:
+    person = somebody(cast, role)
+    visiting = Visit(server)
+    visiting.cookies["mainstay"] = begin_session(cast, person.email, BROWSER)
+    return visiting, person
+
+
+def buttons(page: str) -> list[str]:
+    """What can be done on a page of an entry, the next step first."""
+    top = re.search(r'<div class="buttons">(.*?)\n</div>\n', page, re.DOTALL)
+    return re.findall(r"<(?:button|a)\b[^>]*>([^<]*)</(?:button|a)>", top[1]) if top else []
+
+
+def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    office, _ = come_in(server, cast, Role.OFFICE)
+    entry = cast.perform(log_hours, personId=person.id, on=today(cast).isoformat(), minutes=60)
+    path = f"/hours/{entry['id']}"
+    review = f"{path}/review-hours"
+
+    def status() -> str:
+        return str(cast.perform(get_time_entry, timeEntryId=entry["id"])["status"])
+
+    assert buttons(visiting.get(path).text) == ["Submit", "Update hours", "Delete hours"]
+    assert visiting.submit(path, f"{path}/submit-hours").headers["Location"] == f"{path}?done=submit_hours"
+    assert (status(), buttons(visiting.get(path).text)) == ("submitted", [])
+    assert buttons(office.get(path).text) == ["Approve", "Reject", "Update hours", "Delete hours"]
+    assert office.submit(path, review, decision="approve").headers["Location"] == f"{path}?done=review_hours"
+    assert (status(), buttons(office.get(path).text)) == ("approved", ["Un-approve"])
+    office.submit(path, review, decision="unapprove")
+    assert status() == "submitted"
+    # Whoever rejects says why; the form begins with that.
+    assert '<option value="reject" selected>Reject</option>' in office.get(review).text
+    assert office.submit(review, decision="reject", reason="").status_code == 422
+    office.submit(review, decision="reject", reason="Which job?")
+    assert status() == "rejected"
+    assert buttons(office.get(path).text)[0] == "Submit"
+
+
+def test_a_timer_s_own_form_stops_that_one_and_no_other(server: RunningServer, cast: Cast) -> None:
+    _, person = come_in(server, cast)
+    office, reviewer = come_in(server, cast, Role.OFFICE)
+    theirs, own = (cast.perform(start_timer, personId=one.id) for one in (person, reviewer))
+    stopped = office.submit(f"/hours/{theirs['id']}/stop-timer", breakMinutes="0")
+    assert stopped.headers["Location"] == f"/hours/{theirs['id']}?done=stop_timer"
+    after = [cast.perform(get_time_entry, timeEntryId=one["id"])["status"] for one in (theirs, own)]
+    assert after == ["draft", "running"]
+
+
+@pytest.mark.parametrize("typed", ["25", "7.25", "1h30m20", "soon", "7:60"])
+def test_a_form_refuses_a_time_in_the_words_of_the_week(server: RunningServer, cast: Cast, typed: str) -> None:
+    visiting, _ = come_in(server, cast)
+    day = today(cast).isoformat()
+    week = visiting.get(WEEK).text
+    told = visiting.answer(week, WEEK, **{f"hours new {day}": typed, "job": "none"}).text
+    with pytest.raises(ValueError, match=r"^(is not a time such as|could be)") as problem:
+        read_minutes(typed)
+    assert f"{problem.value}." in words(told)
+    refused = visiting.submit("/hours/new", on=day, minutes=typed, breakMinutes="0")
+    assert refused.status_code == 422
+    assert f"Time {problem.value}." in words(refused.text)
+    assert "whole number" not in words(refused.text)
+
+
+@pytest.mark.parametrize("typed", ["1:30", "1.5", "1,5", "1h 30m", "90m"])
+def test_a_form_takes_a_time_as_the_week_does(server: RunningServer, cast: Cast, typed: str) -> None:
+    visiting, person = come_in(server, cast)
+    assert visiting.submit("/hours/new", on=today(cast).isoformat(), minutes=typed, breakMinutes="0").status_code == 303
+    [entry] = cast.perform(list_hours, personId=person.id)["data"]
+    assert entry["minutes"] == 90
