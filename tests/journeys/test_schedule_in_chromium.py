@@ -57,9 +57,9 @@ def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -
     row = page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}']")
     box = row.bounding_box()
     assert box
-    # Nine hours from eight: two o'clock is two thirds of the way.
+    # Fifteen hours from five, three before anyone works: two o'clock is three fifths of the way.
     page.locator(".booked").drag_to(
-        row, source_position={"x": 2, "y": 8}, target_position={"x": box["width"] * 6 / 9 + 3, "y": 12}
+        row, source_position={"x": 2, "y": 8}, target_position={"x": box["width"] * 9 / 15 + 3, "y": 12}
     )
     expect(row.locator(".booked")).to_contain_text("14:00")
     after = cast.perform(get_visit, visitId=made["id"])
@@ -176,13 +176,15 @@ def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_to
 
 
 def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, page: Page) -> None:
-    made = plan(cast, times=("16:00", "17:00"))
+    # Whatever is shown of a day, it ends at midnight.
+    made = plan(cast, times=("22:45", "23:45"))
     come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     booked(page, made).focus()
-    page.keyboard.press("Shift+ArrowRight")
+    for _ in range(2):
+        page.keyboard.press("Shift+ArrowRight")
     expect(page.locator("#dragged")).to_have_text("It cannot become longer here: the day that is shown ends.")
-    for _ in range(4):
+    for _ in range(5):
         page.keyboard.press("Shift+ArrowLeft")
     expect(page.locator("#dragged")).to_have_text("It cannot become shorter than a quarter of an hour.")
 
@@ -271,7 +273,7 @@ def pull(page: Page, visit: dict[str, object], hours: float) -> float:
     track = page.locator(".track").first.bounding_box()
     assert box
     assert track
-    hour = track["width"] / 9
+    hour = track["width"] / 15
     x, y = box["x"] + box["width"] - 4, box["y"] + 8
     page.mouse.move(x, y)
     page.mouse.down()

@@ -25,9 +25,9 @@ def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast:
     assert "Monday 11 January" in told
     assert "Nobody yet Any time Round" in told
     assert "Mia Member 10:00\N{EN DASH}11:00 J-0001 Mend the roof Hill Farm" in told
-    # From eight to five are nine hours; ten o'clock is eight quarters behind their beginning.
-    assert 'class="track hours-9"' in page
-    assert 'class="at-9 for-4 lane-0"' in page
+    # From eight to five, and three before and behind, are fifteen hours; ten o'clock is twenty quarters behind five.
+    assert 'class="track hours-15"' in page
+    assert 'class="at-21 for-4 lane-0"' in page
     assert " style=" not in page
 
 

@@ -20,6 +20,8 @@ _QUARTER = timedelta(minutes=15)
 _HOUR = timedelta(hours=1)
 # What is shown of a day on which nobody works.
 _USUAL = (8, 17)
+# What is shown before and behind all of it, for visits to be moved into; what is there then has room around it again.
+_ROOM = 3 * _HOUR
 _MOST_LANES = 6
 _NOBODY = "Nobody yet"
 
@@ -57,15 +59,15 @@ class Day:
 
     @cached_property
     def _window(self) -> tuple[datetime, int]:
-        """From which moment how many hours are shown: all in which someone works or is somewhere."""
+        """From which moment how many hours are shown: all in which someone works or is somewhere, with room around."""
         begin, end = self._span
         times = [_times(one) for person in self.found["people"] for one in person["works"]]
         times += [_times(visit) for visit in self.found["visits"] if visit["startsAt"]]
         first = min((max(starts, begin) for starts, _ in times), default=begin + _USUAL[0] * _HOUR)
         last = max((min(ends, end) for _, ends in times), default=begin + _USUAL[1] * _HOUR)
-        before = (first - begin) // _HOUR
-        hours = -((begin - last) // _HOUR) - before
-        return begin + before * _HOUR, max(hours, 1)
+        before = (max(first - _ROOM, begin) - begin) // _HOUR
+        hours = -((begin - min(last + _ROOM, end)) // _HOUR) - before
+        return begin + before * _HOUR, hours
 
     def _row(self, person: Mapping[str, Any]) -> Shown:
         visits = [one for one in self.found["visits"] if (one["personId"] or "") == person["id"]]

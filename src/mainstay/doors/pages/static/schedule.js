@@ -57,6 +57,14 @@ if (again) {
   document.querySelector(`.booked[href="${CSS.escape(again)}"]`)?.focus();
 }
 
+// Before anyone works there is room to move visits into, which is seen by scrolling.
+const day = document.querySelector(".day");
+if (day && !again) {
+  const begins = [...day.querySelectorAll(".works, .track .booked[data-for]")].map((one) => one.getBoundingClientRect().left);
+  const named = day.querySelector("h2").getBoundingClientRect().right;
+  if (begins.length) day.scrollLeft = Math.min(...begins) - named;
+}
+
 function leave(place) {
   place.classList.remove("over");
   warn(place, []);
