@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from apps import begin_session
@@ -9,12 +11,15 @@ from mainstay.business.hours.timers import start_timer
 from mainstay.business.people.joining import add_person
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.standing import remove_person
+from mainstay.business.schedule.leave import decide_time_off, request_time_off
+from mainstay.business.schedule.operations import set_visit_status
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import operator
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from scheduling import plan
 
 ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."
 
@@ -95,6 +100,43 @@ def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
         "A timer of Mia Member still runs, since 2026-11-16T08:00. Stop it, and say when the work ended (stop_timer)."
     ]
     assert cast.perform(remove_person, personId=cast.people[Role.ADMIN])["warnings"] == []
+
+
+def test_a_preview_names_the_visits_that_have_nobody_then(cast: Cast) -> None:
+    plan(cast)
+    plan(cast, Role.OFFICE)
+    done = plan(cast, times=("08:00", "09:00"))
+    cast.perform(set_visit_status, visitId=done["id"], status="started")
+    told = "1 planned visit of Mia Member has nobody any more, until you name someone else: J-0001 Mend the roof on"
+    assert removal(cast)["effects"][1] == f"{told} 2038-01-11."
+    plan(cast, title="Stocktaking", on="2038-01-12")
+    assert removal(cast)["effects"][1] == (
+        "2 planned visits of Mia Member have nobody any more, until you name someone else:"
+        " J-0001 Mend the roof on 2038-01-11, Stocktaking on 2038-01-12."
+    )
+    for day in range(13, 23):
+        plan(cast, title="Stocktaking", on=f"2038-01-{day}")
+    [effect] = [text for text in removal(cast)["effects"] if "planned visits" in text]
+    assert effect.startswith("12 planned visits of Mia Member have nobody")
+    assert effect.endswith("Stocktaking on 2038-01-20 and 2 more.")
+
+
+def test_a_preview_tells_of_time_off_that_is_not_over(cast: Cast) -> None:
+    def off(begins: str, kind: str) -> str:
+        asked = {"personId": cast.people[Role.MEMBER], "from": begins, "kind": kind}
+        return str(cast.perform(request_time_off, **asked)["id"])
+
+    cast.perform(decide_time_off, timeOffId=off("2038-02-01", "holiday"), decision="approve")
+    cast.perform(decide_time_off, timeOffId=off("2038-03-01", "holiday"), decision="decline")
+    off("2038-04-01", "unavailable")
+    named = "holiday from 2038-02-01 (approved), unavailable from 2038-04-01 (requested)"
+    told = f"Time off of Mia Member that is not over stays as it is, unless you cancel it: {named}."
+    assert removal(cast)["warnings"] == [told]
+    assert cast.perform(remove_person, personId=cast.people[Role.OFFICE])["warnings"] == []
+
+
+def removal(cast: Cast) -> dict[str, Any]:
+    return cast.perform(remove_person, personId=cast.people[Role.MEMBER])
 
 
 def test_an_admin_may_leave_by_their_own_key_and_the_key_is_dead(cast: Cast) -> None:

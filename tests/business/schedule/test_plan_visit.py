@@ -204,9 +204,9 @@ def test_the_field_does_not_plan(cast: Cast, role: Role) -> None:
             {"times": ("10:00", "11:00"), "startsAt": "2020-01-06T10:00", "endsAt": "2020-01-06T11:00"},
             "lies in the past.",
         ),
-        ({"on": "2020-01-06"}, "any time on 2020-01-06 lies in the past."),
-        ({"on": "2038-01-10"}, "any time on 2038-01-10 is outside of Mia Member's working hours."),
-        ({"on": "2038-01-10", "role": None}, "any time on 2038-01-10 is outside of your working hours."),
+        ({"on": "2020-01-06"}, "Mend the roof on 2020-01-06 lies in the past."),
+        ({"on": "2038-01-10"}, "Mend the roof on 2038-01-10 is on a day on which Mia Member does not work."),
+        ({"on": "2038-01-10", "role": None}, "Mend the roof on 2038-01-10 is on a day on which you do not work."),
     ],
 )
 def test_what_is_worth_a_look_is_told_and_planned_even_so(cast: Cast, given: dict[str, Any], told: str) -> None:

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from mainstay.business.organisation.house import house_of
 from mainstay.business.people.events import PersonLeft, PersonUpdated
+from mainstay.business.people.leaving import listed, tell_of_open_work
 from mainstay.business.people.model import Person, check_rank
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity import sessions
@@ -15,10 +15,6 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import HIGHEST, AssignableRole, Right, Role, holds
 from mainstay.terms.shapes import Input, Irrevocable
-from mainstay.values.wall_times import wall_text
-
-# So many keys and apps are named in a preview; of more, the number is told.
-_NAMED = 10
 
 
 class ChangeRole(Irrevocable):
@@ -115,7 +111,7 @@ def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
         ctx.effects.append(f"The link to {person.name}'s calendar stops working for good.")
     if ctx.actor.id == person.id:
         ctx.warnings.append("This is you: your own access ends too.")
-    _tell_of_timer(ctx, person)
+    tell_of_open_work(ctx, person)
     after = PEOPLE.save(ctx, person, {"status": "left"})
     ctx.record(PersonLeft(after))
     return after
@@ -132,19 +128,6 @@ def _end_apps(ctx: Context, person: Person) -> None:
     _tell_of(ctx, f"Apps connected by {person.name} that stop working for good", end_connections_of(ctx, person.id))
 
 
-def _tell_of_timer(ctx: Context, person: Person) -> None:
-    """Hours that were worked are not lost: the timer runs on, until somebody says when they ended."""
-    running = ctx.rows.one(
-        "SELECT started_at FROM time_entry WHERE organisation_id = :organisation AND person_id = :person"
-        " AND status = 'running'",
-        person=person.id,
-    )
-    if running:
-        text = f"A timer of {person.name} still runs, since {wall_text(str(running[0]), house_of(ctx).time_zone)}."
-        ctx.warnings.append(f"{text} Stop it, and say when the work ended (stop_timer).")
-
-
 def _tell_of(ctx: Context, what: str, names: list[str]) -> None:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     if names:
-        ctx.effects.append(f"{what}: {', '.join(names[:_NAMED])}{more}.")
+        ctx.effects.append(f"{what}: {listed(names, len(names))}.")

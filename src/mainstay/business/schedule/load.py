@@ -46,8 +46,7 @@ def warnings(ctx: Context, visits: Sequence[Visit], near: Planned | None = None)
         if _is_past(ctx, one):
             found.append(f"{_told(one)} lies in the past.")
         if not _is_worked(one, hours, zone):
-            whose = f"{one.person_name}'s" if one.person_name else "your"
-            found.append(f"{_told(one)} is outside of {whose} working hours.")
+            found.append(f"{_told(one)} is {_unworked(one)}.")
         found += [
             f"{_told(one)} leaves {one.person_name} less than {_minutes(TRAVEL)} to travel {way}."
             for way in (_too_close(near[one.person_id or ""], one) if one.takes_time else ())
@@ -143,9 +142,19 @@ def _is_worked(visit: Visit, hours: WorkingHours, zone: str) -> bool:
     return _is_within(period_of(visit), [span for day in _around(visit, zone) for span in hours.on(day, zone)])
 
 
+def _unworked(visit: Visit) -> str:
+    """What is said of a visit that is not within working hours; one at any time has no hours to be within."""
+    if visit.starts_at is None:
+        nobody = f"{visit.person_name} does" if visit.person_name else "you do"
+        return f"on a day on which {nobody} not work"
+    whose = f"{visit.person_name}'s" if visit.person_name else "your"
+    return f"outside of {whose} working hours"
+
+
 def _is_within(period: Period, spans: Sequence[Period]) -> bool:
     return any(span.starts_at <= period.starts_at and period.ends_at <= span.ends_at for span in spans)
 
 
 def _told(visit: Visit) -> str:
-    return f"{visit.called} on {told(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)}"
+    when = told(visit.starts_at, visit.ends_at, visit.on, visit.time_zone) if visit.starts_at else visit.on
+    return f"{visit.called} on {when}"
