@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.backing.mail import open_post
+from mainstay.backing.mail import Message, open_post
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, environment_of, read_settings
 
 
@@ -110,6 +110,24 @@ def test_the_base_address_follows_host_and_port() -> None:
         ("smtp", "smtp://user@:25"),
         ("smtp", "smtp://host:port"),
         ("smtp", "smtp://host:99999"),
+        ("smtp", "smtp://host:0"),
+        ("smtp", "smtp://[::1"),
+        ("redis", "redis://host:0"),
+        ("database", "postgresql://[::1"),
+        ("database", "postgresql://host:0/mainstay"),
+        ("metrics", "127.0.0.1:0"),
+        ("base_url", "http://[::1"),
+        ("base_url", "http://[1::2::3]"),
+        ("base_url", "http://office..example"),
+        ("base_url", "http://office.example."),
+        ("base_url", "http://-office.example"),
+        ("base_url", f"http://{'a' * 64}.example"),
+        ("base_url", f"http://{'.'.join(['a' * 60] * 5)}"),
+        ("data", "\udcff"),
+        ("secret", "\udcff" * 40),
+        ("mail_from", "office@-hartley.example"),
+        ("mail_from", f"office@{'a' * 64}.example"),
+        ("mail_from", f"{'a' * 65}@hartley.example"),
         ("mail_from", "Hartley"),
         ("mail_from", "Hartley, Sons <office@hartley.example>"),
         ("mail_from", "office@hartley.example, other@hartley.example"),
@@ -152,10 +170,33 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one(name: str, meant:
     with pytest.raises(WrongSetting) as caught:
         read_settings({name: "x", "OTHER_NAME": "x"})
     assert str(caught.value) == f"{name} is not a setting of Mainstay. The nearest one is {meant}."
-    assert read_settings({name: " ", "MAINSTAY_KEY": "what the examples of the reference use"}) == read_settings({})
+    # What is empty was meant to be something, too.
+    with pytest.raises(WrongSetting, match="is not a setting of Mainstay"):
+        read_settings({name: ""})
+    assert read_settings({"MAINSTAY_KEY": "what the examples of the reference use"}) == read_settings({})
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://[::1]:8080",
+        "http://[::ffff:192.0.2.1]",
+        "http://127.0.0.1:8000",
+        "http://localhost",
+        "https://a-b.example",
+        f"https://{'.'.join(['a' * 61] * 3)}.{'b' * 59}",
+        f"https://{'a' * 63}.example",
+    ],
+)
+def test_every_base_address_that_is_taken_is_one_that_mails_come_from(address: str, tmp_path: Path) -> None:
+    settings = read_settings({"MAINSTAY_BASE_URL": address})
+    message = Message("mail_1", "ruth@hartley.example", "Hello", "Hello.")
+    open_post(None, tmp_path, settings.sender).send(message)
+    assert (tmp_path / "mail_1.eml").exists()
 
 
 def test_mails_come_from_the_host_of_the_base_address_unless_said_otherwise() -> None:
+    assert read_settings({"MAINSTAY_HOST": "::1"}).sender == "Mainstay <no-reply@[IPv6:::1]>"
     assert read_settings({"MAINSTAY_BASE_URL": "https://office.example"}).sender == "Mainstay <no-reply@office.example>"
     assert read_settings({"MAINSTAY_MAIL_FROM": "a@b.example"}).sender == "a@b.example"
 

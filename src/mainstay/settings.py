@@ -44,7 +44,8 @@ class Settings:
     @property
     def sender(self) -> str:
         """From whom mails come."""
-        return self.mail_from or f"Mainstay <no-reply@{urlsplit(self.base_url).hostname}>"
+        host = urlsplit(self.base_url).hostname or ""
+        return self.mail_from or f"Mainstay <no-reply@{f'[IPv6:{host}]' if ':' in host else host}>"
 
 
 # Every setting: in the environment MAINSTAY_ and this in capitals; as a flag of `serve` -- and this with dashes.
@@ -75,7 +76,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         if name not in given:
             return default
         try:
-            return read(given[name])
+            return read(_readable(given[name]))
         except ValueError as fault:
             raise WrongSetting(f"{PREFIX}{name.upper()} {fault}.") from None
 
@@ -104,10 +105,10 @@ _OF_OTHERS = {f"{PREFIX}KEY"}
 
 
 def _check_names(environment: Mapping[str, str]) -> None:
-    """Refuse a name that would be a setting if it were written otherwise: nobody would miss it."""
+    """Refuse a name that would be a setting if it were written otherwise, even of nothing: nobody would miss it."""
     known = [PREFIX + name.upper() for name in MEANINGS]
-    for name, value in environment.items():
-        if name.startswith(PREFIX) and value.strip() and name not in {*known, *_OF_OTHERS}:
+    for name in environment:
+        if name.startswith(PREFIX) and name not in {*known, *_OF_OTHERS}:
             nearest = late("difflib").get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise WrongSetting(f"{name} is not a setting of Mainstay. The nearest one is {nearest}.")
 
@@ -117,6 +118,17 @@ def environment_of(settings: Settings) -> dict[str, str]:
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     values["trusted_proxies"] = ",".join(map(str, settings.trusted_proxies))
     return {PREFIX + name.upper(): "" if value is None else str(value) for name, value in values.items()}
+
+
+def is_readable(text: str) -> bool:
+    """Whether a word from outside is text: what is no UTF-8 comes in as letters that no text has."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _readable(text: str) -> str:
+    if not is_readable(text):
+        raise ValueError("must be text in UTF-8")
+    return text
 
 
 def _whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -130,8 +142,16 @@ def _whole_number(least: int, most: int) -> Callable[[str], int]:
 
 def _url(*schemes: str) -> Callable[[str], str]:
     def read(text: str) -> str:
-        if urlsplit(text).scheme not in schemes:
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            raise ValueError("must be an address, with brackets around a host that has colons in it") from None
+        if parts.scheme not in schemes:
             raise ValueError(f"must begin with {schemes[0]}://")
+        if not _has_port(parts.netloc):
+            raise ValueError(
+                f"must be {schemes[0]}:// with a host and, if there is one, a port from 1 to {LARGEST_PORT}"
+            )
         return text
 
     return read
@@ -148,8 +168,7 @@ def _one_of(*choices: str) -> Callable[[str], str]:
 
 def _server(*schemes: str) -> Callable[[str], str]:
     def read(text: str) -> str:
-        parts = urlsplit(_url(*schemes)(text))
-        if not parts.hostname or not _has_port(parts.netloc):
+        if not urlsplit(_url(*schemes)(text)).hostname:
             raise ValueError(f"must be {schemes[0]}:// with a host and, if there is one, a port")
         return text
 
@@ -159,7 +178,7 @@ def _server(*schemes: str) -> Callable[[str], str]:
 def _has_port(place: str) -> bool:
     """Whether the port of HOST:PORT is one, where there is one."""
     port = re.search(r":([^:\]@]*)$", place)
-    return port is None or (port[1].isdecimal() and int(port[1]) <= LARGEST_PORT)
+    return port is None or (port[1].isdecimal() and 1 <= int(port[1]) <= LARGEST_PORT)
 
 
 def _address(text: str) -> str:
@@ -171,10 +190,28 @@ def _address(text: str) -> str:
 
 def _base_url(text: str) -> str:
     address = text.rstrip("/").lower()
-    found = re.fullmatch(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", address)
-    if not found or not 1 <= int(found[1] or 1) <= LARGEST_PORT:
+    found = re.fullmatch(rf"https?://(?:({_HOST})|\[([0-9a-f:.]+)\])(?::([0-9]{{1,5}}))?", address)
+    if not found or not 1 <= int(found[3] or 1) <= LARGEST_PORT:
         raise ValueError("must be http:// or https:// and a host in ASCII, perhaps with a port, without a path")
+    if found[2] and not _is_ipv6(found[2]):
+        raise ValueError("must be http:// or https:// and a host: between the brackets is no IPv6 address")
+    if len(found[1] or "") > _LONGEST_HOST:
+        raise ValueError(f"must be http:// or https:// and a host of at most {_LONGEST_HOST} characters")
     return address
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return bool(ipaddress.IPv6Address(text))
+    except ValueError:
+        return False
+
+
+# A name of a machine; mails come from it, and no mail server takes one from another.
+_LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_HOST = rf"{_LABEL}(?:\.{_LABEL})*"
+# With `no-reply@` before it, an address may have 254.
+_LONGEST_HOST = 245
 
 
 def _secret(text: str) -> str:
@@ -191,7 +228,7 @@ def _sender(text: str) -> str:
 
 # A name, with quotes around it where there are commas in it, and an address without a dot too many.
 _NAME = r"""(?:"[^"\\<>\x00-\x1f]+"|[^"\\<>@,;:()\[\]\x00-\x1f]+)"""
-_MAILBOX = r"""[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*"""
+_MAILBOX = r"""(?=[^@]{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@""" + _HOST
 _SENDER = re.compile(rf"(?a:{_MAILBOX}|{_NAME} *<{_MAILBOX}>)")
 
 

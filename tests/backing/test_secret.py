@@ -27,6 +27,15 @@ def test_a_setting_comes_before_the_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kept", [b"", b"s" * 31, b"s" * 31 + b"\n"])
+def test_a_file_that_was_cut_short_is_refused_and_stays(kept: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(kept)
+    with pytest.raises(WrongSetting, match=r"/secret is shorter than 32 bytes\. Bring back the one it was"):
+        installation_secret(None, path)
+    assert path.read_bytes() == kept
+
+
 def test_a_short_secret_is_refused_by_name() -> None:
     with pytest.raises(WrongSetting, match="MAINSTAY_SECRET must have at least 32 characters"):
         read_settings({"MAINSTAY_SECRET": "s" * 31})

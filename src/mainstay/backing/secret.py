@@ -5,6 +5,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from mainstay.settings import SHORTEST_SECRET, WrongSetting
+
 BYTES = 32
 
 
@@ -13,7 +15,7 @@ def installation_secret(setting: str | None, path: Path) -> bytes:
     if setting is not None:
         return setting.encode()
     with suppress(FileNotFoundError):
-        return path.read_bytes()
+        return _long_enough(path)
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -24,4 +26,13 @@ def installation_secret(setting: str | None, path: Path) -> bytes:
     with suppress(FileExistsError):
         path.hardlink_to(fresh)
     fresh.unlink()
-    return path.read_bytes()
+    return _long_enough(path)
+
+
+def _long_enough(path: Path) -> bytes:
+    """What is in the file, unless everyone could guess it: it may have been cut short when it was copied."""
+    found = path.read_bytes()
+    if len(found.strip()) < SHORTEST_SECRET:
+        told = f"The secret in {path} is shorter than {SHORTEST_SECRET} bytes"
+        raise WrongSetting(f"{told}. Bring back the one it was from a backup, or set MAINSTAY_SECRET.")
+    return found

@@ -47,6 +47,32 @@ def test_an_organisation_is_created_with_its_owner(server: RunningServer, stage:
     assert server.request("GET", "/api/v1/me", key).json()["person"]["id"] == made["owner"]["id"]
 
 
+def test_an_organisation_is_told_as_it_is_kept_and_found_however_its_name_is_written(server: RunningServer) -> None:
+    names = ("--name", "  \u00d6lbau   GmbH ", "--owner-name", "\u00d6zg\u00fcr", "--owner-email", "o@oelbau.example")
+    words = ("organisation", "create", *names, "--password-stdin", "--json")
+    made = command(server.settings, *words, typed="a chosen password\r\n").outcome
+    listed = command(server.settings, "organisation", "list", "--json").outcome["organisations"]
+    assert made["organisation"]["name"] in [one["name"] for one in listed if one["id"] == made["organisation"]["id"]]
+    assert made["organisation"]["name"] == made["organisation"]["name"].strip()
+    assert made["owner"]["password"] == "a chosen password"
+    for written in ("\u00f6lbau gmbh", "\u00d6LBAU GmbH", "O\u0308lbau GMBH"):
+        people = command(server.settings, "person", "list", "--organisation", written, "--json").outcome["people"]
+        assert [one["id"] for one in people] == [made["owner"]["id"]]
+
+
+def test_of_two_names_the_one_that_is_written_out_is_meant(server: RunningServer) -> None:
+    made = {}
+    for number, name in enumerate(("M\u00fcller Bau", "Muller Bau")):
+        owner = ("--owner-name", "M", "--owner-email", f"m{number}@mueller.example")
+        words = ("organisation", "create", "--name", name, *owner, "--json")
+        made[name] = command(server.settings, *words).outcome["owner"]["id"]
+    for name, owner in made.items():
+        people = command(server.settings, "person", "list", "--organisation", name, "--json").outcome["people"]
+        assert [one["id"] for one in people] == [owner]
+    refusal = command(server.settings, "person", "list", "--organisation", "muller bau").refusal
+    assert refusal == "More than one organisation is called 'muller bau'; use the id."
+
+
 def test_a_person_is_added_and_leaves(server: RunningServer, cast: Cast) -> None:
     where = ("--organisation", cast.organisation)
     who = ("--name", "Petra Plus", "--email", f"petra.{cast.organisation}@new.example", "--role", "admin")

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from commanding import command as commanded
 from commanding import process, processes
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.api.openapi import describe
@@ -140,6 +141,38 @@ def test_every_command_and_every_argument_is_explained() -> None:
 def test_a_setting_that_is_not_known_stops_every_command(embedded: Settings) -> None:
     told = process(embedded, "version", MAINSTAY_SMPT="smtp://mail.example").refusal
     assert told == "MAINSTAY_SMPT is not a setting of Mainstay. The nearest one is MAINSTAY_SMTP."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("person", "list", "--organisation", "caf\udce9"),
+        ("organisation", "create", "--name", "caf\udce9", "--owner-name", "A", "--owner-email", "a@b.example"),
+        ("organisation", "list", "--data", "caf\udce9"),
+    ],
+)
+def test_a_word_that_is_no_text_is_refused_in_one_sentence(embedded: Settings, words: tuple[str, ...]) -> None:
+    assert (
+        commanded(embedded, *words).refusal == "A word of the command is no text in UTF-8: caf\N{REPLACEMENT CHARACTER}"
+    )
+
+
+def test_a_password_that_is_no_text_is_refused_in_one_sentence(embedded: Settings) -> None:
+    words = ("organisation", "create", "--name", "A", "--owner-name", "A", "--owner-email", "a@b.example")
+    refusal = commanded(embedded, *words, "--password-stdin", typed="caf\udce9 caf\udce9\n").refusal
+    assert refusal == "The password on standard input is no text in UTF-8."
+
+
+@pytest.mark.parametrize("to", ["", " "])
+def test_nothing_is_moved_to_nowhere(embedded: Settings, to: str) -> None:
+    commanded(embedded, "migrate")
+    assert commanded(embedded, "move", "--to", to).refusal == "--to must begin with postgresql://, or name a folder."
+
+
+def test_a_secret_that_was_cut_short_stops_the_start(embedded: Settings) -> None:
+    commanded(embedded, "migrate")
+    (embedded.data / "secret").write_text("short")
+    assert "shorter than 32 bytes" in process(embedded, "serve").refusal
 
 
 def test_nobody_s_plugin_looks_at_what_is_checked(embedded: Settings, tmp_path: Path) -> None:

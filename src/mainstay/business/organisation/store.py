@@ -9,6 +9,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.refusal import Conflict
 from mainstay.values.moments import moment_text
+from mainstay.values.words import folded
 
 # The chore that finds anew when days end, where they are kept as moments.
 NEW_DAYS = "reckon_days_anew"
@@ -109,7 +110,8 @@ def every(rows: Handle) -> list[dict[str, Value]]:
 
 def find_called(rows: Handle, text: str) -> list[str]:
     """The ids of the first two organisations with this id or name; the handle looks across them."""
-    found = rows.all(
-        "SELECT id FROM organisation WHERE id = :text OR lower(name) = lower(:text) ORDER BY id LIMIT 2", text=text
-    )
-    return [str(identity) for (identity,) in found]
+    # The two engines fold letters differently, so neither does it.
+    found = rows.all("SELECT id, name FROM organisation ORDER BY id")
+    # Of two names that differ only by an accent, the one that is written out is meant.
+    exactly = [str(identity) for identity, name in found if text in {identity, name}]
+    return (exactly or [str(identity) for identity, name in found if folded(str(name)) == folded(text)])[:2]

@@ -13,7 +13,7 @@ import orjson
 from mainstay.backing.database import NewerSchema, Unreachable
 from mainstay.doors.cli.telling import Outcome, Unsound, tell
 from mainstay.late import late
-from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, read_settings
+from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, is_readable, read_settings
 from mainstay.terms.refusal import Refusal
 from mainstay.terms.rights import Access, Role
 
@@ -47,6 +47,7 @@ def run(house: House, arguments: Sequence[str]) -> int:
     words = _parser().parse_args(arguments)
     ended, outcome = DONE, None
     try:
+        _check_readable(arguments)
         settings = read_settings(_environment(words))
         if words.command in house.whole:
             outcome = house.whole[words.command](settings, words)
@@ -62,6 +63,13 @@ def run(house: House, arguments: Sequence[str]) -> int:
         told = tell(words.command, outcome, settings.base_url)
         sys.stdout.write(orjson.dumps(outcome).decode() + "\n" if words.json else told)
     return ended
+
+
+def _check_readable(arguments: Sequence[str]) -> None:
+    for word in arguments:
+        if not is_readable(word):
+            shown = word.encode(errors="surrogateescape").decode(errors="replace")
+            raise WrongSetting(f"A word of the command is no text in UTF-8: {shown}")
 
 
 def _command(house: House, settings: Settings, words: argparse.Namespace) -> Outcome:

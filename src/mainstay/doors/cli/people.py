@@ -5,6 +5,7 @@ from argparse import Namespace
 
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation import store as organisations
+from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.people.joining import add_person, create_organisation, create_password_link
 from mainstay.business.people.operations import list_people
 from mainstay.business.people.standing import remove_person
@@ -12,6 +13,7 @@ from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.links import Kind
 from mainstay.identity.passwords import new_password
+from mainstay.settings import is_readable
 from mainstay.terms import actor
 from mainstay.terms.refusal import Forbidden
 from mainstay.values.ids import new_id
@@ -32,7 +34,10 @@ def organisation_create(operator: Operator, words: Namespace) -> Outcome:
         **{name: value for name, value in places.items() if value},
     )
     return {
-        "organisation": {"id": organisation.organisation, "name": words.name},
+        "organisation": {
+            "id": organisation.organisation,
+            "name": operator.perform(get_organisation, organisation)["name"],
+        },
         "owner": {"id": owner["id"], "email": owner["email"], "password": None if known else password},
     }
 
@@ -81,10 +86,19 @@ def person_leave(operator: Operator, words: Namespace) -> Outcome:
     return {"person": {"id": left["id"], "status": left["status"]}}
 
 
+# As what is no text comes in by itself where the locale is C.
+_NO_TEXT = "\udc80"
+
+
 def _password(words: Namespace) -> str:
     if not words.password_stdin:
         return new_password()
-    password = sys.stdin.readline().rstrip("\n")
+    try:
+        password = sys.stdin.readline().rstrip("\r\n")
+    except UnicodeDecodeError:
+        password = _NO_TEXT
+    if not is_readable(password):
+        raise Forbidden("The password on standard input is no text in UTF-8.")
     if not password:
         raise Forbidden("The password on standard input is empty.")
     return password

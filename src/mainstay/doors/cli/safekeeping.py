@@ -92,7 +92,7 @@ def _elsewhere(settings: Settings, to: str) -> Settings:
     """The settings of where everything goes: a database beside the same folder, or a folder with one in it."""
     if to.startswith(("postgresql://", "postgres://")):
         return replace(settings, database=to)
-    if "://" in to:
+    if "://" in to or not to.strip():
         raise WrongSetting("--to must begin with postgresql://, or name a folder.")
     return replace(settings, database=None, data=Path(to))
 
