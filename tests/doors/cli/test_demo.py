@@ -55,7 +55,7 @@ def test_the_demo_tells_people_how_to_begin_where_no_stranger_can_come(server: R
     told = command(server.settings, "demo")
     assert (told.code, told.errors) == (0, "")
     assert f"{server.url}/api/v1/organisation" in told.output
-    assert "ruth@hartley.example" in told.output
+    assert told.output.count("ruth@hartley.example") == 1
     [_, key, _] = [word for word in told.output.split() if word.startswith("svc_sk_")]
     assert server.request("POST", PEOPLE, key, json={**NEWCOMER, "email": "told@demo.example"}).status_code == 201
 

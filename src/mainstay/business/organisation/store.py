@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+import orjson
+
 from mainstay.backing.database import Clash, Handle, Value
 from mainstay.business.organisation.mail_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
@@ -115,3 +117,12 @@ def find_called(rows: Handle, text: str) -> list[str]:
     # Of two names that differ only by an accent, the one that is written out is meant.
     exactly = [str(identity) for identity, name in found if text in {identity, name}]
     return (exactly or [str(identity) for identity, name in found if folded(str(name)) == folded(text)])[:2]
+
+
+def made_as(rows: Handle, name: str) -> list[str]:
+    """The ids of the organisations that had this name when they were made, as their trails tell; likewise."""
+    found = rows.all(
+        "SELECT organisation.id, audit.given FROM organisation JOIN audit"
+        " ON audit.organisation_id = organisation.id AND audit.sequence = 1 ORDER BY organisation.id"
+    )
+    return [str(identity) for identity, given in found if orjson.loads(str(given)).get("name") == name]

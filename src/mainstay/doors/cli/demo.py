@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from mainstay.backing.database import EVERY
 from mainstay.business.issuing.printed import PRINT
 from mainstay.business.organisation import store as organisations
-from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
 from mainstay.business.people.operations import list_people, update_person
 from mainstay.doors.cli import demo_prices, demo_purchases
@@ -21,10 +21,12 @@ from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, list_keys, revoke_key
+from mainstay.identity.passwords import is_password
+from mainstay.identity.signing_in import look_up
 from mainstay.late import late
 from mainstay.ledger import outbox
 from mainstay.terms import actor
-from mainstay.terms.refusal import Forbidden
+from mainstay.terms.refusal import Conflict, Forbidden, Lapsed
 from mainstay.values.ids import new_id
 from mainstay.values.moments import local_date
 
@@ -107,28 +109,43 @@ def make(operator: Operator, firm: Firm) -> Outcome:
     """One of the firms of the demo."""
     if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
-    acting = _finished(operator, firm.name) or _made(operator, firm)
-    people = [_present(operator, acting, name, email, role) for name, email, role, _ in _PEOPLE]
+    try:
+        acting = _finished(operator, firm.name) or _made(operator, firm)
+        people = _present(operator, acting)
+        keys = _replaced_keys(operator, acting.organisation, people[0]["id"])
+    except Lapsed:
+        raise Conflict(_INACTIVE) from None
+    organisation = operator.perform(get_organisation, acting)
     return {
-        "organisation": {"id": acting.organisation, "name": firm.name},
+        "organisation": {name: organisation[name] for name in ("id", "name")},
         "people": [
-            {**{name: person[name] for name in ("id", "name", "email", "role")}, "password": PASSWORD}
+            {name: person[name] for name in ("id", "name", "email", "role")}
+            | {"password": PASSWORD if _signs_in_as_told(operator, person["email"]) else None}
             for person in people
         ],
-        "keys": _replaced_keys(operator, acting.organisation, people[0]["id"]),
+        "keys": keys,
     }
 
 
+_INACTIVE = (
+    "The demo is there already, and its subscription is inactive, so it gets no new keys. Renew it first:"
+    " mainstay subscription renew ID (`mainstay organisation list` tells its id)."
+)
+
+
 def _finished(operator: Operator, name: str) -> actor.Actor | None:
-    """The organisation of this name; its keys come last, so one without any was broken off, and is not taken for it."""
+    """The organisation that was made by this name, whatever it is called now.
+
+    Its keys come last, so one without any was broken off, and is not taken for it.
+    """
     with operator.stage.database.reading(EVERY) as rows:
-        found = organisations.find_called(rows, name)
-    if not found:
-        return None
-    acting = actor.operator(found[0])
-    if any(key["name"] in _KEY_NAMES for key in operator.every(list_keys, acting)):
-        return acting
-    operator.perform(update_organisation, acting, name=f"{name} ({_UNFINISHED})")
+        called = organisations.find_called(rows, name)
+        found = [*called, *organisations.made_as(rows, name)]
+    for acting in map(actor.operator, dict.fromkeys(found)):
+        if any(key["name"] in _KEY_NAMES for key in operator.every(list_keys, acting)):
+            return acting
+    for broken_off in called:
+        operator.perform(update_organisation, actor.operator(broken_off), name=f"{name} ({_UNFINISHED})")
     return None
 
 
@@ -184,13 +201,19 @@ def _live(operator: Operator, firm: Firm, year: Year) -> None:
             sleep(_GAP_SECONDS)
 
 
-def _present(operator: Operator, acting: actor.Actor, name: str, email: str, role: str) -> Outcome:
-    """A person of the demo, back again if someone who tried things out has removed them."""
-    people: list[Outcome] = operator.perform(list_people, acting, status="active", limit=100)["data"]
-    for person in people:
-        if person["email"] == email:
-            return person
-    return operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+def _present(operator: Operator, acting: actor.Actor) -> list[Outcome]:
+    """The people of the demo; those are back again whom someone who tried things out has removed."""
+    here = {person["email"]: person for person in operator.every(list_people, acting, status="active")}
+    return [
+        here.get(email) or operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+        for name, email, role, _ in _PEOPLE
+    ]
+
+
+def _signs_in_as_told(operator: Operator, email: str) -> bool:
+    """Whether someone still has the password of the demo."""
+    with operator.stage.database.reading(EVERY) as rows:
+        return is_password(PASSWORD, look_up(rows, email).password_hash)
 
 
 def _replaced_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:

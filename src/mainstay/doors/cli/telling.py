@@ -53,9 +53,13 @@ def _proof(found: Outcome) -> str:
     return said + (f"       and {found['more']} more\n" if found["more"] else "")
 
 
+# Where someone has chosen a password of their own meanwhile.
+_ANOTHER = "(another password by now)"
+
+
 def _demo(outcome: Outcome, base_url: str) -> str:
     people = "".join(
-        f"  {person['role']:<14} {person['email']:<26} {person['password']}\n" for person in outcome["people"]
+        f"  {one['role']:<14} {one['email']:<26} {one['password'] or _ANOTHER}\n" for one in outcome["people"]
     )
     return f"""\
 {outcome["organisation"]["name"]} ({outcome["organisation"]["id"]})
