@@ -61,6 +61,8 @@ class Arrangement:
     facts: tuple[str, ...]
     # Of the columns, those that a phone shows below the name: what is called the same is told apart by them.
     apart: tuple[str, ...] = ()
+    # And those that give way to the others where a table has little room: the record's page tells them.
+    yields: tuple[str, ...] = ()
     # None where there is only one.
     lists: Operation | None = None
     creates: Operation | None = None

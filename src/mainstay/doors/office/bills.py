@@ -37,6 +37,7 @@ BILLS = Arrangement(
     called=lambda bill: side_by_side(bill["supplierName"], bill["supplierNumber"]),
     below=lambda bill: " · ".join(filter(None, (bill["purchaseOrderNumber"], bill["jobNumber"]))),
     columns=("status", "total", "on", "dueOn"),
+    yields=("on",),
     facts=("supplierName", "supplierNumber", "on", "dueOn", "paidOn", "notes", "voidReason"),
     tabs={"all": "All", "draft": "Drafts", "approved": "To pay", "paid": "Paid", "void": "Void"},
     skips=frozenset({"lines", "edits", "total", "allowOverbilling"}),

@@ -59,6 +59,7 @@ INVOICES = Arrangement(
         invoice["customerName"], _KINDS.get(invoice["kind"]), invoice["jobNumber"], between=" · "
     ),
     columns=("status", "total", "due", "issuedOn", "dueOn"),
+    yields=("issuedOn",),
     facts=(
         "customerName",
         "siteName",
@@ -110,6 +111,7 @@ PAYMENTS = Arrangement(
     below=lambda payment: str(payment["customerName"]),
     columns=("on", "method", "reference", "unallocated", "status"),
     apart=("on",),
+    yields=("method",),
     facts=(
         "customerName",
         "on",

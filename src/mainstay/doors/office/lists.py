@@ -97,7 +97,8 @@ class RecordList:
             # An order by a date is called without what tells dates: `due` is by `dueOn`, and never by an amount.
             by = None if amount else name.removesuffix("On")
             to = at.with_(order=by) if by in orders else None
-            heads.append({"label": label, "to": to, "leads": by is not None and by == order, "amount": amount})
+            head = {"label": label, "to": to, "leads": by is not None and by == order, "amount": amount}
+            heads.append(head | {"yields": name in self.of.yields})
         return heads
 
     async def _address(self, guest: Guest) -> tuple[dict[str, Asked], ListAddress, dict[str, str]]:

@@ -43,6 +43,7 @@ QUOTES = Arrangement(
         quote["customerName"], f"Revision {quote['revision']}" if quote["revision"] > 1 else "", between=" · "
     ),
     columns=("status", "total", "issuedOn", "validUntil"),
+    yields=("issuedOn",),
     facts=(
         "customerName",
         "siteName",
