@@ -1,11 +1,11 @@
-"""Every page of the office at every width, in a real browser: none scrolls sideways as a whole."""
+"""Pages at every width, in a real browser: none scrolls sideways as a whole, and on a phone the title stands on top."""
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from billing import an_invoice
 from cast import Cast
-from chromium import come_in, open_page
+from chromium import NARROW, TINY, check_page, come_in, open_page
 from dealing import trade
 from mainstay.business.reporting.operations import REPORTS
 from mainstay.terms.rights import Role
@@ -47,6 +47,56 @@ def test_no_page_scrolls_sideways_at_any_width(busy: Cast, browser: Browser, ser
         come_in(page, busy, Role.OWNER)
         too_wide = {path: found for path in paths if (found := sideways(page, path))}
     assert too_wide == {}
+
+
+@pytest.mark.parametrize("size", [NARROW, TINY])
+def test_the_title_of_every_page_begins_at_the_top_of_a_phone(
+    busy: Cast, browser: Browser, server: RunningServer, size: tuple[int, int]
+) -> None:
+    settings = ("account", "work-rules", "documents", "taxes", "mail-texts", "import", "export", "work")
+    developer = ("keys", "mcp", "webhooks", "keys/new")
+    paths = [
+        *("/", "/jobs", "/customers", "/quotes", "/invoices", "/hours/week", "/schedule", "/people", "/reports"),
+        *("/purchasing/orders", "/purchasing/bills", "/suppliers", "/changelog", "/developers", "/settings"),
+        *(f"/settings/{name}" for name in settings),
+        *(f"/settings/developer/{name}" for name in developer),
+    ]
+    with open_page(browser, server.url, size) as page:
+        come_in(page, busy, Role.OWNER)
+        for path in paths:
+            page.goto(path)
+            box = page.get_by_role("heading", level=1).bounding_box()
+            assert box
+            assert box["y"] <= 64, f"the title of {path} begins at {box['y']}"
+
+
+def test_on_a_phone_a_menu_leads_to_the_parts_of_an_area(busy: Cast, browser: Browser, server: RunningServer) -> None:
+    with open_page(browser, server.url, NARROW) as page:
+        come_in(page, busy, Role.OWNER)
+        page.goto("/purchasing/orders")
+        check_page(page)
+        page.locator("main summary").get_by_text("Purchasing").click()
+        check_page(page)
+        page.get_by_role("navigation", name="Purchasing").get_by_role("link", name="Bills").click()
+        expect(page.get_by_role("heading", name="Bills", level=1)).to_be_visible()
+        page.goto("/settings")
+        page.locator("main summary").get_by_text("Settings").click()
+        page.get_by_role("navigation", name="Settings").get_by_role("link", name="Developer").click()
+        page.locator("main summary").get_by_text("Settings").click()
+        page.get_by_role("navigation", name="Settings").get_by_role("link", name="Webhooks").click()
+        expect(page.get_by_role("heading", name="Webhooks", level=1)).to_be_visible()
+
+
+def test_a_record_with_an_amount_and_a_state_takes_two_lines_on_a_phone(
+    busy: Cast, browser: Browser, server: RunningServer
+) -> None:
+    with open_page(browser, server.url, NARROW) as page:
+        come_in(page, busy, Role.OFFICE)
+        for path in ("/quotes", "/invoices", "/payments", "/purchasing/orders", "/purchasing/bills"):
+            page.goto(path)
+            heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+            assert heights
+            assert max(heights) <= 64, (path, heights)
 
 
 def sideways(page: Page, path: str) -> list[tuple[int, int]]:
