@@ -168,7 +168,7 @@ def test_an_order_that_leaves_records_out_says_so() -> None:
     short = {
         listing.shown
         for listing in declared(Listing)
-        if isinstance(listing, Listing) and any(order.nullable for order in listing.orders.values())
+        if isinstance(listing, Listing) and any(order.without for order in listing.orders.values())
     }
     described = {
         one.output: one.input.model_fields["order"].description or ""

@@ -15,11 +15,12 @@ LOOKED_UP = 400
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of a list: by a column, then by id. Where the column may be null, records without it are left out."""
+    """An order of a list: by a column, then by id."""
 
     column: str
     descending: bool = False
-    nullable: bool = False
+    # Where the column may be null, records without it are left out: what they have none of, in words.
+    without: str = ""
     # Whether an index is walked in it; what was found by its words is few, and sorted instead.
     walks: bool = True
 
@@ -119,7 +120,7 @@ class Selection:
         granted = own is not None and bool(own.granted)
         # Asked of an expression where nothing is walked, for the same reason as it is sorted by one.
         told = f"{self.table}.{order.column}" if order.walks else f"({self.table}.{order.column} || '')"
-        present = [f"{told} IS NOT NULL"] if order.nullable else []
+        present = [f"{told} IS NOT NULL"] if order.without else []
         conditions = [*self._conditions(narrowed, own), *present]
         if not granted and order.walks:
             page = self._page(selected, self.source, conditions, order, behind=behind)

@@ -15,9 +15,11 @@ from mainstay.business.people.operations import list_people
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.context import Envelope
+from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
+from trade import a_customer, a_job
 from visiting import Visit, visit, words
 
 NAMES = frozenset({"status", "order"})
@@ -111,6 +113,30 @@ def test_an_amount_is_no_order_though_it_is_called_like_one(server: RunningServe
     assert page.count("aria-sort") == 1
     newest = visit(server, cast).get("/invoices").text
     assert re.search(r'<th scope="col"><a href="[^"]*order=due">Due</a>', newest)
+
+
+def test_what_an_order_leaves_out_is_told(server: RunningServer, cast: Cast) -> None:
+    visiting, customer = visit(server, cast), a_customer(cast)
+    a_job(cast, customer, title="Mend the gate", dueOn="2038-03-01")
+    assert "not in this order" not in visiting.get("/jobs?order=due").text, "nothing is left out yet"
+    a_job(cast, customer, title="Paint the door")
+    page = visiting.get(f"/jobs?customerId={customer}&order=due").text
+    assert "Paint the door" not in page
+    assert "Jobs without a due date are not in this order. Show all" in words(page)
+    way_back = re.search(r'not in this order. <a href="([^"]+)">Show all', page)
+    assert way_back
+    assert unescape(way_back[1]) == f"/jobs?customerId={customer}"
+    for path in (unescape(way_back[1]), "/jobs", "/jobs?order=due&text=gate"):
+        assert "not in this order" not in visiting.get(path).text
+    # Whoever looks for too little is told that, and no more.
+    assert visiting.get("/jobs?order=due&text=a").status_code == visiting.get("/jobs?text=a").status_code
+
+
+def test_where_counting_has_stopped_what_an_order_may_leave_out_is_told(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    for _ in range(COUNTED):
+        a_job(cast, customer, dueOn="2038-03-01")
+    assert "Jobs without a due date are not in this order." in words(visit(server, cast).get("/jobs?order=due").text)
 
 
 def test_the_order_is_chosen_by_a_column_or_from_a_list(server: RunningServer, cast: Cast) -> None:

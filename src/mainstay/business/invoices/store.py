@@ -87,8 +87,8 @@ LISTED = Listing(
     },
     orders={
         NEWEST: Order("id", descending=True),
-        "issued": Order("issued_on", descending=True, nullable=True),
-        "due": Order("due_on", nullable=True),
+        "issued": Order("issued_on", descending=True, without="a date of issue"),
+        "due": Order("due_on", without="a due date"),
     },
     found_by=_FOUND_BY,
 )

@@ -68,7 +68,7 @@ JOBS = Listing(
         "lead_person_id": "job.lead_person_id = :lead_person_id",
         "due_before": LATE,
     },
-    orders={NEWEST: Order("id", descending=True), "due": Order("due_on", nullable=True)},
+    orders={NEWEST: Order("id", descending=True), "due": Order("due_on", without="a due date")},
     found_by=(FoundBy(columns=("site_address", "tags", "number", *_TEXTS), words=_words),),
 )
 

@@ -89,7 +89,10 @@ LISTED_ORDERS = Listing(
         "status": {name: f"purchase_order.standing = '{name}'" for name in get_args(OrderStatus)},
         "supplier_id": "purchase_order.supplier_id = :supplier_id",
     },
-    orders={NEWEST: ListOrder("id", descending=True), "needed": ListOrder("needed_on", nullable=True)},
+    orders={
+        NEWEST: ListOrder("id", descending=True),
+        "needed": ListOrder("needed_on", without="a date on which they are needed"),
+    },
     found_by=_FOUND_BY,
 )
 
@@ -152,7 +155,7 @@ LISTED_BILLS = Listing(
     orders={
         NEWEST: ListOrder("id", descending=True),
         "dated": ListOrder("on_date", descending=True),
-        "due": ListOrder("due_on", nullable=True),
+        "due": ListOrder("due_on", without="a due date"),
     },
     found_by=_BILL_FOUND_BY,
 )

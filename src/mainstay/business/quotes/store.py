@@ -109,8 +109,8 @@ LISTED = Listing(
     },
     orders={
         NEWEST: Order("id", descending=True),
-        "issued": Order("issued_on", descending=True, nullable=True),
-        "expiring": Order("expires_at", nullable=True),
+        "issued": Order("issued_on", descending=True, without="a date of issue"),
+        "expiring": Order("expires_at", without="a date until which they are valid"),
     },
     found_by=_FOUND_BY,
 )

@@ -16,6 +16,7 @@ from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import is_amount, known, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
+from mainstay.terms.listed import COUNTED
 from mainstay.terms.refusal import Invalid
 
 # What a list is narrowed by in other ways than by its filters: tabs, and an order.
@@ -43,9 +44,10 @@ class RecordList:
         of, lists = self.of, self.lists
         choices, at, written = await self._address(guest)
         order = at.chosen.get("order", of.order)
-        problem = None
+        problem, left_out, asked = None, "", self._asked(at, choices)
         try:
-            page = await self.desk.list(guest, lists, self._asked(at, choices))
+            page = await self.desk.list(guest, lists, asked)
+            left_out = await self._left_out(guest, asked, page["count"])
         except Invalid as invalid:
             page, problem = _nothing_found(invalid)
         return self.desk.page(
@@ -60,6 +62,7 @@ class RecordList:
             tabs=await self._tabs(guest, at, choices),
             orders=choices.get("order"),
             order=order,
+            left_out=left_out,
             rows=[self._row(guest, record) for record in page["data"]],
             next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
             creates=self._creating(guest),
@@ -131,6 +134,17 @@ class RecordList:
             told_so = {"words": words, "to": at.with_(status=value), "count": told(page["count"])}
             tabs.append(told_so | {"here": value == chosen})
         return tabs
+
+    async def _left_out(self, guest: Guest, asked: Mapping[str, object], shown: int) -> str:
+        """What those records have none of that are missing only because of the order of the list, if any are."""
+        listing, order = self.of.gets.on, str(asked.get("order", ""))
+        without = listing.orders[order].without if listing and order in listing.orders else ""
+        if not without:
+            return ""
+        usual = {name: value for name, value in asked.items() if name not in {"order", _CURSOR}}
+        every = await self.desk.list(guest, self.lists, {**usual, "limit": 1})
+        # Where counting has stopped there may be some.
+        return without if shown < every["count"] or shown >= COUNTED else ""
 
     def _asked(self, at: ListAddress, choices: Mapping[str, Asked]) -> dict[str, object]:
         """What the list's operation is given: what the address says, and what is meant where it says nothing."""
