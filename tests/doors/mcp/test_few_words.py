@@ -58,7 +58,7 @@ def silent(operation: Operation) -> set[str]:
 
 def of_record(operation: Operation) -> set[str]:
     listing = operation.on or operation.offered_on
-    named = to_camel(listing.id_field) if listing and listing.id_field else None
+    named = to_camel(listing.id_field) if listing and listing.id_field else ""
     return {named, f"{named}s"} & taken(operation).keys()
 
 

@@ -309,12 +309,6 @@ class Desk:
             raise NotFound("record")
         return place.format(id=record)
 
-    def way_to(self, guest: Guest, record: Mapping[str, Any], name: str) -> str:
-        """Where the record is that a field names: the customer of `customerName`; empty where nobody is let in."""
-        named = record.get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
-        gets = self.catalogue.gets.get(named.partition("_")[0]) if named else None
-        return gets.output.place.format(id=named) if gets and gets.output.place and guest.may(gets) else ""
-
     def getting(self, record: str) -> Operation:
         """What gets a record, by its id."""
         prefix = record.partition("_")[0]

@@ -20,6 +20,7 @@ from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import References, unchanged
+from mainstay.doors.office.ways import with_ways
 from mainstay.doors.office.ways_out import WaysOut
 from mainstay.doors.pages.asking import Asked, as_typed, asked_of, filled, usual, ways_to
 from mainstay.doors.pages.door import Route
@@ -244,10 +245,7 @@ class Room:
             "path": of.path_of(record["id"]),
             "below": of.below(record),
             "state": state_of(model, record["status"]) if model.states else None,
-            "facts": [
-                fact._replace(to=self.desk.way_to(guest, record, fact.name))
-                for fact in known(of.cells(model, of.facts, record, guest.here))
-            ],
+            "facts": await with_ways(self.desk, guest, record, known(of.cells(model, of.facts, record, guest.here))),
             "actions": of.actions(self.desk, record),
             "within": {"path": of.path, "name": of.title} if of.lists and guest.may(of.lists) else None,
         }
