@@ -181,6 +181,24 @@ def test_nobody_ends_a_session_of_someone_else(server: RunningServer, cast: Cast
     assert second.is_inside
 
 
+@pytest.mark.parametrize("role", list(Role))
+def test_while_lapsed_everyone_is_told_what_stays_open_and_whom_to_ask(
+    server: RunningServer, cast: Cast, role: Role
+) -> None:
+    visiting, name = visit(server, cast, role), cast.perform(get_organisation)["name"]
+    cast.lapse()
+    page = visiting.get("/jobs")
+    told = words(page.text)
+    assert "records do not change until it is renewed" in told
+    assert "Everything can still be read and taken away: each list as CSV" in told
+    assert visiting.get("/jobs/export.csv").status_code == 200
+    renews = role in {Role.OWNER, Role.ADMIN}
+    assert ("Whoever runs this installation renews it: ask them to." in told) is renews
+    assert (f"To have it renewed, ask an owner or admin of {name}." in told) is not renews
+    assert ('<a href="/settings/export">everything in one archive</a>' in page.text) is renews
+    cast.renew()
+
+
 def test_while_lapsed_the_office_reads_and_says_so(server: RunningServer, cast: Cast) -> None:
     person = somebody(cast)
     cast.lapse()

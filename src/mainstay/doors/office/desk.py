@@ -291,6 +291,7 @@ class Desk:
             developer_areas=guest.of_use(frame.DEVELOPER),
             purchasing_areas=guest.of_use(frame.PURCHASING),
             new=guest.of_use(frame.NEW),
+            may_export=guest.actor.may(frame.EXPORTS),
             **shown,
         )
 
