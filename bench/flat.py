@@ -220,6 +220,7 @@ _GIVEN: dict[str, Callable[[Firm], object]] = {
     "leadPersonId": lambda firm: firm.person,
     "jobId": lambda firm: firm.job,
     "recordId": lambda firm: firm.job,
+    "clientId": lambda _: "key_01JCDZ8Q4X0V9M2T6W3B7K5N1R",
     "invoiceId": lambda firm: firm.invoice,
     "quoteId": lambda firm: firm.quote,
     "supplierId": lambda firm: firm.supplier,

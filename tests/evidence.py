@@ -10,7 +10,10 @@ from mainstay.backing.database import EVERY, Database, Handle, Row
 from mainstay.backing.schema import Table, read_tables
 from mainstay.business.organisation.messages import list_messages
 from mainstay.identity.authenticate import actor_of_key
-from mainstay.terms.actor import Actor, Door
+from mainstay.identity.connections import approve_connection, start_connection
+from mainstay.terms.actor import Actor, Door, Named, operator
+from mainstay.terms.rights import Role
+from mainstay.values.ids import new_id
 
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
@@ -103,6 +106,25 @@ def holder(cast: Cast, key: str) -> Actor:
     """Who comes in with this key now; refused when nobody does."""
     with cast.stage.database.reading(EVERY) as rows:
         return actor_of_key(rows, key, Door.API)
+
+
+def through_app(cast: Cast, role: Role, name: str = "Claude") -> Actor:
+    """A person of this role who acts through an app that they have just connected."""
+    client = new_id("client")
+    with cast.stage.database.changing(EVERY) as rows:
+        rows.run("INSERT INTO oauth_client (id, metadata, created_at) VALUES (:id, '{}', '2026')", id=client)
+    approved = cast.perform(
+        approve_connection,
+        role,
+        clientId=client,
+        clientName=name,
+        access="write",
+        redirectUri="https://app.example/back",
+        challenge="x" * 43,
+    )
+    cast.perform(start_connection, operator(cast.organisation), connectionId=approved["id"])
+    acting = cast.actor(role, door=Door.AGENT)
+    return acting._replace(credential=approved["id"], client=Named(approved["id"], name))
 
 
 def mails(cast: Cast) -> list[dict[str, str]]:

@@ -44,7 +44,7 @@ from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import moved as quotes_moved
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import proofs as quote_proofs
-from mainstay.business.records import documents, history, notes, search
+from mainstay.business.records import activity, documents, history, notes, search
 from mainstay.business.records import rewording as record_rewording
 from mainstay.business.records.proofs import FILES, copies_agree, found_by_words, still_there
 from mainstay.business.reporting import balance, journal
@@ -114,6 +114,7 @@ CATALOGUE = Catalogue(
         *notes.OPERATIONS,
         *documents.OPERATIONS,
         *history.OPERATIONS,
+        *activity.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,

@@ -71,4 +71,5 @@ WORK_EXAMPLES: dict[str, Callable[[Work], Given]] = {
     "list_notes": lambda work: {"recordId": work.job},
     "add_note": lambda work: {"recordId": work.job, "text": "Done by noon."},
     "get_history": lambda work: {"recordId": work.job},
+    "list_activity": lambda _: {},
 }

@@ -10,6 +10,7 @@ import pytest
 
 from house.examples import Exhibit, Trial
 from mainstay.backing.database import EVERY
+from mainstay.business.records.activity import list_activity
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
@@ -44,6 +45,7 @@ NAMED: dict[str, list[object]] = {
     "quoteId": ["Q-0001"],
     "invoiceId": ["INV-0001"],
     "personId": ["person_01JCDZ8Q4X0V9M2T6W3B7K5N1R"],
+    "clientId": ["key_01JCDZ8Q4X0V9M2T6W3B7K5N1R"],
 }
 
 
@@ -78,6 +80,7 @@ LAST: dict[str, Callable[[Exhibit, Role], str]] = {
     "list_postings": lambda *_: f"2026-11-15.3.{new_id('credit')}.1",
     "list_documents": lambda *_: new_id("document"),
     "get_history": lambda *_: "7",
+    "list_activity": lambda *_: "7",
     "list_events": lambda *_: new_id("evt"),
     "list_keys": lambda *_: new_id("key"),
     "list_connections": lambda *_: new_id("connection"),
@@ -211,6 +214,11 @@ def test_an_order_walks_the_index_of_its_own(trial: Trial) -> None:
         (list_deliveries, {}, "(organisation_id=? AND webhook_id=?)"),
         (list_deliveries, {"status": "failed"}, "(organisation_id=? AND webhook_id=? AND status=?)"),
         (list_deliveries, {"status": "retrying"}, "(organisation_id=? AND webhook_id=? AND status=?)"),
+        (list_activity, {"personId": NAMED["personId"][0]}, "(organisation_id=? AND person_id=?)"),
+        (list_activity, {"clientId": NAMED["clientId"][0]}, "(organisation_id=? AND client_id=?)"),
+        (list_activity, {"actedBy": "operator"}, "(organisation_id=? AND acted_by=?)"),
+        (list_activity, {"actedBy": "app", "from": "2026-11-15"}, "(organisation_id=? AND acted_by=? AND at>?)"),
+        (list_activity, {"until": "2026-11-15"}, "(organisation_id=? AND at<?)"),
         (list_events, {"type": CATALOGUE.events[0].name}, "(organisation_id=? AND type=?)"),
     ],
 )

@@ -174,6 +174,7 @@ ADMIN = OFFICE | {
     "get_key",
     "revoke_key",
     "list_events",
+    "list_activity",
     "start_connection",
     "end_connection",
     "create_webhook",

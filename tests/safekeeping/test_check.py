@@ -74,6 +74,9 @@ FAULTS = [
     ),
     Fault("audit_chain", "does not fit the chain", ("UPDATE audit SET given = '{}' WHERE sequence = 2",)),
     Fault("audit_chain", "does not fit the chain", ("DELETE FROM audit WHERE sequence = 2",)),
+    Fault("doers", "is listed as another's act", ("UPDATE audit SET person_id = NULL WHERE person_id IS NOT NULL",)),
+    Fault("doers", "is listed as another's act", ("UPDATE audit SET acted_by = 'house' WHERE sequence = 2",)),
+    Fault("doers", "is listed as another's act", ("UPDATE audit SET client_id = 'key_x' WHERE sequence = 2",)),
     Fault("histories", "is not in the history", ("DELETE FROM audit_record WHERE sequence = 1",)),
     Fault(
         "stray_histories",

@@ -154,7 +154,7 @@ class Stage:
             outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
         acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
         entry = audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed)
-        audit.write(ctx.rows, entry, ctx.actor.id)
+        audit.write(ctx.rows, entry)
 
     def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = (), *, gone: bool = False) -> Answer:
         rights = ctx.actor.rights

@@ -12,9 +12,12 @@ import orjson
 
 from mainstay.backing.among import insert_each
 from mainstay.backing.database import Handle, Value
+from mainstay.values.words import Word
 
 _START = "0" * 64
 _BATCH = 1000
+# How the ids of connected apps begin.
+_APP = "connection_"
 
 
 class Entry(NamedTuple):
@@ -31,8 +34,38 @@ class Entry(NamedTuple):
     changed: Mapping[str, Collection[str]]
 
 
-def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
-    """Add one act to the trail, and to the history of each record it touched and of the person who acted."""
+class ActedBy(Word):
+    """By whose hand something is done: a person's own, that of an app or a key in their name, or another's."""
+
+    PERSON = "person"
+    APP = "app"
+    KEY = "key"
+    CUSTOMER = "customer"
+    OPERATOR = "operator"
+    HOUSE = "house"
+
+
+class Doer(NamedTuple):
+    """Who acted, as an act is found by it: all of it follows from the stamp, which alone is under the chain."""
+
+    person: str | None
+    # The key or the connected app that was used, if one was.
+    client: str | None
+    acted_by: str
+
+
+def doer(actor: str) -> Doer:
+    """Who acted, out of a stamp as it is kept."""
+    stamp = orjson.loads(actor)
+    person, client = (named["id"] if named else None for named in (stamp["person"], stamp["via"]["client"]))
+    if client:
+        return Doer(person, client, ActedBy.APP if client.startswith(_APP) else ActedBy.KEY)
+    # The first stamps do not say what acted: a person, or else the operator.
+    return Doer(person, None, ActedBy.PERSON if person else ActedBy(stamp.get("kind", ActedBy.OPERATOR)))
+
+
+def write(rows: Handle, entry: Entry) -> None:
+    """Add one act to the trail, and to the history of each record it touched and of whoever acted."""
     last = rows.one(
         "SELECT sequence, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 1"
     )
@@ -43,9 +76,9 @@ def write(rows: Handle, entry: Entry, person: str | None = None) -> None:
     kept: dict[str, Value] = dict(zip(Entry._fields, (*told, *written), strict=True))
     rows.run(
         "INSERT INTO audit (organisation_id, sequence, at, actor, request_id, operation, given, events, records,"
-        " changed, hash, person_id) VALUES (:organisation, :sequence, :at, :actor, :request_id, :operation, :given,"
-        " :events, :records, :changed, :hash, :person)",
-        person=person,
+        " changed, hash, person_id, client_id, acted_by) VALUES (:organisation, :sequence, :at, :actor, :request_id,"
+        " :operation, :given, :events, :records, :changed, :hash, :person, :client, :acted_by)",
+        **doer(entry.actor)._asdict(),
         sequence=sequence,
         hash=_link(previous, (sequence, *kept.values())),
         **kept,

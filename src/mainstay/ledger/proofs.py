@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import orjson
 
 from mainstay.backing.proof import Books, Flaw, Proof, follows
-from mainstay.ledger.audit import first_break
+from mainstay.ledger.audit import doer, first_break
 
 
 def broken_chain(books: Books) -> Iterator[Flaw]:
@@ -13,6 +13,14 @@ def broken_chain(books: Books) -> Iterator[Flaw]:
     broken = first_break(books.rows)
     if broken is not None:
         yield Flaw(f"entry {broken} of the audit trail", "does not fit the chain: it, or one before it, was altered")
+
+
+def hidden_doers(books: Books) -> Iterator[Flaw]:
+    """The entries of the trail that are not found by who acted."""
+    sql = "SELECT sequence, actor, person_id, client_id, acted_by FROM audit WHERE organisation_id = :organisation"
+    for sequence, actor, *kept in books.rows.each(sql):
+        if doer(str(actor)) != tuple(kept):
+            yield Flaw(f"entry {sequence} of the audit trail", "is listed as another's act")
 
 
 def lost_histories(books: Books) -> Iterator[Flaw]:
@@ -63,6 +71,7 @@ WHERE organisation_id = :organisation AND due_at IS NULL AND problem IS NULL
 
 PROOFS = (
     Proof("audit_chain", "The audit trail is unbroken", broken_chain),
+    Proof("doers", "Each entry of the trail is listed as the act of whoever acted", hidden_doers),
     Proof("histories", "Each entry of the trail is in the history of its records", lost_histories),
     follows(
         "stray_histories",

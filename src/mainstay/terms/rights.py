@@ -59,6 +59,7 @@ class Right(Word):
     EVENTS_READ = "events:read"
     SETTINGS_READ = "settings:read"
     HISTORY_READ = "history:read"
+    ALL_HISTORY_READ = "allHistory:read"
     OVERVIEW_READ = "overview:read"
     NOTES_WRITE = "notes:write"
     OFFICE_NOTES_READ = "officeNotes:read"
@@ -164,6 +165,7 @@ _LOWEST: dict[Right, Role] = {
     Right.DOCUMENTS_CHANGE: Role.SUBCONTRACTOR,
     Right.MESSAGES_READ: Role.OFFICE,
     Right.HISTORY_READ: Role.OFFICE,
+    Right.ALL_HISTORY_READ: Role.ADMIN,
     Right.EVENTS_READ: Role.ADMIN,
     # Money
     Right.COSTS_READ: Role.OFFICE,

@@ -35,6 +35,13 @@ class House(NamedTuple):
     # The tax that is taken where nothing else is said.
     default_tax_rate_id: str | None
 
+    def begins_at(self, day: str) -> str:
+        """The moment at which a date begins there; of one that no clock shows, a text that lies there too."""
+        try:
+            return moment_text(beginning_of(date.fromisoformat(day), self.time_zone))
+        except OverflowError:
+            return day
+
     def ends_at(self, day: str) -> str:
         """The moment at which a date is over there."""
         try:

@@ -45,4 +45,6 @@ class OverviewOut(Shown):
     revenue: RevenueNow | None = Field(
         description="Null for those who see no reports, and where it takes get_report to sum it up."
     )
-    changed_by_apps: int = Field(description="How often connected apps changed something within a day, up to 100.")
+    changed_by_apps: int = Field(
+        description="How often connected apps changed something since yesterday began, up to 100."
+    )

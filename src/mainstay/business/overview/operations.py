@@ -18,11 +18,11 @@ from mainstay.business.overview.store import (
     OVERDUE,
     UNPAID,
     Summed,
-    count_acts_of_apps,
     revenue,
     sum_up,
 )
 from mainstay.business.quotes.operations import list_quotes
+from mainstay.business.records.activity import count_acts_of_apps
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
@@ -113,7 +113,9 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
         needs=[need for need in needs if need.count],
         currency=house.currency,
         revenue=_revenue(ctx, house.currency, today) if ctx.actor.may(get_report.right) else None,
-        changed_by_apps=count_acts_of_apps(ctx) if ctx.actor.may(Right.HISTORY_READ) else 0,
+        changed_by_apps=count_acts_of_apps(ctx, (today - _A_DAY).isoformat())
+        if ctx.actor.may(Right.HISTORY_READ)
+        else 0,
     )
 
 

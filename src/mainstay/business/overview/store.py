@@ -1,19 +1,15 @@
 """What is counted and summed up at a glance."""
 
-from datetime import date, timedelta
+from datetime import date
 from typing import NamedTuple
 
 from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS
 from mainstay.kernel.context import Context
 from mainstay.terms.listed import COUNTED
-from mainstay.values.moments import moment_text
 
 # Of more records than this, nobody waits for the sum: the reports tell it.
 _SUMMED = 2_000
 _SUMMED_OF_MONTH = 3_000
-# So far back the trail is looked through for what apps did, and so many acts of it at most.
-_LOOKED_BACK = timedelta(days=1)
-_LOOKED_THROUGH = 500
 
 
 class Summed(NamedTuple):
@@ -44,17 +40,6 @@ def revenue(ctx: Context, today: date) -> tuple[int, int] | None:
     last_month = _brought(ctx, (first - timedelta(days=1)).replace(day=1), first - timedelta(days=1))
     this_month = None if last_month is None else _brought(ctx, first, today)
     return None if this_month is None or last_month is None else (this_month, last_month)
-
-
-def count_acts_of_apps(ctx: Context) -> int:
-    """How much connected apps changed since a day ago, as far as lists count."""
-    row = ctx.rows.one(
-        "SELECT count(*) FROM (SELECT at, actor FROM audit WHERE organisation_id = :organisation"
-        f" ORDER BY sequence DESC LIMIT {_LOOKED_THROUGH}) AS latest"
-        """ WHERE at >= :since AND actor LIKE '%"client":{"id":"connection_%'""",
-        since=moment_text(ctx.now - _LOOKED_BACK),
-    )
-    return min(int(row[0] or 0), COUNTED) if row else 0
 
 
 def _brought(ctx: Context, first: date, last: date) -> int | None:

@@ -94,6 +94,24 @@ class HistoryEntryOut(Shown):
     )
 
 
+class ActivityOut(Shown):
+    """One act in the organisation."""
+
+    noun = "activity"
+
+    id: str = Field(description="Where the list goes on behind.")
+    at: str = Field(description="When.", json_schema_extra={"format": "date-time"})
+    by: Stamp = Field(description="Who, and through what.")
+    operation: str = Field(description="What was done, by the name of the operation.")
+    given: dict[str, object] = Field(description="What it was done with; secrets are hidden.")
+    records: list[str] | None = Field(
+        description="The ids of the records that it touched; of very many, the first hundred."
+    )
+    changed: dict[str, list[str]] | None = Field(
+        description="By the ids of records, the fields that are different since; null where it was not noted."
+    )
+
+
 class Hit(BaseModel):
     """A record that was found."""
 

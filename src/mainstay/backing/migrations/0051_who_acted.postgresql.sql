@@ -1,0 +1,22 @@
+-- By whose hand an act was done, and through which key or app, for the list of all that happened. The chain of the trail is
+-- about the stamp, from which both follow. What people did themselves is most of it, and is not written anew.
+ALTER TABLE audit ADD COLUMN acted_by text NOT NULL DEFAULT 'person';
+ALTER TABLE audit ADD COLUMN client_id text;
+ALTER TABLE audit DISABLE TRIGGER audit_is_not_changed;
+UPDATE audit SET
+    person_id = actor::json #>> '{person,id}',
+    client_id = actor::json #>> '{via,client,id}',
+    acted_by = CASE
+        WHEN actor::json #>> '{via,client,id}' LIKE 'connection@_%' ESCAPE '@' THEN 'app'
+        WHEN actor::json #>> '{via,client,id}' IS NOT NULL THEN 'key'
+        WHEN actor::json #>> '{person,id}' IS NOT NULL THEN 'person'
+        -- The first stamps do not say what acted: a person, or else the operator.
+        ELSE coalesce(actor::json ->> 'kind', 'operator')
+    END
+WHERE person_id IS NULL OR actor LIKE '%"client":{%';
+ALTER TABLE audit ENABLE TRIGGER audit_is_not_changed;
+DROP INDEX audit_by_person;
+CREATE INDEX audit_by_person ON audit (organisation_id, person_id, at, sequence) WHERE person_id IS NOT NULL;
+CREATE INDEX audit_by_client ON audit (organisation_id, client_id, at, sequence) WHERE client_id IS NOT NULL;
+CREATE INDEX audit_by_hand ON audit (organisation_id, acted_by, at, sequence);
+CREATE INDEX audit_by_moment ON audit (organisation_id, at, sequence);

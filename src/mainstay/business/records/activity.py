@@ -1,0 +1,84 @@
+"""All that happened in the organisation, for those who rule over it."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from mainstay.business.organisation.house import house_of
+from mainstay.business.records.model import ActivityOut
+from mainstay.business.records.trail import newest_acts, some_records
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.ledger.audit import ActedBy
+from mainstay.terms.listed import COUNTED
+from mainstay.terms.rights import Right
+from mainstay.terms.shapes import LastDay, ListInput, Page
+from mainstay.values.fields import NO_ID, Day, id_of
+from mainstay.values.ids import is_id
+
+
+def _of_a_client(text: str) -> str:
+    if not any(is_id(text, prefix) for prefix in ("key", "connection")):
+        raise ValueError(f"{NO_ID} a key or a connected app")
+    return text
+
+
+class ListActivity(ListInput):
+    """Which acts to list."""
+
+    starting_after: Annotated[str | None, Field(pattern="^[0-9]{1,15}$")] = Field(
+        None, description="Goes on behind this id, the last of the page before."
+    )
+    person_id: Annotated[str | None, id_of("person")] = Field(
+        None, title="Person", description="Only by this person, themselves or through apps and keys."
+    )
+    client_id: Annotated[str, AfterValidator(_of_a_client)] | None = Field(
+        None, title="App or key", description="Only through this connection or API key."
+    )
+    acted_by: ActedBy | None = Field(
+        None, title="Done by", description="Only by people themselves, by apps or keys for them, or by these."
+    )
+    from_: Day | None = Field(None, alias="from", title="From", description="Only on this date or later.")
+    until: LastDay | None = Field(None, description="Only on this date or earlier.")
+
+
+@operation(right=Right.ALL_HISTORY_READ, effect=Effect.READ, rest="GET /activity")
+def list_activity(ctx: Context, given: ListActivity) -> Page[ActivityOut]:
+    """List who did what in the organisation, the newest first.
+
+    Everything that was ever changed, by whom and through which app or key.
+    """
+    house = house_of(ctx) if given.from_ or given.until else None
+    bound = {
+        "person_id": given.person_id,
+        "client_id": given.client_id,
+        "acted_by": given.acted_by,
+        "from_at": house.begins_at(given.from_) if house and given.from_ else None,
+        "until_at": house.ends_at(given.until) if house and given.until else None,
+    }
+    asked = {name: value for name, value in bound.items() if value is not None}
+    rows = newest_acts(ctx, given, *(_NARROWED[name] for name in asked), **asked)
+    return Page.cut(ActivityOut, list(map(some_records, rows)), given.limit)
+
+
+OPERATIONS = (list_activity,)
+
+
+def count_acts_of_apps(ctx: Context, day: str) -> int:
+    """How often connected apps have changed something since this date, as far as it is counted."""
+    row = ctx.rows.one(
+        "SELECT count(*) FROM (SELECT 1 AS one FROM audit a WHERE a.organisation_id = :organisation"
+        f" AND {_NARROWED['acted_by']} AND {_NARROWED['from_at']} LIMIT {COUNTED}) AS counted",
+        acted_by=ActedBy.APP,
+        from_at=house_of(ctx).begins_at(day),
+    )
+    return int(row[0] or 0) if row else 0
+
+
+_NARROWED = {
+    "person_id": "a.person_id = :person_id",
+    "client_id": "a.client_id = :client_id",
+    "acted_by": "a.acted_by = :acted_by",
+    "from_at": "a.at >= :from_at",
+    "until_at": "a.at < :until_at",
+}
