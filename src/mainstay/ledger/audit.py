@@ -44,6 +44,21 @@ class ActedBy(Word):
     OPERATOR = "operator"
     HOUSE = "house"
 
+    @property
+    def words(self) -> str:
+        """What people call all of these."""
+        return _CALLED[self]
+
+
+_CALLED = {
+    ActedBy.PERSON: "People themselves",
+    ActedBy.APP: "Connected apps",
+    ActedBy.KEY: "API keys",
+    ActedBy.CUSTOMER: "Customers",
+    ActedBy.OPERATOR: "The operator",
+    ActedBy.HOUSE: "Mainstay itself",
+}
+
 
 class Doer(NamedTuple):
     """Who acted, as an act is found by it: all of it follows from the stamp, which alone is under the chain."""

@@ -3,6 +3,8 @@
 ALTER TABLE audit ADD COLUMN acted_by text NOT NULL DEFAULT 'person';
 ALTER TABLE audit ADD COLUMN client_id text;
 DROP TRIGGER audit_is_not_changed;
+-- First, so that it is not kept in step with every row that is written anew.
+DROP INDEX audit_by_person;
 UPDATE audit SET
     person_id = json_extract(actor, '$.person.id'),
     client_id = json_extract(actor, '$.via.client.id'),
@@ -18,7 +20,6 @@ CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
 BEGIN
     SELECT RAISE(ABORT, 'the audit trail is append-only');
 END;
-DROP INDEX audit_by_person;
 CREATE INDEX audit_by_person ON audit (organisation_id, person_id, at, sequence) WHERE person_id IS NOT NULL;
 CREATE INDEX audit_by_client ON audit (organisation_id, client_id, at, sequence) WHERE client_id IS NOT NULL;
 CREATE INDEX audit_by_hand ON audit (organisation_id, acted_by, at, sequence);

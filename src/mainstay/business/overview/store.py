@@ -1,6 +1,6 @@
 """What is counted and summed up at a glance."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS

@@ -139,10 +139,11 @@ def _files(_desk: Desk, _guest: Guest, listed: Listed) -> dict[str, Any]:
 def _history(desk: Desk, guest: Guest, listed: Listed) -> dict[str, Any]:
     # Written down in this order, unless it was brought over from elsewhere.
     acts = sorted(listed, key=lambda one: one["at"], reverse=True)
-    return {"timeline": [_act(guest, one, desk.operations.get(one["operation"])) for one in acts]}
+    return {"timeline": [act_of(guest, one, desk.operations.get(one["operation"])) for one in acts]}
 
 
-def _act(guest: Guest, one: Record, operation: Operation | None) -> dict[str, Any]:
+def act_of(guest: Guest, one: Record, operation: Operation | None) -> dict[str, Any]:
+    """An act as it is told, with the fields that are different since."""
     fields = fields_of(operation, one["changed"]) if operation and one["changed"] else ()
     return {
         "at": one["at"],

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from mainstay.doors.http import Response
+from mainstay.doors.office.activity import acts_through
 from mainstay.doors.office.arrangement import Arrangement, Record
 from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest
@@ -47,6 +48,7 @@ KEYS = Arrangement(
     columns=("status", "personName", "lastUsedAt"),
     facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
     sides=WITHOUT_FILES,
+    more="activity_link.html",
     empty="No keys yet. Make one for each program, so that you can revoke it alone.",
 )
 CONNECTIONS = Arrangement(
@@ -80,7 +82,7 @@ class Developer:
         """Where they are."""
         return [
             Route("GET", "/settings/developer", self.desk.signed_in(self.show)),
-            *Room(self.desk, KEYS, adds=self._add, reveals=self._reveal).routes(),
+            *Room(self.desk, KEYS, shows=acts_through, adds=self._add, reveals=self._reveal).routes(),
             *Room(self.desk, CONNECTIONS, shows=self._show_connections).routes(),
         ]
 
@@ -102,12 +104,12 @@ class Developer:
         secret = self.key_maker.key(guest.actor, guest.once) if guest.once else key["key"]
         return {"title": "Your new key", "secret": secret}
 
-    async def _show_connections(self, _guest: Guest, record: Record | None) -> dict[str, Any]:
+    async def _show_connections(self, guest: Guest, record: Record | None) -> dict[str, Any]:
         if record is None:
             address = f"{self.desk.visitors.base_url}/mcp"
             return {"address": address, "snippets": _snippets(address)}
         rights, access = RIGHTS[Role(record["personRole"])], Access(record["effectiveAccess"])
-        return {"tools": self.offered_tools(rights, access)}
+        return {"tools": self.offered_tools(rights, access), **await acts_through(guest, record)}
 
 
 def _snippets(address: str) -> list[Snippet]:

@@ -17,6 +17,7 @@ from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.business.quotes.operations import draft_quote, list_quotes
+from mainstay.business.records.activity import list_activity
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.business.schedule.operations import list_visits, plan_visit
@@ -119,6 +120,7 @@ SETTINGS: tuple[Area, ...] = (
     Area("Developer", "/settings/developer", within=DEVELOPER),
     Area("Import", "/settings/import", operation=create_customer),
     Area("Export", "/settings/export", right=EXPORTS),
+    Area("Activity", "/settings/activity", operation=list_activity),
     Area("Not done", "/settings/work", operation=list_failed_work),
 )
 # What the button "New" offers.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -15,6 +16,7 @@ from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import PROGRESSED, next_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.activity import activity
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.first_steps import before_invoicing, first_steps
 from mainstay.doors.office.timer import STOP, running_timer
@@ -25,6 +27,7 @@ from mainstay.doors.pages.showing import state_of
 from mainstay.identity import sessions
 from mainstay.kernel.operation import Operation
 from mainstay.late import late
+from mainstay.ledger.audit import ActedBy
 from mainstay.terms.refusal import NotFound
 
 _VISITS = 50
@@ -63,6 +66,7 @@ class Home:
             needs=needs,
             currency=overview["currency"],
             revenue=_with_path(overview["revenue"], here) if overview["revenue"] else None,
+            activity=self._of_apps(guest),
             by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
             undone=undone,
             timer=await running_timer(self.desk, guest, str(guest.actor.id)) if guest.may(list_hours) else None,
@@ -75,6 +79,11 @@ class Home:
             more=more,
             notice=PROGRESSED.get(query_words(guest.request).get("progressed", "")) or self.desk.notice(guest),
         )
+
+    def _of_apps(self, guest: Guest) -> str | None:
+        """Where exactly those acts stand that the overview counts."""
+        yesterday = self.desk.today(guest) - timedelta(days=1)
+        return activity(guest, **{"actedBy": ActedBy.APP.value, "from": yesterday.isoformat()})
 
     async def _today(self, guest: Guest) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
         """The visits of today that whoever looks sees: their own, those of others, and whether there are more."""

@@ -19,6 +19,7 @@ PEOPLE = Arrangement(
     facts=("phone", "skills", "workingHours", "companyName", "colour", "costRate", "billRate"),
     tabs={"": "Current", "invited": "Invited", "left": "Left"},
     order="name",
+    more="activity_link.html",
     unsent="The last mail could not be sent: {problem} Correct the address; if it was the invitation, invite again.",
     empty="Nobody here. Invite the people you work with: they get a mail with a link to join.",
 )

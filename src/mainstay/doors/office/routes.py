@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.activity import ActivityPages, acts_of_person
 from mainstay.doors.office.archive import ArchivePages
 from mainstay.doors.office.billed import BilledPages
 from mainstay.doors.office.bills import Bills
@@ -88,12 +89,13 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, mete
         *Customers(desk).routes(),
         *Prices(desk).routes(),
         *ReportPages(desk).routes(),
-        *Room(desk, PEOPLE).routes(),
+        *Room(desk, PEOPLE, shows=acts_of_person).routes(),
         *SettingsPages(desk, threshold).routes(),
         *Paperwork(desk).routes(),
         *MailTextPages(desk).routes(),
         *ImportPages(desk).routes(),
         *ArchivePages(desk).routes(),
+        *ActivityPages(desk).routes(),
         *Developer(desk, offered_tools, key_maker).routes(),
         *Webhooks(desk, signer).routes(),
     ]

@@ -70,7 +70,7 @@ def _turn(model: type[BaseModel], name: str, zone: str) -> Callable[[Any], str]:
         return lambda stamp: harmless(who(stamp))
     if name.endswith(MOMENTS):
         here = ZoneInfo(zone)
-        return lambda moment: f"{parse_moment(moment).astimezone(here):%Y-%m-%d %H:%M}"
+        return partial(minute, here)
     # A date is written as it is kept, which everything reads: how people write one is another thing in each country.
     # And a number of ours is one, also below zero.
     if is_date(name) or kind in {PriceText, MoneyText}:
@@ -82,6 +82,11 @@ def _turn(model: type[BaseModel], name: str, zone: str) -> Callable[[Any], str]:
 def _words(model: type[BaseModel], name: str, zone: str, value: object) -> str:
     [cell] = cells(model, [name], {name: value}, Here(zone))
     return cell.text
+
+
+def minute(here: ZoneInfo, moment: str) -> str:
+    """A moment by the clocks of a place, as spreadsheets read it."""
+    return f"{parse_moment(moment).astimezone(here):%Y-%m-%d %H:%M}"
 
 
 def harmless(text: str) -> str:

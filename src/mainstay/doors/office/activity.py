@@ -1,0 +1,185 @@
+"""Settings → Activity: all that happened in the organisation, on a page or as a file."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import IO, Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from mainstay.business.records.activity import list_activity
+from mainstay.doors.http import Response
+from mainstay.doors.office.address import ListAddress
+from mainstay.doors.office.beside import act_of
+from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
+from mainstay.doors.office.export import Export, as_file
+from mainstay.doors.office.references import References, title_of
+from mainstay.doors.office.table import Column, harmless, minute, rows_of, write_rows
+from mainstay.doors.pages.asking import Asked, asked_of
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
+from mainstay.kernel.catalogue import admit
+from mainstay.terms.refusal import Forbidden, Invalid, NotFound
+from mainstay.values.words import words_of
+
+PATH = "/settings/activity"
+_TITLE = "Activity"
+# So many of the records that an act touched are named.
+_NAMED = 3
+_CLIENT = "clientId"
+
+Record = Mapping[str, Any]
+
+
+def activity(guest: Guest, **narrowed: str) -> str | None:
+    """The address of what happened, narrowed to this, for those who may read it."""
+    return f"{PATH}?{urlencode(narrowed)}" if guest.may(list_activity) else None
+
+
+async def acts_of_person(guest: Guest, person: Record | None) -> dict[str, Any]:
+    """Where all stands that a person did."""
+    return {"activity": activity(guest, personId=person["id"])} if person else {}
+
+
+async def acts_through(guest: Guest, client: Record | None) -> dict[str, Any]:
+    """Where all stands that was done through a key or a connected app."""
+    return {"activity": activity(guest, clientId=client["id"])} if client else {}
+
+
+@dataclass(frozen=True)
+class ActivityPages:
+    """The page, and the file of it."""
+
+    desk: Desk
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        enter = self.desk.signed_in
+        return [
+            Route("GET", PATH, enter(self.show)),
+            Route("GET", f"{PATH}/export.csv", enter(self.export)),
+        ]
+
+    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """What happened, the newest first; what it is narrowed to is in the address."""
+        admit(list_activity, guest.actor)
+        at, refusal = _address(guest), None
+        page: dict[str, Any] = {"data": [], "hasMore": False}
+        asked, written = await References(self.desk).narrowing(guest, _asked(guest), at.chosen)
+        try:
+            page = await self.desk.perform(guest, list_activity, at.asked)
+        except Invalid as invalid:
+            refusal = invalid
+        return self.desk.page(
+            "activity.html",
+            guest,
+            status_of(refusal),
+            area="Settings",
+            title=_TITLE,
+            path=PATH,
+            at=at,
+            choices=[one for one in asked if one.choices],
+            dates=[one for one in asked if one.kind == "date"],
+            chips=await self._chips(guest, asked, at, written),
+            acts=await self._told(guest, page["data"]),
+            next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
+            **wrong(refusal),
+        )
+
+    async def export(self, guest: Guest, _: Mapping[str, str]) -> Response:
+        """All of it as a file, narrowed like its page."""
+        admit(list_activity, guest.actor)
+        visitors, asked = self.desk.visitors, replace(_address(guest), after=None).asked
+        listed = Export(visitors.stage, guest.actor, list_activity, asked, guest.time_zone, guest.request.id)
+        written = partial(as_file, write=partial(self._write, guest, listed), packs=guest.request.takes_gzip)
+        return await visitors.runner.take_long(written, visitors.passing, _TITLE)
+
+    def _write(self, guest: Guest, listed: Export, file: IO[bytes]) -> None:
+        acts = (self._act(guest, one) for one in listed.records())
+        here = ZoneInfo(guest.time_zone)
+        columns = [
+            Column("When", lambda act: minute(here, act["at"])),
+            Column("Who", lambda act: harmless(act["who"])),
+            Column("App or key", _through),
+            Column("What", lambda act: harmless(act["what"])),
+        ]
+        write_rows(file, rows_of(columns, acts, listed.most))
+
+    def _act(self, guest: Guest, one: Record) -> dict[str, Any]:
+        """An act in words; of what it changed, whatever it was, the fields that its form has."""
+        changed = [name for names in (one["changed"] or {}).values() for name in names]
+        return act_of(guest, {**one, "changed": changed}, self.desk.operations.get(one["operation"]))
+
+    async def _told(self, guest: Guest, acts: Sequence[Record]) -> list[dict[str, Any]]:
+        """Acts in words, each with the way to the first of the records that it touched and that are still there."""
+        named = {record for one in acts for record in (one["records"] or ())[:_NAMED]}
+        known = await self._known(guest, named)
+        return [
+            self._act(guest, one)
+            | {
+                "records": [known[record] for record in (one["records"] or ())[:_NAMED] if record in known],
+                "others": max(len(one["records"] or ()) - _NAMED, 0),
+            }
+            for one in acts
+        ]
+
+    async def _known(self, guest: Guest, records: Iterable[str]) -> dict[str, dict[str, str]]:
+        """What people call these records and where each is, as far as they are there and may be seen."""
+        known = {}
+        for record in records:
+            try:
+                path = self.desk.place_of(record)
+                known[record] = {"called": _called(await self.desk.get(guest, record)), "path": path}
+            except (NotFound, Forbidden):
+                continue
+        return known
+
+    async def _chips(
+        self, guest: Guest, asked: Sequence[Asked], at: ListAddress, written: Mapping[str, str]
+    ) -> list[dict[str, str]]:
+        """What it is narrowed to that is not chosen from a list, with the way back: an app, one of many people."""
+        chips = []
+        for one in asked:
+            if one.name not in at.chosen or one.choices or one.kind == "date":
+                continue
+            value, called = at.chosen[one.name], written[one.name]
+            if one.name == _CLIENT:
+                known = await self._known(guest, [value])
+                called = known[value]["called"] if known else _GONE
+            chips.append(
+                {
+                    "name": one.name,
+                    "value": value,
+                    "label": one.label,
+                    "called": called,
+                    "to": at.with_(**{one.name: ""}),
+                }
+            )
+        return chips
+
+
+# What stands for an app or a key that nobody knows.
+_GONE = "unknown"
+
+
+def _asked(guest: Guest) -> list[Asked]:
+    return [one for one in asked_of(list_activity, guest.actor.rights) if one.name not in _NOT_NARROWING]
+
+
+_NOT_NARROWING = {"limit", "startingAfter"}
+
+
+def _address(guest: Guest) -> ListAddress:
+    names = frozenset(one.name for one in _asked(guest))
+    return ListAddress.read(PATH, query_words(guest.request), names)
+
+
+def _called(record: Record) -> str:
+    """What people call a record; one without a name by its kind."""
+    called = str(record.get("clientName") or title_of(record))
+    return words_of(record["object"]) if called == record["id"] else called
+
+
+def _through(act: Record) -> str:
+    client = act["by"]["via"]["client"]
+    return harmless(client["name"]) if client else ""

@@ -1,0 +1,149 @@
+"""Settings → Activity: all that happened, for owners and admins; and the ways to it from home, apps, keys, people."""
+
+import csv
+import io
+import re
+from html import unescape
+
+import pytest
+
+from billing import an_invoice
+from cast import Cast
+from evidence import holder, through_app
+from mainstay.business.customers.operations import update_customer
+from mainstay.business.invoices.operations import delete_draft_invoice
+from mainstay.business.jobs.operations import update_job
+from mainstay.business.records.activity import list_activity
+from mainstay.ledger.audit import ActedBy
+from mainstay.terms.rights import Role
+from running import RunningServer
+from trade import a_customer, a_job
+from visiting import visit, words
+
+# Of this door, the smoke set on both engines.
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+PATH = "/settings/activity"
+
+
+def told(page: str) -> list[str]:
+    """The acts on a page, each in words."""
+    [timeline] = re.findall(r'<ol class="timeline">(.*?)</ol>', page, re.DOTALL) or [""]
+    return [words(one) for one in re.findall(r"<li>(.*?)</li>", timeline, re.DOTALL)]
+
+
+def test_it_tells_who_did_what_in_the_words_of_a_record_s_page_and_leads_to_the_record(
+    server: RunningServer, cast: Cast
+) -> None:
+    customer = a_customer(cast, "Calder & <Sons>")
+    job = a_job(cast, customer)["id"]
+    cast.perform(update_job, Role.ADMIN, jobId=job, priority="high", dueOn="2038-03-01")
+    page = visit(server, cast).get(PATH).text
+    newest, made, first = told(page)[1:4]
+    assert newest.startswith("Details changed: priority, due Adam Admin , ")
+    assert newest.endswith("J-0001 Replace the boiler")
+    assert made.startswith("Job created Orla Office , ")
+    assert first.endswith("Calder & <Sons>")
+    assert f'<a href="/jobs/{job}"><bdi>J-0001 Replace the boiler</bdi></a>' in page
+    assert f'<a href="/customers/{customer}"><bdi>Calder &amp; &lt;Sons&gt;</bdi></a>' in page
+    # Nobody reads what we call things.
+    assert "update_job" not in page
+
+
+def test_what_is_gone_is_told_and_leads_nowhere(server: RunningServer, cast: Cast) -> None:
+    invoice = an_invoice(cast)["id"]
+    cast.perform(delete_draft_invoice, invoiceId=invoice, confirmed=True)
+    page = visit(server, cast).get(PATH).text
+    assert "Draft deleted" in page
+    assert invoice not in page
+
+
+def test_only_those_who_rule_over_the_organisation_are_led_there_and_let_in(server: RunningServer, cast: Cast) -> None:
+    key, app = holder(cast, cast.key()).credential, through_app(cast, Role.OFFICE)
+    cast.perform(update_customer, app, customerId=a_customer(cast), phone="1")
+    for role in (Role.OWNER, Role.ADMIN):
+        someone = visit(server, cast, role)
+        assert someone.get(PATH).status_code == 200
+        assert f'href="{PATH}"' in someone.get("/settings").text
+        assert (
+            f'href="{PATH}?personId={cast.people[Role.MEMBER]}"'
+            in someone.get(f"/people/{cast.people[Role.MEMBER]}").text
+        )
+        assert f'href="{PATH}?clientId={key}"' in someone.get(f"/settings/developer/keys/{key}").text
+    office = visit(server, cast, Role.OFFICE)
+    assert (office.get(PATH).status_code, office.get(f"{PATH}/export.csv").status_code) == (403, 403)
+    for path in ("/", "/settings", f"/people/{cast.people[Role.MEMBER]}", f"/settings/developer/mcp/{app.credential}"):
+        assert PATH not in office.get(path).text
+    assert '<a href="/settings/developer/mcp">See the apps</a>' in office.get("/").text
+
+
+def test_home_leads_to_exactly_what_apps_changed(server: RunningServer, cast: Cast) -> None:
+    customer, app = a_customer(cast), through_app(cast, Role.OFFICE)
+    admin = visit(server, cast, Role.ADMIN)
+    assert "Connected apps have changed" not in words(admin.get("/").text)
+    for phone in ("1", "2", "3"):
+        cast.perform(update_customer, app, customerId=customer, phone=phone)
+    cast.perform(update_customer, customerId=customer, phone="4")
+    home = admin.get("/").text
+    assert "Connected apps have changed 3 things since yesterday." in words(home)
+    [way] = re.findall(r'<a href="([^"]*)">See what they changed</a>', home)
+    page = admin.get(unescape(way)).text
+    assert [one.partition(" ,")[0] for one in told(page)] == ["Details changed: phone Orla Office"] * 3
+    assert '<option value="app" selected>' in page
+
+
+def test_an_app_leads_to_what_was_done_through_it_and_its_name_is_the_way_back(
+    server: RunningServer, cast: Cast
+) -> None:
+    customer = a_customer(cast)
+    app, other = through_app(cast, Role.OFFICE), through_app(cast, Role.OFFICE, "Cursor")
+    cast.perform(update_customer, app, customerId=customer, phone="1")
+    cast.perform(update_customer, other, customerId=customer, email="x@x.example")
+    admin = visit(server, cast, Role.ADMIN)
+    [way] = re.findall(rf'<a href="({PATH}[^"]*)"', admin.get(f"/settings/developer/mcp/{app.credential}").text)[-1:]
+    page = admin.get(unescape(way)).text
+    assert [one.partition(" ,")[0] for one in told(page)] == ["Details changed: phone Orla Office"]
+    chip = re.search(r'<a class="chip" href="([^"]*)">(.*?)</a>', page, re.DOTALL)
+    assert chip
+    assert words(chip[2]).startswith("App or key: Claude")
+    assert len(told(admin.get(unescape(chip[1])).text)) > 2
+
+
+def test_a_person_leads_to_what_they_did(server: RunningServer, cast: Cast) -> None:
+    a_customer(cast)
+    person = cast.people[Role.OFFICE]
+    page = visit(server, cast).get(f"{PATH}?personId={person}").text
+    assert [one.partition(" ,")[0] for one in told(page)] == ["Customer created Orla Office"]
+    assert f'<option value="{person}" selected>Orla Office' in page
+
+
+def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    for number in range(30):
+        cast.perform(update_customer, Role.OFFICE, customerId=customer, phone=f"={number}")
+    visiting = visit(server, cast)
+    page = visiting.get(f"{PATH}?personId={cast.people[Role.OFFICE]}").text
+    assert len(told(page)) == 25
+    [following] = re.findall(r'id="next-page" href="([^"]*)"', page)
+    assert len(told(visiting.get(unescape(following)).text)) == 6
+    [export] = re.findall(r'<a href="([^"]*)" download>CSV</a>', page)
+    rows = list(csv.reader(io.StringIO(visiting.get(unescape(export)).content.decode("utf-8-sig"))))
+    assert rows[0] == ["When", "Who", "App or key", "What"]
+    assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details changed: phone"]] * 30 + [
+        ["Orla Office", "", "Customer created"]
+    ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", row[0]) for row in rows[1:])
+
+
+def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: Cast) -> None:
+    answer = visit(server, cast).get(f"{PATH}?from=2038-01-02&until=2038-01-01")
+    assert answer.status_code == 422
+    assert "Until is before the first date." in words(answer.text)
+    nothing = visit(server, cast).get(f"{PATH}?from=2038-01-02")
+    assert "None of these. Show all" in words(nothing.text)
+
+
+def test_everything_that_acts_is_called_in_words(server: RunningServer, cast: Cast) -> None:
+    page = visit(server, cast).get(PATH).text
+    for one in ActedBy:
+        assert f'<option value="{one}">{one.words}</option>' in page
+    assert list_activity.name not in page
