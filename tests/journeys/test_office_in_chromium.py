@@ -236,6 +236,7 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         paths = ["/", "/people", "/people?status=left", "/people?status=invited&role=subcontractor", "/people/invite"]
         paths += [person, f"{person}/remove", f"{person}/change-role", f"{person}/name-owner", invited]
         paths += [f"{invited}/edit", "/people/nobody", "/settings", "/settings/edit", "/settings/account"]
+        paths += ["/settings/activity", f"/settings/activity?clientId={key['id']}&from=2026-01-01&until=2025-01-01"]
         paths += [KEYS, f"{KEYS}/new", f"{KEYS}/{key['id']}", f"{KEYS}/{key['id']}/revoke", MCP, "/nothing-here"]
         for path in paths:
             page.goto(path)

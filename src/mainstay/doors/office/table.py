@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from mainstay.business.importing.model import address_columns
-from mainstay.doors.pages.showing import MOMENTS, Here, cells, is_date, told
+from mainstay.doors.pages.showing import Here, cells, is_date, is_moment, told
 from mainstay.doors.pages.words import who
 from mainstay.terms.actor import Stamp
 from mainstay.terms.shapes import Record
@@ -68,7 +68,7 @@ def _turn(model: type[BaseModel], name: str, zone: str) -> Callable[[Any], str]:
     kind = told(model)[name][1]
     if kind is Stamp:
         return lambda stamp: harmless(who(stamp))
-    if name.endswith(MOMENTS):
+    if is_moment(name):
         here = ZoneInfo(zone)
         return partial(minute, here)
     # A date is written as it is kept, which everything reads: how people write one is another thing in each country.

@@ -131,11 +131,16 @@ def _cell(model: type[BaseModel], name: str, value: Any, here: Here) -> Cell:
 
 def _number(name: str, value: Any, zone: str) -> str | None:
     """A value that is a moment, a date or a length of time, as its name says; None for any other."""
-    if name.endswith(MOMENTS):
+    if is_moment(name):
         return moment(value, zone)
     if name in _WORKED:
         return hours_text(value)
     return date_words(value) if is_date(name) else None
+
+
+def is_moment(name: str) -> bool:
+    """Whether a field holds a moment, as its name says."""
+    return name.endswith(_MOMENTS) or name == _MOMENT
 
 
 def is_date(name: str) -> bool:
@@ -152,9 +157,9 @@ def _words(kind: Any, name: str, value: Any) -> str:
     return words_of(value) if get_origin(kind) is Literal else _text(value)
 
 
-# How the names of moments end.
-MOMENTS = ("At", "Since")
 _ADDRESS = "line1"
+# How the names of moments and of dates end, and what one is called that stands alone.
+_MOMENTS, _MOMENT = ("At", "Since"), "at"
 _DATES, _DATE = ("On", "Date", "Until"), "on"
 _AMOUNTS = {PriceText, MoneyText}
 # What is written as prices are, and is no money.
