@@ -1,7 +1,8 @@
 """A firm of any size: so many jobs, and customers, visits, hours, leave, notes, invoices and orders to match.
 
-Records are written in bulk, without the trail and the events of operations, which would take an hour: by the product's
-own listings, with its words and its stages; who sees which job is copied here as its store copies it.
+Records are written in bulk, without the events of operations, which would take an hour: by the product's own listings,
+with its words and its stages; who sees which job is copied here as its store copies it. The trail has one act of each
+job, whose chain nobody proves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from bench.books import TAXES, Billed, Books, shapes
 from bench.bulk import Bulk
 from bench.performing import perform
+from bench.trail import write_acts
 
 from mainstay.business.customers.model import Receives
 from mainstay.business.customers.store import CONTACTS, CUSTOMERS, SITES
@@ -183,6 +185,7 @@ class _Making:
         self._hours()
         self._leave()
         self._beside()
+        write_acts(self.bulk, self.jobs, self.crew, self.today)
 
     def finish(self, ctx: Context) -> None:
         """What is written one by one: who sees what they are planned on, the numbers, and the end of the trail."""

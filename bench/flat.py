@@ -28,6 +28,7 @@ import orjson
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.firm import RARE, Firm, make_firm
+from bench.trail import TILL
 
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import get_customer, list_customers
@@ -38,6 +39,7 @@ from mainstay.business.invoices.paying import list_payments
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.purchasing.operations import list_purchase_orders
+from mainstay.business.records.activity import list_activity
 from mainstay.business.records.documents import list_documents
 from mainstay.business.records.notes import list_notes
 from mainstay.business.records.search import search
@@ -73,6 +75,7 @@ _LISTS = (
     list_invoices,
     list_payments,
     list_purchase_orders,
+    list_activity,
 )
 # A number, a word of very many and one of as many in either firm, two words; beginnings; and what nobody has.
 _TEXTS = ("J-0042", "boiler", RARE, f"boiler {RARE}", "01422 000042", "boi", RARE[:5], "zzyzx", "zzy")
@@ -220,7 +223,7 @@ _GIVEN: dict[str, Callable[[Firm], object]] = {
     "leadPersonId": lambda firm: firm.person,
     "jobId": lambda firm: firm.job,
     "recordId": lambda firm: firm.job,
-    "clientId": lambda _: "key_01JCDZ8Q4X0V9M2T6W3B7K5N1R",
+    "clientId": lambda _: TILL.id,
     "invoiceId": lambda firm: firm.invoice,
     "quoteId": lambda firm: firm.quote,
     "supplierId": lambda firm: firm.supplier,

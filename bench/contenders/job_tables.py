@@ -195,6 +195,8 @@ class Audit(Table):
     records: Mapped[str]
     hash: Mapped[str]
     person_id: Mapped[str | None]
+    client_id: Mapped[str | None]
+    acted_by: Mapped[str]
 
 
 class AuditRecord(Table):

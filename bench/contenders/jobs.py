@@ -207,5 +207,6 @@ async def _write_down(session: AsyncSession, key: ApiKey, event: Event, job: Job
     act = {"at": event.created_at, "actor": event.actor, "request_id": new_id("req"), "operation": "create_job"}
     touched = {"given": told, "events": json.dumps([event.id]), "records": json.dumps([job.id])}
     link = hashlib.sha256(json.dumps([previous, sequence, *act.values(), *touched.values()]).encode()).hexdigest()
-    session.add(Audit(**_of(key), sequence=sequence, **act, **touched, hash=link, person_id=key.person_id))
+    doer = {"person_id": key.person_id, "client_id": key.id, "acted_by": "key"}
+    session.add(Audit(**_of(key), sequence=sequence, **act, **touched, hash=link, **doer))
     session.add(AuditRecord(**_of(key), record_id=job.id, sequence=sequence))
