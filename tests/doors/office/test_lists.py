@@ -19,7 +19,7 @@ from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
-from trade import a_customer, a_job
+from trade import a_customer, a_job, close
 from visiting import Visit, visit, words
 
 NAMES = frozenset({"status", "order"})
@@ -113,6 +113,16 @@ def test_an_amount_is_no_order_though_it_is_called_like_one(server: RunningServe
     assert page.count("aria-sort") == 1
     newest = visit(server, cast).get("/invoices").text
     assert re.search(r'<th scope="col"><a href="[^"]*order=due">Due</a>', newest)
+
+
+def test_jobs_begin_with_the_newest_that_is_live_and_leave_none_of_these_out(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    a_job(cast, customer, title="Mend the gate", dueOn="2038-03-01")
+    close(cast, a_job(cast, customer, title="Sweep the yard")["id"])
+    a_job(cast, customer, title="Paint the door")
+    page = words(visit(server, cast).get("/jobs").text)
+    assert "Sweep the yard" not in page
+    assert -1 < page.find("Paint the door") < page.find("Mend the gate")
 
 
 def test_what_an_order_leaves_out_is_told(server: RunningServer, cast: Cast) -> None:

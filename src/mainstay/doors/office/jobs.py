@@ -51,6 +51,7 @@ JOBS = Arrangement(
         "cancelReason",
         "externalRef",
     ),
+    # Begins with those that are live, the newest first: in the order of due dates, jobs without one would be missing.
     tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
     | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
     above="jobs_above.html",
