@@ -33,7 +33,7 @@ COSTS = {
     "invite_again": 8,
     "change_role": 9,
     "name_owner": 9,
-    "remove_person": 15,
+    "remove_person": 17,
     "create_organisation": 12,
     "add_person": 15,
     "create_password_link": 7,
