@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from bench.bulk import Bulk
 
 from mainstay.ledger import audit
-from mainstay.terms.actor import Kind, Named, house
+from mainstay.terms.actor import ActorKind, Named, house
 from mainstay.values.moments import moment_text
 
 # What a part of it was done through.
@@ -22,7 +22,7 @@ def write_acts(bulk: Bulk, jobs: Sequence[str], crew: Sequence[str], today: date
         actor = house(bulk.organisation)
         if number % 3:
             person = Named(crew[number % len(crew)], "Someone")
-            actor = actor._replace(kind=Kind.PERSON, person=person, client=TILL if number % 3 == 1 else None)
+            actor = actor._replace(kind=ActorKind.PERSON, person=person, client=TILL if number % 3 == 1 else None)
         person_id, client_id, acted_by = audit.doer(actor.stamp)
         bulk.row(
             "audit",

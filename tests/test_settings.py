@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.backing.mail import Message, open_post
+from mainstay.backing.mail import Mail, open_post
 from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, environment_of, read_settings
 
 
@@ -190,7 +190,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one(name: str, meant:
 )
 def test_every_base_address_that_is_taken_is_one_that_mails_come_from(address: str, tmp_path: Path) -> None:
     settings = read_settings({"MAINSTAY_BASE_URL": address})
-    message = Message("mail_1", "ruth@hartley.example", "Hello", "Hello.")
+    message = Mail("mail_1", "ruth@hartley.example", "Hello", "Hello.")
     open_post(None, tmp_path, settings.sender).send(message)
     assert (tmp_path / "mail_1.eml").exists()
 

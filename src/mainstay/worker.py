@@ -14,7 +14,7 @@ import orjson
 
 from mainstay.backing.database import EVERY, Handle, Unreachable
 from mainstay.backing.log import log, log_error
-from mainstay.backing.mail import Attachment, MailNotSent, Message, Post, Undeliverable
+from mainstay.backing.mail import Attachment, Mail, MailNotSent, Post, Undeliverable
 from mainstay.backing.wakeups import Wakeups
 from mainstay.business.issuing.press import Press
 from mainstay.business.organisation.store import await_day, days_begun
@@ -250,7 +250,7 @@ def mailing(post: Post, links: LinkMaker, press: Press, counts: Counter[str]) ->
         paper, called = payload.pop("paper", ""), payload.pop("paper_name", "")
         attached = (Attachment(called, press.print(work.organisation, paper)),) if paper else ()
         try:
-            post.send(Message(id=work.id, attached=attached, **payload))
+            post.send(Mail(id=work.id, attached=attached, **payload))
         except MailNotSent:
             counts["failed"] += 1
             raise

@@ -15,12 +15,10 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from mainstay.backing.mail import FolderPost, MailNotSent, Message, SmtpPost, Undeliverable, open_post
+from mainstay.backing.mail import FolderPost, Mail, MailNotSent, SmtpPost, Undeliverable, open_post
 
 SENDER = "Maier & Söhne <office@example.org>"
-MAIL = Message(
-    "msg_1", "anna@example.com", "Ihr Angebot für März", "Grüße aus Köln.\n.\nFrom here, a dot stood alone.\n"
-)
+MAIL = Mail("msg_1", "anna@example.com", "Ihr Angebot für März", "Grüße aus Köln.\n.\nFrom here, a dot stood alone.\n")
 
 
 class Inbox(Received):
@@ -135,7 +133,7 @@ def test_a_mail_arrives_with_its_umlauts(serve: Serve) -> None:
 def test_an_address_with_umlauts_in_its_domain_is_reached(serve: Serve) -> None:
     inbox, port = serve()
 
-    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(Message("msg_2", "info@müller.de", "Hallo", "Grüße"))
+    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(Mail("msg_2", "info@müller.de", "Hallo", "Grüße"))
 
     # By its A-labels, which every server takes: nothing is asked of this one.
     assert inbox.recipients == ["info@xn--mller-kva.de"]
@@ -146,7 +144,7 @@ def test_an_address_with_umlauts_in_its_domain_is_reached(serve: Serve) -> None:
 def test_an_address_is_mailed_to_as_it_was_given(serve: Serve) -> None:
     inbox, port = serve()
 
-    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(Message("msg_2", "Zoë.K@straße.example", "Hallo", "Grüße"))
+    SmtpPost(f"smtp://127.0.0.1:{port}", SENDER).send(Mail("msg_2", "Zoë.K@straße.example", "Hallo", "Grüße"))
 
     assert inbox.recipients == ["Zoë.K@xn--strae-oqa.example"]
     assert inbox.mails[0]["To"] == "Zoë.K@xn--strae-oqa.example"
@@ -158,8 +156,8 @@ def test_letters_before_the_at_that_the_server_does_not_take_are_undeliverable(s
     post = SmtpPost(f"smtp://127.0.0.1:{port}", SENDER)
 
     with pytest.raises(Undeliverable, match="takes no address with other letters than a to z before the @"):
-        post.send(Message("msg_2", "zoë@example.com", "Hallo", "Grüße"))
-    post.send(Message("msg_3", "zoe@bücher.example", "Hallo", "Grüße"))
+        post.send(Mail("msg_2", "zoë@example.com", "Hallo", "Grüße"))
+    post.send(Mail("msg_3", "zoe@bücher.example", "Hallo", "Grüße"))
 
     assert inbox.recipients == ["zoe@xn--bcher-kva.example"]
 
@@ -292,9 +290,9 @@ def test_control_characters_in_recipient_or_subject_are_refused(tmp_path: Path, 
     post = FolderPost(tmp_path, SENDER)
 
     with pytest.raises(Undeliverable, match="control characters"):
-        post.send(Message("msg_1", "anna@example.com", f"Offer{injected}", "Hello"))
+        post.send(Mail("msg_1", "anna@example.com", f"Offer{injected}", "Hello"))
     with pytest.raises(Undeliverable, match="not the address"):
-        post.send(Message("msg_1", f"anna@example.com{injected}", "Offer", "Hello"))
+        post.send(Mail("msg_1", f"anna@example.com{injected}", "Offer", "Hello"))
 
     assert list(tmp_path.iterdir()) == []
 
@@ -318,13 +316,13 @@ def test_control_characters_in_recipient_or_subject_are_refused(tmp_path: Path, 
 )
 def test_a_recipient_is_exactly_one_address(tmp_path: Path, to: str) -> None:
     with pytest.raises(Undeliverable, match="not the address of a mail"):
-        FolderPost(tmp_path, SENDER).send(Message("msg_1", to, "Offer", "Hello"))
+        FolderPost(tmp_path, SENDER).send(Mail("msg_1", to, "Offer", "Hello"))
 
 
 @pytest.mark.parametrize("identity", ["", "../msg", "a/b", "msg.1", "msg\n", "a>b", "ü"])
 def test_an_id_can_neither_leave_the_folder_nor_break_a_header(tmp_path: Path, identity: str) -> None:
     with pytest.raises(ValueError, match="id of a mail"):
-        FolderPost(tmp_path, SENDER).send(Message(identity, "anna@example.com", "Offer", "Hello"))
+        FolderPost(tmp_path, SENDER).send(Mail(identity, "anna@example.com", "Offer", "Hello"))
 
 
 def test_the_folder_keeps_each_mail_once_and_private(tmp_path: Path) -> None:

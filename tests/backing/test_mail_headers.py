@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.backing.mail import Attachment, FolderPost, Message
+from mainstay.backing.mail import Attachment, FolderPost, Mail
 
 SENDER = "office@example.org"
 PDF = b"%PDF-1.7"
-MAIL = Message("msg_1", "anna@example.com", "Your quote", "Here it is.\n", html="<p>Here it is.</p>")
+MAIL = Mail("msg_1", "anna@example.com", "Your quote", "Here it is.\n", html="<p>Here it is.</p>")
 
 WRITTEN = [
     "Your quote",
@@ -31,7 +31,7 @@ WRITTEN = [
 ]
 
 
-def sent(folder: Path, message: Message) -> PlainMessage:
+def sent(folder: Path, message: Mail) -> PlainMessage:
     """The mail as its bytes say, with headers that nobody has read yet."""
     FolderPost(folder, SENDER).send(message)
     content = (folder / f"{message.id}.eml").read_bytes()

@@ -5,14 +5,14 @@ from email.message import EmailMessage
 from email.policy import default
 from pathlib import Path
 
-from mainstay.backing.mail import Attachment, FolderPost, Message
+from mainstay.backing.mail import Attachment, FolderPost, Mail
 
 SENDER = "Mainstay <office@example.org>"
 
 
 def test_a_mail_in_someone_s_name_with_a_page_and_a_file(tmp_path: Path) -> None:
     names = {"sender_name": 'Maier\r\nBcc: x@y.example "&" Söhne', "reply_to": "büro@bücher.example"}
-    message = Message(
+    message = Mail(
         "msg_7",
         "anna@example.com",
         "Angebot",

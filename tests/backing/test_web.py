@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from mainstay.backing.guard import Guard
-from mainstay.backing.web import ANSWER_BYTES, DEADLINE_SECONDS, Answer, Unanswered, Web
+from mainstay.backing.web import ANSWER_BYTES, DEADLINE_SECONDS, Reply, Unanswered, Web
 from receivers import BODY, HEADERS, OK, SHORT, Receiver, Talk, a_web, close_at_once, hang, receiving, saying
 
 
@@ -20,8 +20,8 @@ def _nothing_left_open() -> Iterator[None]:
     gc.collect()
 
 
-def answer_of(talk: Talk, body: bytes = BODY) -> Answer:
-    async def story() -> Answer:
+def answer_of(talk: Talk, body: bytes = BODY) -> Reply:
+    async def story() -> Reply:
         async with receiving(talk) as receiver, a_web() as web:
             return await web.post(receiver.url, HEADERS, body)
 
@@ -43,14 +43,14 @@ def fault_of(talk: Talk, *, deadline: float = DEADLINE_SECONDS) -> str:
 
 
 def test_a_post_arrives_byte_for_byte() -> None:
-    async def story() -> tuple[Answer, list[bytes], str]:
+    async def story() -> tuple[Reply, list[bytes], str]:
         async with receiving(saying(OK)) as receiver, a_web() as web:
             answer = await web.post(f"{receiver.url}/käse?a=%20b", HEADERS, BODY)
             return answer, receiver.requests, f"127.0.0.1:{receiver.port}"
 
     answer, [request], host = asyncio.run(story())
 
-    assert answer == Answer(200, b"ok", None)
+    assert answer == Reply(200, b"ok", None)
     assert request.decode() == (
         f"POST /hook/k%C3%A4se?a=%20b HTTP/1.1\r\nhost: {host}\r\nuser-agent: Mainstay-Webhooks/1\r\n"
         f"accept-encoding: identity\r\ncontent-length: {len(BODY)}\r\n"
@@ -60,13 +60,13 @@ def test_a_post_arrives_byte_for_byte() -> None:
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 304, 400, 404, 410, 429, 500, 503])
 def test_every_status_is_an_answer(status: int) -> None:
-    assert answer_of(saying(b"HTTP/1.1 %d Said\r\nContent-Length: 0\r\n\r\n" % status)) == Answer(status, b"", None)
+    assert answer_of(saying(b"HTTP/1.1 %d Said\r\nContent-Length: 0\r\n\r\n" % status)) == Reply(status, b"", None)
 
 
 def test_the_wish_to_be_asked_later_is_told() -> None:
     answer = b"HTTP/1.1 503 Busy\r\nRETRY-after: 120\r\nContent-Length: 4\r\n\r\nbusy"
 
-    assert answer_of(saying(answer)) == Answer(503, b"busy", "120")
+    assert answer_of(saying(answer)) == Reply(503, b"busy", "120")
 
 
 def test_an_answer_without_a_length_ends_with_its_connection() -> None:
@@ -84,7 +84,7 @@ def test_an_answer_that_comes_before_the_whole_body_was_sent_is_heard() -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(status: int) -> None:
-    async def story() -> tuple[Answer, int]:
+    async def story() -> tuple[Reply, int]:
         async with receiving(saying(OK)) as inside:
             redirect = f"HTTP/1.1 {status} There\r\nLocation: {inside.url}\r\nContent-Length: 0\r\n\r\n".encode()
             async with receiving(saying(redirect)) as receiver, a_web() as web:
@@ -125,7 +125,7 @@ def test_of_a_huge_answer_only_the_beginning_is_read() -> None:
             writer.write(b"x" * 100_000)
             await writer.drain()
 
-    async def story() -> Answer:
+    async def story() -> Reply:
         async with receiving(talk) as receiver, a_web() as web:
             answer = await web.post(receiver.url, HEADERS, BODY)
             await receiver.left.wait()
@@ -133,7 +133,7 @@ def test_of_a_huge_answer_only_the_beginning_is_read() -> None:
             return answer
 
     sent = [0]
-    assert asyncio.run(story()) == Answer(200, b"x" * ANSWER_BYTES, None)
+    assert asyncio.run(story()) == Reply(200, b"x" * ANSWER_BYTES, None)
     assert sent[0] < 200  # of a thousand; what the buffers of two sockets may hold
 
 
@@ -293,7 +293,7 @@ def test_nobody_there_is_a_connection_refused() -> None:
 
 
 def test_a_host_is_reached_at_the_address_that_works() -> None:
-    async def story() -> Answer:
+    async def story() -> Reply:
         guard = Guard(allow_private=True, resolve=lambda _host, _port: ["::1", "127.0.0.1"])
         async with receiving(saying(OK)) as receiver, Web(guard) as web:
             return await web.post(f"http://localhost:{receiver.port}/", HEADERS, BODY)

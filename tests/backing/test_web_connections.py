@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from mainstay.backing.guard import Guard
-from mainstay.backing.web import DEADLINE_SECONDS, Answer, Unanswered, Web
+from mainstay.backing.web import DEADLINE_SECONDS, Reply, Unanswered, Web
 from receivers import BODY, HEADERS, NAME, OK, SHORT, Receiver, Talk, a_web, close_at_once, proving, receiving, saying
 
 
@@ -21,14 +21,14 @@ def _nothing_left_open() -> Iterator[None]:
 
 
 def test_over_tls_the_name_counts_and_not_the_address() -> None:
-    async def story() -> tuple[list[Answer], Receiver]:
+    async def story() -> tuple[list[Reply], Receiver]:
         async with receiving(saying(OK), proving()) as receiver, a_web() as web:
             posts = [await web.post(f"https://{NAME}:{receiver.port}/", HEADERS, BODY) for _ in range(2)]
             return posts, receiver
 
     answers, receiver = asyncio.run(story())
 
-    assert answers == [Answer(200, b"ok", None)] * 2
+    assert answers == [Reply(200, b"ok", None)] * 2
     assert (receiver.names, receiver.connections) == ([NAME], 1)
     assert f"host: {NAME}:{receiver.port}".encode() in receiver.requests[0]
 
@@ -201,7 +201,7 @@ def test_a_connection_that_the_receiver_closed_meanwhile_is_not_used(parting: by
 
 @pytest.mark.parametrize("rude", [b"", b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
 def test_a_connection_that_the_receiver_closes_as_the_next_post_comes_is_replaced(rude: bytes) -> None:
-    async def story() -> tuple[list[Answer], int]:
+    async def story() -> tuple[list[Reply], int]:
         async def talk(receiver: Receiver, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await receiver.hear(reader)
             writer.write(OK)
@@ -212,7 +212,7 @@ def test_a_connection_that_the_receiver_closes_as_the_next_post_comes_is_replace
         async with receiving(talk) as receiver, a_web() as web:
             return [await web.post(receiver.url, HEADERS, BODY) for _ in range(2)], receiver.connections
 
-    assert asyncio.run(story()) == ([Answer(200, b"ok", None)] * 2, 2)
+    assert asyncio.run(story()) == ([Reply(200, b"ok", None)] * 2, 2)
 
 
 def test_a_connection_that_the_receiver_wants_closed_is_not_kept() -> None:

@@ -14,7 +14,7 @@ from mainstay.identity import passwords, sessions, signing_in
 from mainstay.identity.authenticate import actor_of_person, actor_of_reset
 from mainstay.identity.entering import change_password, reset_password, sign_in
 from mainstay.identity.passwords import check_new_password, hash_password
-from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, find_place, look_up, prove
+from mainstay.identity.signing_in import DeadLink, KnownAddress, NotSignedIn, find_place, look_up, prove
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
 from mainstay.terms.actor import Actor, Door, operator
@@ -31,7 +31,7 @@ def person(cast: Cast) -> Somebody:
     return somebody(cast)
 
 
-def known(cast: Cast, email: str) -> Known:
+def known(cast: Cast, email: str) -> KnownAddress:
     with cast.stage.database.reading(EVERY) as rows:
         return look_up(rows, email)
 
@@ -135,7 +135,7 @@ def test_an_unknown_address_costs_the_work_of_a_known_one(
 def test_nobody_can_sign_in_where_there_is_no_account() -> None:
     with pytest.raises(NotSignedIn):
         prove(
-            Known("nobody@nowhere.example", "nobody@nowhere.example", None, hash_password("guessed right"), ""),
+            KnownAddress("nobody@nowhere.example", "nobody@nowhere.example", None, hash_password("guessed right"), ""),
             "guessed right",
         )
 

@@ -13,7 +13,7 @@ from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, Order, Own
+from mainstay.terms.listed import NEWEST, ListOrder, Own
 from mainstay.terms.refusal import Invalid, NotFound
 from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Kept, ListInput, Record, Shown
@@ -95,7 +95,7 @@ CARDS = Listing(
         "kind": {"here": "person.status = 'active'", "away": "person.status <> 'active'"},
     },
     otherwise={"kind": "person.status <> 'left'"},
-    orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
+    orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
     derived=derived,
 )
 SWAPPED = Listing(SwappedCard, source="person", what="card", prefix="person", id_field="card_id")

@@ -13,7 +13,7 @@ from mainstay.backing.database import EVERY, SchemaHandle, Unreachable
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.ledger import audit
-from mainstay.terms.actor import Kind, Stamp
+from mainstay.terms.actor import ActorKind, Stamp
 from mainstay.terms.refusal import Conflict
 from mainstay.terms.rights import Role
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook
@@ -162,7 +162,7 @@ def test_stamps_from_before_they_said_what_acted_are_read_as_they_were_meant(alo
     assert first_break(alone) is None
     stamps = [Stamp.model_validate(entry["actor"]) for entry in trail(alone)]
     # The operator made the organisation and its people, then its owner worked.
-    assert [stamp.kind for stamp in stamps] == [Kind.OPERATOR] * 5 + [Kind.PERSON] * 3
+    assert [stamp.kind for stamp in stamps] == [ActorKind.OPERATOR] * 5 + [ActorKind.PERSON] * 3
     assert [stamp.person.name if stamp.person else None for stamp in stamps] == [None] * 5 + ["Olivia Owner"] * 3
 
 

@@ -16,7 +16,7 @@ from engines import PostgresServer
 from mailroom import open_mailroom
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.migrations.apply import migrate
-from mainstay.safekeeping.doctor import Finding, examine
+from mainstay.safekeeping.doctor import Diagnosis, examine
 from mainstay.settings import Settings, read_settings
 from mainstay.staging import connect, open_stage
 from mainstay.values.moments import system_clock
@@ -27,13 +27,13 @@ from served import Served
 NOWHERE = 1
 
 
-def found(settings: Settings, about: str, **later: float) -> list[Finding]:
+def found(settings: Settings, about: str, **later: float) -> list[Diagnosis]:
     """What is found about one thing, perhaps by a clock that is ahead or behind."""
     now = system_clock() + timedelta(**later)
     return [finding for finding in examine(settings, now) if finding.about == about]
 
 
-def only(settings: Settings, about: str) -> Finding:
+def only(settings: Settings, about: str) -> Diagnosis:
     (finding,) = found(settings, about)
     return finding
 
@@ -145,7 +145,7 @@ def someone_else() -> Iterator[int]:
 @pytest.mark.engines("sqlite")
 def test_the_base_address_leads_to_mainstay(served: Served) -> None:
     settings = served.server.settings
-    assert only(settings, "base address") == Finding("base address", f"Mainstay answers at {settings.base_url}")
+    assert only(settings, "base address") == Diagnosis("base address", f"Mainstay answers at {settings.base_url}")
 
     away = only(replace(settings, base_url=f"http://127.0.0.1:{NOWHERE}"), "base address")
     assert f"lead to {settings.host}, port {settings.port}" in str(away.mend)
@@ -181,7 +181,7 @@ def test_redis_is_asked_for_the_time(place: Settings, tmp_path_factory: pytest.T
     redis.start()
     try:
         settings = replace(place, redis=redis.url)
-        assert only(settings, "redis") == Finding("redis", "can be reached")
+        assert only(settings, "redis") == Diagnosis("redis", "can be reached")
         assert [finding.mend for finding in found(settings, "clock")] == [None, None]
         assert [bool(finding.mend) for finding in found(settings, "clock", hours=1)] == [False, True]
     finally:

@@ -8,7 +8,7 @@ from evidence import events, holder, last_event, trail
 from mainstay.business.people.operations import get_person, invite_person, update_person
 from mainstay.business.people.reactions import mail_invitation
 from mainstay.kernel.reaction import Happening, Reaction
-from mainstay.terms.actor import Actor, Door, Kind, Stamp, house, operator
+from mainstay.terms.actor import Actor, ActorKind, Door, Stamp, house, operator
 from mainstay.terms.rights import RIGHTS, Access, Right, Role
 
 
@@ -63,8 +63,8 @@ def test_what_follows_by_itself_is_the_house_s(cast: Cast) -> None:
     assert {event["actor"]["kind"] for event in events(cast)} == {"operator", "person"}
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_every_kind_is_kept_as_it_is_shown(cast: Cast, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(ActorKind))
+def test_every_kind_is_kept_as_it_is_shown(cast: Cast, kind: ActorKind) -> None:
     stamp = cast.actor(Role.OWNER)._replace(kind=kind).stamp
     assert orjson.loads(stamp)["kind"] == kind
     assert Stamp.model_validate_json(stamp).model_dump_json() == stamp

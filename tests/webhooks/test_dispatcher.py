@@ -22,7 +22,7 @@ from dispatching import (
 )
 from mainstay.backing.database import EVERY, Unreachable
 from mainstay.backing.guard import Guard
-from mainstay.backing.web import Answer, Web
+from mainstay.backing.web import Reply, Web
 from mainstay.values.moments import moment_text
 from mainstay.webhooks import dispatcher as module
 from mainstay.webhooks.cycle import LEASE
@@ -189,7 +189,7 @@ def test_stopped_before_it_began_it_ends_at_once(desk: Desk, cast: Cast) -> None
 class Faulty(Web):
     """A web with a fault of its own at one address."""
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         if url.endswith("/fault"):
             raise RuntimeError("a fault of our own")
         return await super().post(url, headers, body)

@@ -31,7 +31,7 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Mail:
     """One mail to one address; the same id is the same mail, however often it is sent."""
 
     id: str
@@ -56,7 +56,7 @@ class Undeliverable(ValueError):
 class Post(Protocol):
     """Whatever takes mail away."""
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Mail) -> None:
         """Hand the mail over; MailNotSent when that fails, Undeliverable when it always will."""
         ...
 
@@ -73,7 +73,7 @@ class FolderPost:
         self._folder = folder
         self._sender = _sender(sender)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Mail) -> None:
         """Put the mail into the folder."""
         content = _written(message, _wire_recipient(message.to), self._sender)
         try:
@@ -105,7 +105,7 @@ class SmtpPost:
         self._password = unquote(parts.password or "")
         self._local = _is_loopback(self._host)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: Mail) -> None:
         """Hand the mail to the server."""
         to = _wire_recipient(message.to)
         content = _written(message, to, self._sender)
@@ -177,7 +177,7 @@ _NO_MAILBOX = {550, 551, 553}
 _UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, separators of lines and paragraphs
 
 
-def _written(message: Message, to: str, sender: Address) -> bytes:
+def _written(message: Mail, to: str, sender: Address) -> bytes:
     if not _ID.fullmatch(message.id):
         raise Undeliverable("The id of a mail is made of letters, digits, - and _.")
     mail = EmailMessage(policy=_WIRE)

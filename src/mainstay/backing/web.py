@@ -29,7 +29,7 @@ _ADDRESS_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """What the receiver said; a redirect is an answer like any other."""
 
     status: int
@@ -66,7 +66,7 @@ class Web:
         tls.set_alpn_protocols(["http/1.1"])
         return tls
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Post, and read the answer up to its bound: all within the deadline, or Unanswered."""
         try:
             request = _request(self._read(url), headers, body)
@@ -87,7 +87,7 @@ class Web:
         while self._kept:
             self._kept.pop().stream.close()
 
-    async def _post(self, request: httpcore2.Request) -> Answer:
+    async def _post(self, request: httpcore2.Request) -> Reply:
         kept = self._take(request.url.origin)
         if kept is not None:
             # The receiver may have closed it this very moment, and a fresh one would do.
@@ -95,11 +95,11 @@ class Web:
                 return await self._exchange(kept, request)
         return await self._exchange(await self._opened(request.url.origin), request)
 
-    async def _exchange(self, line: "_Line", request: httpcore2.Request) -> Answer:
+    async def _exchange(self, line: "_Line", request: httpcore2.Request) -> Reply:
         try:
             with _in_plain_words(line.stream):
                 response = await line.connection.handle_async_request(request)
-                return Answer(response.status, await _body(response), _retry_after(response))
+                return Reply(response.status, await _body(response), _retry_after(response))
         finally:
             self._put_back(line)
 

@@ -5,6 +5,8 @@ from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from mainstay.settings import Network
+
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 
 # What proxies note down on a request that they pass on.
@@ -16,7 +18,6 @@ _NOT_SENT = "\0"
 _USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class SentHeaders(Protocol):

@@ -50,7 +50,7 @@ class DeadLink(Unauthenticated):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAddress:
     """What is known of an e-mail address before its password is."""
 
     # The address as it was given when the account was made: mail goes there.
@@ -63,14 +63,14 @@ class Known:
     signed_in_at: str
 
 
-def look_up(rows: Handle, email: str) -> Known:
+def look_up(rows: Handle, email: str) -> KnownAddress:
     """What is known of an address, also when that is nothing."""
     folded = fold_address(email)
     row = rows.one(f"{_KNOWN} WHERE email_folded = :folded", folded=folded)
-    return _known(row) if row else Known(email, folded, None, _NOBODY, "")
+    return _known(row) if row else KnownAddress(email, folded, None, _NOBODY, "")
 
 
-def look_up_account(rows: Handle, account: str) -> Known:
+def look_up_account(rows: Handle, account: str) -> KnownAddress:
     """What is known of the account of someone who is signed in."""
     row = rows.one(f"{_KNOWN} WHERE id = :account", account=account)
     if row is None:
@@ -81,12 +81,12 @@ def look_up_account(rows: Handle, account: str) -> Known:
 _KNOWN = "SELECT email, email_folded, id, password_hash, signed_in_at FROM account"
 
 
-def _known(row: Row) -> Known:
+def _known(row: Row) -> KnownAddress:
     email, folded, account, password_hash, signed_in_at = row
-    return Known(str(email), str(folded), str(account), str(password_hash), str(signed_in_at or ""))
+    return KnownAddress(str(email), str(folded), str(account), str(password_hash), str(signed_in_at or ""))
 
 
-def prove(known: Known, password: str) -> str:
+def prove(known: KnownAddress, password: str) -> str:
     """The account, once the password has been shown to be its own. Takes long on purpose."""
     right = len(password) <= LONGEST and is_password(password, known.password_hash)
     if known.account is None or not right:

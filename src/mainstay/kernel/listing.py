@@ -11,9 +11,9 @@ from typing import Any, Generic, TypeVar
 
 from mainstay.backing.database import Row, Value
 from mainstay.kernel.context import Context
-from mainstay.terms.finding import Asking, Finding, Span, limited, sight_of_many
+from mainstay.terms.finding import Asking, Finding, Reach, limited, sight_of_many
 from mainstay.terms.keeping import keeper, stored
-from mainstay.terms.listed import COUNTED, NEWEST, FoundBy, Order, Own, Selection, Statements
+from mainstay.terms.listed import COUNTED, NEWEST, FoundBy, ListOrder, Own, Selection, Statements
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.terms.shapes import Kept, ListInput, Page, Shown
 from mainstay.terms.wire import column_names, different
@@ -46,7 +46,7 @@ class Listing(Generic[K]):
     # left out.
     filters: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     otherwise: Mapping[str, str] = field(default_factory=dict)
-    orders: Mapping[str, Order] = field(default_factory=lambda: {NEWEST: Order("id", descending=True)})
+    orders: Mapping[str, ListOrder] = field(default_factory=lambda: {NEWEST: ListOrder("id", descending=True)})
     # Where the list's input has a `text`: what it looks for.
     found_by: tuple[FoundBy, ...] = ()
     tenant: str = "organisation_id"
@@ -101,7 +101,7 @@ class Listing(Generic[K]):
         if not (self.found_by and (text := getattr(given, "text", None))):
             return self._cut(ctx, given, asking, walks=walks)
         rest = self._from.among(held, own) if held or own else ""
-        span = Span(asking.after, newest=not (narrowed or where), rest=rest) if order == NEWEST else Span()
+        span = Reach(asking.after, newest=not (narrowed or where), rest=rest) if order == NEWEST else Reach()
         for way in self.finding.ways(ctx.rows, text, own, span, ctx.actor.may):
             page = self._cut(ctx, given, asking.by(way), walks=walks and not way.driven)
             if way.whole or (page.has_more and page.count in {None, COUNTED}):
@@ -144,7 +144,7 @@ class Listing(Generic[K]):
         if not self.found_by:
             return []
         own = sight_of_many(ctx.rows, self._sight(ctx))
-        (way,) = self.finding.ways(ctx.rows, text, own, Span(newest=own is None), ctx.actor.may)
+        (way,) = self.finding.ways(ctx.rows, text, own, Reach(newest=own is None), ctx.actor.may)
         asking = Asking(NEWEST, None, own, (), {}).by(way)
         known = self._statements(asking, with_facts=True, walks=not (way.driven or (own and own.within)))
         return [self.keep(row) for row in ctx.rows.all(known.page, **limited(most), **asking.bound)]

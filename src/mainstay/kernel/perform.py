@@ -26,7 +26,7 @@ from mainstay.terms.wire import Result, encoder, to_answer, to_json
 from mainstay.values.moments import Clock, moment_text
 
 # Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
-Standing = Callable[[Handle, Actor], Actor]
+StandingNow = Callable[[Handle, Actor], Actor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Stage:
 
     database: Database
     clock: Clock
-    standing: Standing
+    standing: StandingNow
     # Rung after every change: most leave work for the worker.
     ring: Callable[[], None]
     catalogue: Catalogue

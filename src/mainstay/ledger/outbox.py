@@ -36,13 +36,13 @@ class Letter:
     payload: dict[str, str]
     # What it is, for those who look at what could not be done.
     about: str | None = None
-    message: "Message | None" = None
+    message: "Mention | None" = None
     # How long it can wait, so that what comes in between is done with it.
     wait: timedelta = timedelta()
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Mention:
     """What a record's page tells of a letter about it."""
 
     record: str

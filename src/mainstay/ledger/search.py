@@ -41,7 +41,7 @@ class Driver(NamedTuple):
     others: tuple[tuple[str, ...], ...]
 
 
-class Narrowed(NamedTuple):
+class Condition(NamedTuple):
     """A condition, or a statement, and what is bound in it."""
 
     condition: str
@@ -54,11 +54,11 @@ def with_any(rows: Handle, kind: str, words: Collection[str]) -> list[str]:
     return [str(record) for (record,) in rows.all(_with_any(len(words)), of_kind=kind, **bound(words), **wholes)]
 
 
-def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Narrowed:
+def having(identity: str, kind: str, sought: Sought, *, openly: bool = False) -> Condition:
     """The condition that the record of this column has such words, asked of each record; or has them openly."""
     mark, texts = ("open_having", "coalesce(open_words, words)") if openly else ("having", "words")
     named: dict[str, Value] = {"of_kind": kind}
-    return Narrowed(" AND ".join(_has_each(identity, mark, sought.words, named, texts)), named)
+    return Condition(" AND ".join(_has_each(identity, mark, sought.words, named, texts)), named)
 
 
 def is_hidden(rows: Handle, kind: str, sought: Sought) -> bool:
@@ -83,19 +83,19 @@ def driver(rows: Handle, kind: str, sought: Sought, *, own: bool) -> Driver | No
     return Driver(rarest if fewest else (), tuple(word for word in sought.words if word is not rarest))
 
 
-def driven(identity: str, kind: str, by: Driver) -> Narrowed:
+def driven(identity: str, kind: str, by: Driver) -> Condition:
     """The same condition, where the rarest of the words says which records are looked at at all."""
     if not by.beginnings:
-        return Narrowed("1 = 0", {})
+        return Condition("1 = 0", {})
     named = bound(by.beginnings)
     each = [f"SELECT record_id {_OF_KIND} AND word >= :{name} AND word < :{name}_end" for name in named]
     each.append(f"SELECT record_id {_FRESH} AND {_with_any_of(named)}")
     given = {"of_kind": kind, **named, **_ends(named), **_within(named)}
     conditions = [f"{identity} IN ({' UNION ALL '.join(each)})", *_has_each(identity, "other", by.others, given)]
-    return Narrowed(" AND ".join(conditions), given)
+    return Condition(" AND ".join(conditions), given)
 
 
-def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str = "") -> Narrowed | None:
+def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str = "") -> Condition | None:
     """The statement for the ids of the newest records with a word, `:limit` of each that will do; None for several.
 
     `rest` is what else must hold: a statement without what it selects, up to where it names the id of a record. Then
@@ -109,7 +109,7 @@ def newest(rows: Handle, kind: str, sought: Sought, after: str | None, rest: str
     named, begun = bound([*chain.from_iterable(words)]), _begun(first)
     each = [f"SELECT id FROM ({_newest(name, after, rest)} LIMIT :limit) AS newest_{name}" for name in named]
     each.append(_newest_fresh(begun, after, rest))
-    return Narrowed(" UNION ALL ".join(each), {"of_kind": kind, **named, **_within(begun)})
+    return Condition(" UNION ALL ".join(each), {"of_kind": kind, **named, **_within(begun)})
 
 
 def _begun(prefixes: Sequence[str]) -> dict[str, Value]:

@@ -35,7 +35,7 @@ class Damaged(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptTable:
     """A table in a backup: the columns of each row, and how many rows there are."""
 
     columns: list[str]
@@ -53,7 +53,7 @@ class Manifest:
     engine: str
     # How far its schema was, in steps of either engine.
     schema: int
-    tables: dict[str, Kept]
+    tables: dict[str, KeptTable]
     files: int
     # A print of the installation's secret by which the same one is known; None where there was none yet.
     secret: str | None
@@ -68,7 +68,7 @@ class Manifest:
         told = orjson.loads(archive.read(MANIFEST))
         if told["format"] != FORMAT:
             raise Conflict(f"The backup has the form {told['format']}; this Mainstay knows {FORMAT}. Use a newer one.")
-        return cls(**told | {"tables": {name: Kept(**kept) for name, kept in told["tables"].items()}})
+        return cls(**told | {"tables": {name: KeptTable(**kept) for name, kept in told["tables"].items()}})
 
 
 @contextmanager

@@ -24,7 +24,7 @@ _APART = timedelta(seconds=10)
 _LEAST_FREE = 1 << 30
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """What was looked at, what was found, and what is to be done where it is not well."""
 
     about: str
@@ -32,7 +32,7 @@ class Finding(NamedTuple):
     mend: str | None = None
 
 
-def examine(settings: Settings, now: datetime) -> Iterator[Finding]:
+def examine(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
     """Look at everything in turn."""
     yield from _folder(settings)
     yield from _database(settings, now)
@@ -41,28 +41,28 @@ def examine(settings: Settings, now: datetime) -> Iterator[Finding]:
     yield from _base_address(settings)
 
 
-def _folder(settings: Settings) -> Iterator[Finding]:
+def _folder(settings: Settings) -> Iterator[Diagnosis]:
     path = settings.data.absolute()
     if not path.is_dir():
-        yield Finding("data folder", f"{path} is not there yet; the first start makes it")
+        yield Diagnosis("data folder", f"{path} is not there yet; the first start makes it")
         return
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        yield Finding("data folder", f"{path} cannot be written to", f"Let the user that runs Mainstay own {path}.")
+        yield Diagnosis("data folder", f"{path} cannot be written to", f"Let the user that runs Mainstay own {path}.")
     private = (path, DataFolder(path).secret)
     open_to_others = [str(one) for one in private if one.exists() and stat.S_IMODE(one.stat().st_mode) & 0o077]
     if open_to_others:
         told = " ".join(open_to_others)
-        yield Finding("data folder", f"other users of this machine can look into {told}", f"chmod go-rwx {told}")
+        yield Diagnosis("data folder", f"other users of this machine can look into {told}", f"chmod go-rwx {told}")
     else:
-        yield Finding("data folder", f"{path} is there, for its owner only")
+        yield Diagnosis("data folder", f"{path} is there, for its owner only")
     free = shutil.disk_usage(path).free
     full = f"Make room on the disk of {path}." if free < _LEAST_FREE else None
-    yield Finding("disk", f"{free // (1 << 20):,} MB are free", full)
+    yield Diagnosis("disk", f"{free // (1 << 20):,} MB are free", full)
 
 
-def _database(settings: Settings, now: datetime) -> Iterator[Finding]:
+def _database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
     if settings.database is None and not DataFolder(settings.data).database.exists():
-        yield Finding("database", "there is none yet; the first start makes it")
+        yield Diagnosis("database", "there is none yet; the first start makes it")
         return
     try:
         with closing(connect(settings)) as database, database.surveying() as rows:
@@ -74,94 +74,94 @@ def _database(settings: Settings, now: datetime) -> Iterator[Finding]:
             if schema.mend is None and not is_bare(books):
                 yield from _clock(rows, now)
     except Unreachable as away:
-        yield Finding("database", str(away), _REACH_SERVER if settings.database else _RESTORE)
+        yield Diagnosis("database", str(away), _REACH_SERVER if settings.database else _RESTORE)
 
 
-def _schema(books: Books) -> Finding:
+def _schema(books: Books) -> Diagnosis:
     found = f"{books.engine} can be reached"
     if is_bare(books):
-        return Finding("database", f"{found}; there is nothing in it yet; the first start makes it")
+        return Diagnosis("database", f"{found}; there is nothing in it yet; the first start makes it")
     if steps := [flaw.where for flaw in unknown_steps(books)]:
         told = f"{found}; its schema is not that of this version: {', '.join(steps)}"
-        return Finding("database", told, "mainstay migrate")
-    return Finding("database", found)
+        return Diagnosis("database", told, "mainstay migrate")
+    return Diagnosis("database", found)
 
 
 _REACH_SERVER = "Start the server, or set MAINSTAY_DATABASE to where it is and who may come in."
 _RESTORE = "Let the user that runs Mainstay own it; if it is damaged, restore a backup into an empty folder."
 
 
-def _server(rows: Survey, now: datetime) -> Iterator[Finding]:
+def _server(rows: Survey, now: datetime) -> Iterator[Diagnosis]:
     if rows.one("SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"):
         told = "its role is a superuser or has BYPASSRLS, for which the fences between organisations do not hold"
-        yield Finding("database", told, "Let MAINSTAY_DATABASE name a role that is neither.")
+        yield Diagnosis("database", told, "Let MAINSTAY_DATABASE name a role that is neither.")
     row = rows.one("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")
     if row:
         yield _compared("the clock of the database server", int(row[0] or 0) / 1000, now)
 
 
-def _clock(rows: Survey, now: datetime) -> Iterator[Finding]:
+def _clock(rows: Survey, now: datetime) -> Iterator[Diagnosis]:
     """The clock of this machine was never further than now."""
     row = rows.one("SELECT max(at) FROM audit")
     latest = str(row[0] or "") if row else ""
     if latest > moment_text(now + _APART):
-        yield Finding("clock", f"it is {moment_text(now)} here, and something was done at {latest}", _SET_THE_CLOCK)
+        yield Diagnosis("clock", f"it is {moment_text(now)} here, and something was done at {latest}", _SET_THE_CLOCK)
     else:
-        yield Finding("clock", f"it is {moment_text(now)}")
+        yield Diagnosis("clock", f"it is {moment_text(now)}")
 
 
-def _compared(what: str, seconds: float, now: datetime) -> Finding:
+def _compared(what: str, seconds: float, now: datetime) -> Diagnosis:
     apart = abs(seconds - now.timestamp())
     mend = _SET_THE_CLOCK if apart > _APART.total_seconds() else None
-    return Finding("clock", f"{what} is {apart:.0f} seconds apart from this one's", mend)
+    return Diagnosis("clock", f"{what} is {apart:.0f} seconds apart from this one's", mend)
 
 
 _SET_THE_CLOCK = "Let a time service set the clock: timedatectl set-ntp true"
 
 
-def _redis(settings: Settings, now: datetime) -> Iterator[Finding]:
+def _redis(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
     if settings.redis is None:
-        yield Finding("redis", "is not used: each machine holds to its own limits")
+        yield Diagnosis("redis", "is not used: each machine holds to its own limits")
         return
     try:
         seconds = redis_time(settings.redis)
     except NotReached as away:
-        yield Finding("redis", f"cannot be reached: {away}", "Start it, or set MAINSTAY_REDIS to where it is.")
+        yield Diagnosis("redis", f"cannot be reached: {away}", "Start it, or set MAINSTAY_REDIS to where it is.")
         return
-    yield Finding("redis", "can be reached")
+    yield Diagnosis("redis", "can be reached")
     yield _compared("the clock of Redis", seconds, now)
 
 
-def _mail(settings: Settings) -> Finding:
+def _mail(settings: Settings) -> Diagnosis:
     if settings.smtp is None:
         told = f"mails are put into {DataFolder(settings.data).mails} and reach nobody"
-        return Finding("mail", told, None if _is_local(settings) else "Set MAINSTAY_SMTP to a mail server.")
+        return Diagnosis("mail", told, None if _is_local(settings) else "Set MAINSTAY_SMTP to a mail server.")
     try:
         SmtpPost(settings.smtp, settings.sender).greet()
     except MailNotSent as refused:
-        return Finding("mail", str(refused), "Set MAINSTAY_SMTP to a server that takes this user and password.")
-    return Finding("mail", f"the server takes mails from {settings.sender}; `mainstay mail test` sends one")
+        return Diagnosis("mail", str(refused), "Set MAINSTAY_SMTP to a server that takes this user and password.")
+    return Diagnosis("mail", f"the server takes mails from {settings.sender}; `mainstay mail test` sends one")
 
 
-def _base_address(settings: Settings) -> Iterator[Finding]:
+def _base_address(settings: Settings) -> Iterator[Diagnosis]:
     base = settings.base_url
     if base.startswith("http://") and not _is_local(settings):
         told = f"{base} is not encrypted: anyone on the way reads passwords"
-        yield Finding("base address", told, "Put a proxy with TLS in front, and set MAINSTAY_BASE_URL to https://…")
+        yield Diagnosis("base address", told, "Put a proxy with TLS in front, and set MAINSTAY_BASE_URL to https://…")
     if not listens(settings.host, settings.port):
-        yield Finding("server", f"nobody listens on {settings.host}, port {settings.port}; `mainstay serve` does")
+        yield Diagnosis("server", f"nobody listens on {settings.host}, port {settings.port}; `mainstay serve` does")
         return
     try:
         status, said = answer_of(f"{base}/readyz")
     except NotReached as away:
         mend = f"Let {base} lead to {settings.host}, port {settings.port}, or set MAINSTAY_BASE_URL to what does."
-        yield Finding("base address", f"{base} does not answer: {away}", mend)
+        yield Diagnosis("base address", f"{base} does not answer: {away}", mend)
         return
     if b'"ready"' in said:
-        yield Finding("base address", f"Mainstay answers at {base}")
+        yield Diagnosis("base address", f"Mainstay answers at {base}")
     else:
         mend = f"Let the proxy pass everything on to {settings.host}, port {settings.port}, with its Host header."
-        yield Finding("base address", f"{base} does not answer as Mainstay does, but with status {status}", mend)
+        yield Diagnosis("base address", f"{base} does not answer as Mainstay does, but with status {status}", mend)
 
 
 def _is_local(settings: Settings) -> bool:

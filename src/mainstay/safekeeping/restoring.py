@@ -10,7 +10,7 @@ from mainstay.backing.database import Clash, Handle, SchemaHandle, Value
 from mainstay.backing.files import name_of
 from mainstay.backing.migrations.apply import level, migrate, newest_known, newest_step
 from mainstay.backing.schema import Table, read_tables
-from mainstay.safekeeping.archive import FILES, SECRET, TABLES, Damaged, Kept, Manifest
+from mainstay.safekeeping.archive import FILES, SECRET, TABLES, Damaged, KeptTable, Manifest
 from mainstay.safekeeping.installation import Installation, print_of
 from mainstay.safekeeping.taking import Tell
 from mainstay.terms.refusal import Conflict
@@ -124,7 +124,7 @@ def _bring_rows(archive: ZipFile, manifest: Manifest, target: Installation, tell
                 tell(f"table {table.name}: {manifest.tables[table.name].rows} rows")
 
 
-def _check_tables(tables: list[Table], kept: Mapping[str, Kept]) -> None:
+def _check_tables(tables: list[Table], kept: Mapping[str, KeptTable]) -> None:
     here = {table.name: set(table.columns) for table in tables}
     there = {name: set(table.columns) for name, table in kept.items()}
     if here != there:
@@ -132,7 +132,7 @@ def _check_tables(tables: list[Table], kept: Mapping[str, Kept]) -> None:
         raise Conflict(f"The backup has other tables than its schema step says: {', '.join(differing)}.")
 
 
-def _fill(rows: SchemaHandle, archive: ZipFile, table: str, kept: Kept) -> None:
+def _fill(rows: SchemaHandle, archive: ZipFile, table: str, kept: KeptTable) -> None:
     # The names of parameters have letters only.
     names = ["v_" + "".join(chr(97 + int(digit)) for digit in str(place)) for place in range(len(kept.columns))]
     values = ", ".join(f":{name}" for name in names)

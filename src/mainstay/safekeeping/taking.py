@@ -14,7 +14,7 @@ from mainstay.backing.database import Row, Survey
 from mainstay.backing.files import Files, name_of
 from mainstay.backing.migrations.apply import level, newest_step
 from mainstay.backing.schema import Table, read_tables
-from mainstay.safekeeping.archive import FILES, FORMAT, SECRET, TABLES, Kept, Manifest, writing
+from mainstay.safekeeping.archive import FILES, FORMAT, SECRET, TABLES, KeptTable, Manifest, writing
 from mainstay.safekeeping.installation import Installation, print_of
 from mainstay.terms.refusal import Conflict
 from mainstay.values.moments import moment_text
@@ -97,7 +97,7 @@ def _copy_files(archive: ZipFile, files: Files, names: Sequence[str], tell: Tell
     return len(names) - len(missing), missing
 
 
-def _copy_table(archive: ZipFile, rows: Survey, table: Table, tell: Tell) -> Kept:
+def _copy_table(archive: ZipFile, rows: Survey, table: Table, tell: Tell) -> KeptTable:
     count = 0
     found = rows.each(f"SELECT {', '.join(table.columns)} FROM {table.name}")
     with archive.open(f"{TABLES}{table.name}.jsonl", "w", force_zip64=True) as part:
@@ -105,7 +105,7 @@ def _copy_table(archive: ZipFile, rows: Survey, table: Table, tell: Tell) -> Kep
             part.write(b"".join(map(_line, some)))
             count += len(some)
     tell(f"table {table.name}: {count} rows")
-    return Kept(list(table.columns), count)
+    return KeptTable(list(table.columns), count)
 
 
 def _line(row: Row) -> bytes:

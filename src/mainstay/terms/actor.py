@@ -29,7 +29,7 @@ class Door(Word):
 NO_TOOL = frozenset({Door.API, Door.OFFICE})
 
 
-class Kind(StrEnum):
+class ActorKind(StrEnum):
     """What acts."""
 
     PERSON = "person"
@@ -60,7 +60,7 @@ class Stamp(BaseModel):
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
-    kind: Kind = Field(
+    kind: ActorKind = Field(
         description="`person`; `customer`, by a link that was sent to them; `operator` of the installation; `house`,"
         " for what Mainstay does by itself."
     )
@@ -72,7 +72,7 @@ class Stamp(BaseModel):
     def _as_it_was_meant(cls, kept: Any) -> Any:
         """The trail is never rewritten, and its first stamps do not say what acted: a person, or else the operator."""
         if isinstance(kept, dict) and "kind" not in kept:
-            return {"kind": Kind.PERSON if kept.get("person") else Kind.OPERATOR, **kept}
+            return {"kind": ActorKind.PERSON if kept.get("person") else ActorKind.OPERATOR, **kept}
         return kept
 
 
@@ -89,7 +89,7 @@ class Actor(NamedTuple):
     # What standing is read again by, and what idempotency keys belong to.
     credential: str
     client: Named | None = None
-    kind: Kind = Kind.PERSON
+    kind: ActorKind = ActorKind.PERSON
     # The one record that someone who comes by a link may see.
     about: str | None = None
 
@@ -118,12 +118,12 @@ class Actor(NamedTuple):
 
 def operator(organisation: str, door: Door = Door.CLI) -> Actor:
     """The one who runs the installation: not a person of the organisation, and not bound by its subscription."""
-    return _everyone_s_better(organisation, door, OPERATOR, Kind.OPERATOR)
+    return _everyone_s_better(organisation, door, OPERATOR, ActorKind.OPERATOR)
 
 
 def house(organisation: str) -> Actor:
     """Mainstay itself: what follows an event, or is due by the clock."""
-    return _everyone_s_better(organisation, Door.HOUSE, HOUSE, Kind.HOUSE)
+    return _everyone_s_better(organisation, Door.HOUSE, HOUSE, ActorKind.HOUSE)
 
 
 def customer(organisation: str, about: str, rights: Rights, *, subscribed: bool) -> Actor:
@@ -138,12 +138,12 @@ def customer(organisation: str, about: str, rights: Rights, *, subscribed: bool)
         subscribed,
         Door.LINK,
         credential=about,
-        kind=Kind.CUSTOMER,
+        kind=ActorKind.CUSTOMER,
         about=about,
     )
 
 
-def _everyone_s_better(organisation: str, door: Door, credential: str, kind: Kind) -> Actor:
+def _everyone_s_better(organisation: str, door: Door, credential: str, kind: ActorKind) -> Actor:
     return Actor(
         organisation,
         None,

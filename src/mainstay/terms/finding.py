@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mainstay.backing.database import Handle, Value
 from mainstay.ledger import search, words
-from mainstay.ledger.search import Narrowed
+from mainstay.ledger.search import Condition
 from mainstay.ledger.words import Words
 from mainstay.terms.listed import FoundBy, Own
 from mainstay.terms.rights import Needs, Right
@@ -16,7 +16,7 @@ from mainstay.terms.wire import column_names
 from mainstay.values.search import Sought, looked_for, marked_number
 
 
-class Span(NamedTuple):
+class Reach(NamedTuple):
     """What a page is looked for among: records behind one, and whether they are the newest of all that will do."""
 
     after: str | None = None
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 class Way(NamedTuple):
     """A way to the records with such words: a condition on them, or the statement for the ids of the newest."""
 
-    found: Narrowed
+    found: Condition
     newest: bool = False
     # Whether the words say which records are looked at at all; else each is asked for its words.
     driven: bool = True
@@ -93,11 +93,13 @@ class Finding:
         hidden = (self._hidden_words(by, record) for by in self.found_by)
         return Words(frozenset[str]().union(*every), frozenset[str]().union(*hidden))
 
-    def ways(self, rows: Handle, text: str, own: Own | None, span: Span, may: Callable[[Right], bool]) -> Iterator[Way]:
+    def ways(
+        self, rows: Handle, text: str, own: Own | None, span: Reach, may: Callable[[Right], bool]
+    ) -> Iterator[Way]:
         """The ways to the records with such words; the last one leaves none out."""
         sought, identity = looked_for(text), f"{self.table}.id"
         if sought is None:
-            yield Way(Narrowed("1 = 0", {}), driven=False)
+            yield Way(Condition("1 = 0", {}), driven=False)
             return
         openly = self._openly(rows, sought, may)
         plain = span.newest and not (span.rest or openly.condition)
@@ -116,11 +118,11 @@ class Finding:
                 yield Way(newest._replace(bound=newest.bound | openly.bound), newest=True, whole=False)
         yield Way(_both(search.having(identity, self.prefix, sought), openly), driven=False)
 
-    def _openly(self, rows: Handle, sought: Sought, may: Callable[[Right], bool]) -> Narrowed:
+    def _openly(self, rows: Handle, sought: Sought, may: Callable[[Right], bool]) -> Condition:
         """What someone is not shown does not give itself away by what it is found by either."""
         if not all(map(may, self._needed.values())) and search.is_hidden(rows, self.prefix, sought):
             return search.having(f"{self.table}.id", self.prefix, sought, openly=True)
-        return Narrowed("", {})
+        return Condition("", {})
 
     def numbered(self, rows: Handle, number: str) -> str | None:
         """The id of the one record whose number this is, without its zeros or letters; None if several could be."""
@@ -147,8 +149,8 @@ class Finding:
         return record.row[column_names(self.shown).index(column)]
 
 
-def _both(one: Narrowed, other: Narrowed) -> Narrowed:
-    return Narrowed(" AND ".join(filter(None, (one.condition, other.condition))), one.bound | other.bound)
+def _both(one: Condition, other: Condition) -> Condition:
+    return Condition(" AND ".join(filter(None, (one.condition, other.condition))), one.bound | other.bound)
 
 
 def sight_of_many(rows: Handle, own: Own | None) -> Own | None:

@@ -14,7 +14,7 @@ LOOKED_UP = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ListOrder:
     """An order of a list: by a column, then by id."""
 
     column: str
@@ -114,7 +114,7 @@ class Selection:
         return f"FROM {self._source(own)} WHERE {' AND '.join(self._conditions(narrowed, own))}"
 
     def statements(
-        self, selected: str, narrowed: Sequence[str], order: Order, own: Own | None, *, behind: bool
+        self, selected: str, narrowed: Sequence[str], order: ListOrder, own: Own | None, *, behind: bool
     ) -> Statements:
         """Those for what is selected of the records for which all this holds, as far as someone sees them."""
         granted = own is not None and bool(own.granted)
@@ -158,7 +158,7 @@ class Selection:
         mine = [f"{self.table}.person_id = :me" if own.granted else own.holds(self.table)] if own else []
         return [self._tenant, *mine, *filter(None, narrowed)]
 
-    def _page(self, selected: str, source: str, narrowed: Sequence[str], order: Order, *, behind: bool) -> str:
+    def _page(self, selected: str, source: str, narrowed: Sequence[str], order: ListOrder, *, behind: bool) -> str:
         column, sign = f"{self.table}.{order.column}", "<" if order.descending else ">"
         direction = " DESC" if order.descending else ""
         keys = [column] if order.column == "id" else [column, f"{self.table}.id"]
@@ -175,7 +175,7 @@ class Selection:
             f" ORDER BY {', '.join(key + direction for key in sorted_by)} LIMIT :limit"
         )
 
-    def _count(self, source: str, narrowed: Sequence[str], order: Order) -> str:
+    def _count(self, source: str, narrowed: Sequence[str], order: ListOrder) -> str:
         """How many there are: counted along the index that the page walks, which is known to be a good one."""
         direction = " DESC" if order.descending else ""
         keys = [order.column] if order.column == "id" else [order.column, "id"]

@@ -1,6 +1,6 @@
 import pytest
 
-from mainstay.business.invoices.bank_file import Entry, Unreadable, came_in
+from mainstay.business.invoices.bank_file import Incoming, Unreadable, came_in
 
 TABLE = ["Date", "Description", "Amount"]
 
@@ -15,26 +15,26 @@ def rows(*cells: list[str]) -> list[tuple[int, list[str]]]:
         (
             ["Date", "Description", "Amount"],
             ["2026-11-03", "CALDER PROPERTY INV-0007", "1,440.00"],
-            Entry("2026-11-03", "1440.00", "CALDER PROPERTY INV-0007"),
+            Incoming("2026-11-03", "1440.00", "CALDER PROPERTY INV-0007"),
         ),
         (
             ["Buchungstag", "Beguenstigter/Zahlungspflichtiger", "Verwendungszweck", "Betrag"],
             ["03.11.26", "Müller Bau", "RE 7", "1.440,00"],
-            Entry("2026-11-03", "1440.00", "Müller Bau RE 7"),
+            Incoming("2026-11-03", "1440.00", "Müller Bau RE 7"),
         ),
         (
             ["Date", "Type", "Description", "Paid out", "Paid in", "Balance"],
             ["03/11/2026", "FPI", "Ann Boyle", "", "£12.50", "300"],
-            Entry("2026-11-03", "12.50", "Ann Boyle"),
+            Incoming("2026-11-03", "12.50", "Ann Boyle"),
         ),
         (
             ["Date", "Libellé", "Débit", "Crédit"],
             ["3/11/2026", "VIR DUPONT", "", "1 250,50"],
-            Entry("2026-11-03", "1250.50", "VIR DUPONT"),
+            Incoming("2026-11-03", "1250.50", "VIR DUPONT"),
         ),
     ],
 )
-def test_what_came_in_is_read_whatever_bank_wrote_it(headings: list[str], cells: list[str], entry: Entry) -> None:
+def test_what_came_in_is_read_whatever_bank_wrote_it(headings: list[str], cells: list[str], entry: Incoming) -> None:
     assert came_in(headings, rows(cells), "GB", "GBP") == [entry]
 
 
@@ -63,7 +63,7 @@ def test_what_went_out_or_is_nothing_is_left_out(written: str) -> None:
     ],
 )
 def test_what_came_in_is_known_however_its_amount_is_written(written: str, amount: str) -> None:
-    assert came_in(TABLE, rows(["2026-11-03", "Ann", written]), "GB", "GBP") == [Entry("2026-11-03", amount, "Ann")]
+    assert came_in(TABLE, rows(["2026-11-03", "Ann", written]), "GB", "GBP") == [Incoming("2026-11-03", amount, "Ann")]
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_what_came_in_is_known_however_its_amount_is_written(written: str, amoun
 )
 def test_a_column_may_say_which_way_money_went(headings: list[str], sent: str, received: str) -> None:
     cells = rows(["2026-11-03", "Rent", sent, "900,00"], ["2026-11-04", "Ann", received, "50,00"])
-    assert came_in(headings, cells, "DE", "EUR") == [Entry("2026-11-04", "50.00", "Ann")]
+    assert came_in(headings, cells, "DE", "EUR") == [Incoming("2026-11-04", "50.00", "Ann")]
 
 
 def test_a_column_of_both_ways_may_hold_the_amounts() -> None:
     cells = rows(["2026-11-03", "Rent", "-900,00"], ["2026-11-04", "Ann", "50,00"])
     read = came_in(["Buchungstag", "Verwendungszweck", "Soll/Haben"], cells, "DE", "EUR")
-    assert read == [Entry("2026-11-04", "50.00", "Ann")]
+    assert read == [Incoming("2026-11-04", "50.00", "Ann")]
 
 
 def test_where_nothing_came_in_another_column_is_not_taken_for_it() -> None:
@@ -100,7 +100,7 @@ def test_where_nothing_came_in_another_column_is_not_taken_for_it() -> None:
 
 def test_the_date_is_not_taken_for_the_amount() -> None:
     read = came_in(["Value date", "Description", "Value (GBP)"], rows(["2026/11/03", "Ann", "5"]), "GB", "GBP")
-    assert read == [Entry("2026-11-03", "5", "Ann")]
+    assert read == [Incoming("2026-11-03", "5", "Ann")]
 
 
 def test_what_nobody_sees_in_a_text_is_left_out() -> None:
@@ -148,7 +148,7 @@ def test_a_row_that_cannot_be_read_is_told_and_the_others_are_read(on: str, amou
     bad, good = came_in(TABLE, rows([on, "Ann", amount], ["2026-11-04", "Ben", "5"]), "GB", "GBP")
     assert (bad.on, bad.amount, bad.text) == (on, amount, "Ann")
     assert str(bad.problem).startswith(why)
-    assert good == Entry("2026-11-04", "5", "Ben")
+    assert good == Incoming("2026-11-04", "5", "Ben")
 
 
 @pytest.mark.parametrize(("country", "written"), [("GB", "1,234"), ("US", "1,234"), ("DE", "1.234"), ("NL", "1.234")])

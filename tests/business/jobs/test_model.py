@@ -4,13 +4,13 @@ from typing import Any, get_args
 
 import pytest
 
-from mainstay.business.jobs.model import Billing, Job, Stage, Standing, Status, stage_of
+from mainstay.business.jobs.model import Billing, Job, JobStage, Standing, Status, stage_of
 from mainstay.terms.actor import house
 from mainstay.terms.rights import RIGHTS, Right, Role
 
 TIME = {"billing": "timeAndMaterials"}
 FREE = {"billing": "nonBillable"}
-STAGES: list[tuple[dict[str, Any], Stage, str | None]] = [
+STAGES: list[tuple[dict[str, Any], JobStage, str | None]] = [
     ({"status": "enquiry"}, "enquiry", "Quote it or open it"),
     ({"status": "enquiry", "quoting": True}, "quoting", "Wait for the answer"),
     ({"status": "open", "quoting": True}, "quoting", "Wait for the answer"),
@@ -38,15 +38,17 @@ STAGES: list[tuple[dict[str, Any], Stage, str | None]] = [
 
 
 @pytest.mark.parametrize(("standing", "stage", "next_action"), STAGES)
-def test_the_stage_follows_from_how_far_it_is(standing: dict[str, Any], stage: Stage, next_action: str | None) -> None:
+def test_the_stage_follows_from_how_far_it_is(
+    standing: dict[str, Any], stage: JobStage, next_action: str | None
+) -> None:
     assert stage_of(Standing(**TIME | standing)) == (stage, next_action)
 
 
 def test_every_stage_is_reached_and_every_state_has_one() -> None:
-    assert {stage for _, stage, _ in STAGES} == {*get_args(Stage)}
+    assert {stage for _, stage, _ in STAGES} == {*get_args(JobStage)}
     for status in get_args(Status):
         for billing in get_args(Billing):
-            assert stage_of(Standing(status, billing))[0] in get_args(Stage)
+            assert stage_of(Standing(status, billing))[0] in get_args(JobStage)
 
 
 def a_job(**given: Any) -> Job:

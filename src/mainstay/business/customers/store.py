@@ -9,7 +9,7 @@ from mainstay.business.customers.model import Contact, Customer, Site
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger.search import with_any
-from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
 from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept
@@ -86,7 +86,7 @@ CUSTOMERS = Listing(
     own=Own(granted="own_customer", copies=("status", "name_folded"), unless=Right.ALL_CUSTOMERS_READ),
     filters={"status": "customer.status = :status"},
     otherwise={"status": "customer.status = 'active'"},
-    orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
+    orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
     found_by=(FoundBy(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),),
     derived=_named,
 )

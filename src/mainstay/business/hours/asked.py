@@ -74,7 +74,7 @@ def whose(ctx: Context, person: str | None, *, or_left: bool = False) -> str:
     return person or str(ctx.actor.id)
 
 
-class Work(NamedTuple):
+class WorkedOn(NamedTuple):
     """What was worked on."""
 
     job: Job | None
@@ -87,16 +87,16 @@ class Work(NamedTuple):
         return {"job_id": self.job.id if self.job else None, "visit_id": self.visit, "billable": billable}
 
 
-def work(ctx: Context, person: str, job: str | None, visit: str | None) -> Work:
+def work(ctx: Context, person: str, job: str | None, visit: str | None) -> WorkedOn:
     """What was worked on, of which work has begun with that."""
     planned = _job_of_visit(ctx, person, visit) if visit else None
     if job is None and planned is None:
-        return Work(None, None)
+        return WorkedOn(None, None)
     found = JOBS.fetch(ctx, planned if job is None else job)
     if planned and found.id != planned:
         raise Invalid([Fault("visitId", "is a visit of another job; leave jobId out, or name that job")])
     refuse(found.not_workable())
-    return Work(begin(ctx, found), visit)
+    return WorkedOn(begin(ctx, found), visit)
 
 
 def _job_of_visit(ctx: Context, person: str, visit: str) -> str:

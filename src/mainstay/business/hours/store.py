@@ -15,7 +15,7 @@ from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, Order, Own
+from mainstay.terms.listed import NEWEST, ListOrder, Own
 from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.values.moments import moment_text, parse_moment
@@ -46,7 +46,7 @@ ENTRIES = Listing(
         "from_": "time_entry.on_date >= :from_",
         "until": "time_entry.on_date <= :until",
     },
-    orders={NEWEST: Order("on_date", descending=True), "oldest": Order("on_date")},
+    orders={NEWEST: ListOrder("on_date", descending=True), "oldest": ListOrder("on_date")},
 )
 
 

@@ -26,7 +26,7 @@ from mainstay.business.importing.model import (
     RowFault,
 )
 from mainstay.kernel.context import Envelope
-from mainstay.kernel.perform import Stage, Standing
+from mainstay.kernel.perform import Stage, StandingNow
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Fault, Invalid, Refusal
 from mainstay.values.words import words_of
@@ -209,7 +209,7 @@ class Carrying:
         return labels.get(plain) or words_of(plain.rpartition(".")[2].removesuffix("Id"))
 
 
-def _asked_once(standing: Standing) -> Standing:
+def _asked_once(standing: StandingNow) -> StandingNow:
     known: dict[Actor, Actor] = {}
 
     def stands(rows: Handle, actor: Actor) -> Actor:

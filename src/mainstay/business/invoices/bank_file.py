@@ -47,7 +47,7 @@ _CENTURY, _SHORT_YEAR = 2000, 100
 _LONGEST = 500
 
 
-class Entry(NamedTuple):
+class Incoming(NamedTuple):
     """Something that came in: when, how much as a decimal, and what was written with it.
 
     Where there is a problem, it cannot be recorded, and date and amount are as the bank wrote them.
@@ -65,7 +65,7 @@ class Unreadable(Exception):
 
 def came_in(
     headings: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], country: str, currency: str
-) -> list[Entry]:
+) -> list[Incoming]:
     """What came in; what went out is left out."""
     columns = _columns([heading.strip().casefold() for heading in headings], [cells for _, cells in rows])
     entries = (_entry(cells, columns, country, currency) for _, cells in rows)
@@ -127,7 +127,7 @@ def _first(named: Sequence[str], words: Sequence[str], places: Sequence[int]) ->
     return None
 
 
-def _entry(cells: Sequence[str], columns: _Columns, country: str, currency: str) -> Entry | None:
+def _entry(cells: Sequence[str], columns: _Columns, country: str, currency: str) -> Incoming | None:
     """What a row says came in; nothing where something went out, or nothing was moved."""
     written, dated = cells[columns.amount].strip(), cells[columns.dated].strip()
     if _is_sent(cells, columns) or not any(map(str.isalnum, written)):
@@ -140,8 +140,8 @@ def _entry(cells: Sequence[str], columns: _Columns, country: str, currency: str)
         amount = _amount(found[2] if found else written, country, currency)
         on = _day(dated, month_first=country in _MONTH_FIRST) if amount else ""
     except ValueError as wrong:
-        return Entry(dated, written, text, str(wrong))
-    return Entry(on, amount, text) if amount else None
+        return Incoming(dated, written, text, str(wrong))
+    return Incoming(on, amount, text) if amount else None
 
 
 def _is_sent(cells: Sequence[str], columns: _Columns) -> bool:

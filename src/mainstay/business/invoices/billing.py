@@ -28,7 +28,7 @@ from mainstay.values.ids import new_id
 from mainstay.values.money import UNIT, Money, amount_text, in_parts, spread
 from mainstay.values.totals import Settled, rounded
 
-Kept = dict[str, Any]
+KeptTax = dict[str, Any]
 
 # The sources of lines that are a quote's own: what was quoted, and what was asked for before.
 _OF_QUOTE = ("quoteLine", "deposit")
@@ -246,7 +246,7 @@ def _hours_line(entry: hours.ToBill, reader: Reader, prices: PriceBook) -> Line:
     )
 
 
-def _gross(tax: Kept, currency: str) -> int:
+def _gross(tax: KeptTax, currency: str) -> int:
     return Money.parse(tax["net"], currency).minor + Money.parse(tax["amount"], currency).minor
 
 
@@ -348,6 +348,6 @@ def remaining(ctx: Context, invoice: Invoice) -> dict[str | None, Settled]:
     return {rate: settled for rate, settled in left.items() if settled.net or any(settled.taxes)}
 
 
-def _settled(tax: Kept, currency: str) -> Settled:
+def _settled(tax: KeptTax, currency: str) -> Settled:
     parts = tuple(Money.parse(part["amount"], currency).minor for part in tax["components"])
     return Settled(Money.parse(tax["net"], currency).minor, parts)

@@ -8,7 +8,7 @@ from pydantic import Field
 from mainstay.business.invoices.model import Standing
 from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, Shown
 from mainstay.terms.wire import MoneyText
@@ -136,6 +136,6 @@ LISTED_CREDIT_NOTES = Listing(
         "from_": "credit_note.issued_on >= :from_",
         "until": "credit_note.issued_on <= :until",
     },
-    orders={NEWEST: Order("id", descending=True), "issued": Order("issued_on", descending=True)},
+    orders={NEWEST: ListOrder("id", descending=True), "issued": ListOrder("issued_on", descending=True)},
     found_by=_FOUND_BY,
 )

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from mainstay.business.organisation.books import CLOSED_UNTIL, if_closed
 from mainstay.kernel.listing import Listing
 from mainstay.terms.actor import Actor
-from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
 from mainstay.terms.refusal import Reason
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import MoneyText
@@ -139,7 +139,7 @@ PAYMENTS = Listing(
         "from_": "payment.on_date >= :from_",
         "until": "payment.on_date <= :until",
     },
-    orders={NEWEST: Order("id", descending=True), "date": Order("on_date", descending=True)},
+    orders={NEWEST: ListOrder("id", descending=True), "date": ListOrder("on_date", descending=True)},
     found_by=(FoundBy(("customer_name", "reference", "currency", "amount"), _words),),
 )
 # The payment that a bank or another system calls so; what was reversed can be recorded again, as it should have been.

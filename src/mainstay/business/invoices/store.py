@@ -10,7 +10,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger import words
 from mainstay.ledger.words import Words
-from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
 from mainstay.values.money import amount_text
 from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
 
@@ -86,9 +86,9 @@ LISTED = Listing(
         "until": "invoice.issued_on <= :until",
     },
     orders={
-        NEWEST: Order("id", descending=True),
-        "issued": Order("issued_on", descending=True, without="a date of issue"),
-        "due": Order("due_on", without="a due date"),
+        NEWEST: ListOrder("id", descending=True),
+        "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
+        "due": ListOrder("due_on", without="a due date"),
     },
     found_by=_FOUND_BY,
 )

@@ -14,7 +14,7 @@ from mainstay.business.organisation.mail_texts import put_in, worded
 from mainstay.business.pricelist.model import Supplier
 from mainstay.identity.mails import LINK, MAIL
 from mainstay.kernel.context import Context
-from mainstay.ledger.outbox import Letter, Message
+from mainstay.ledger.outbox import Letter, Mention
 from mainstay.paper.locales import Locale
 from mainstay.terms.refusal import Reason
 from mainstay.values.mailbox import fold_address
@@ -135,7 +135,7 @@ def _usual(ctx: Context, customer: Customer, receives: str) -> list[str]:
 
 def _letter(to: str, payload: dict[str, str]) -> Letter:
     subject = payload["subject"]
-    message = Message(payload["paper"], to, subject)
+    message = Mention(payload["paper"], to, subject)
     return Letter(MAIL, {"to": to, **payload}, f"Mail to {to}: {subject}", message)
 
 

@@ -14,7 +14,7 @@ from mainstay.values.address import Address
 from mainstay.values.words import words_of
 
 Status = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
-Stage = Literal[
+JobStage = Literal[
     "enquiry",
     "quoting",
     "toSchedule",
@@ -32,7 +32,7 @@ Billing = Literal["fixed", "timeAndMaterials", "nonBillable"]
 Move = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed"]
 
 # What is next at each stage.
-_NEXT: dict[Stage, str | None] = {
+_NEXT: dict[JobStage, str | None] = {
     "enquiry": "Quote it or open it",
     "quoting": "Wait for the answer",
     "toSchedule": "Plan a visit",
@@ -45,13 +45,13 @@ _NEXT: dict[Stage, str | None] = {
     "cancelled": None,
 }
 # Where the work is done and not on an invoice yet.
-TO_BILL: Stage = "toInvoice"
+TO_BILL: JobStage = "toInvoice"
 # What is over needs no column of a board; a list shows it. Whoever is not told how far the office is with it sees what
 # is done as one.
-ON_BOARD: tuple[Stage, ...] = tuple(stage for stage in get_args(Stage) if stage not in {"paid", "cancelled"})
+ON_BOARD: tuple[JobStage, ...] = tuple(stage for stage in get_args(JobStage) if stage not in {"paid", "cancelled"})
 DONE: Status = "done"
 # What is next at these is the office's to do; the others need not be told of it.
-_OFFICE_S: tuple[Stage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
+_OFFICE_S: tuple[JobStage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
 
 _OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
 # These tell how far the money is; that the work is done or closed its state tells.
@@ -89,7 +89,7 @@ class JobOut(Record):
     number: str = Field(examples=["J-1042"])
     title: str = Field(examples=["Replace the boiler"])
     status: Status = Field(examples=["open"])
-    stage: Annotated[Stage | None, STAGES_OF_OFFICE] = Field(
+    stage: Annotated[JobStage | None, STAGES_OF_OFFICE] = Field(
         description="Where it stands on the board; derived.", examples=["toSchedule"]
     )
     next_action: Annotated[str | None, _STEPS_OF_OFFICE, _STEP_OF_SOMEONE] = Field(
@@ -136,9 +136,9 @@ class Standing(NamedTuple):
     owed: int = 0
 
 
-def stage_of(job: Standing) -> tuple[Stage, str | None]:
+def stage_of(job: Standing) -> tuple[JobStage, str | None]:
     """Where a job stands on the board, and what is to be done next."""
-    stage: Stage
+    stage: JobStage
     if job.status in {"enquiry", "open"} and job.quoting and not job.planned_visits:
         stage = "quoting"
     elif job.status == "open":
@@ -173,7 +173,7 @@ class Step(NamedTuple):
     to: Move
 
 
-def next_step(stage: Stage, *, told: bool) -> Step | None:
+def next_step(stage: JobStage, *, told: bool) -> Step | None:
     """What is next at a stage, where it is for someone to say so, and they are told of it.
 
     With what was called off nothing is next; it can be taken up again.
@@ -181,22 +181,22 @@ def next_step(stage: Stage, *, told: bool) -> Step | None:
     return _STEPS.get(stage) if told or stage == "cancelled" else None
 
 
-def is_to_be_planned(stage: Stage) -> bool:
+def is_to_be_planned(stage: JobStage) -> bool:
     """Whether a visit is what comes next."""
     return stage == "toSchedule"
 
 
-def is_planned(stage: Stage) -> bool:
+def is_planned(stage: JobStage) -> bool:
     """Whether someone will go there."""
     return stage == "scheduled"
 
 
-def is_to_be_billed(stage: Stage) -> bool:
+def is_to_be_billed(stage: JobStage) -> bool:
     """Whether an invoice is what comes next."""
     return stage == TO_BILL
 
 
-_STEPS: dict[Stage, Step] = {
+_STEPS: dict[JobStage, Step] = {
     "enquiry": Step("Open the job", "open"),
     "toSchedule": Step("Start the work", "inProgress"),
     "scheduled": Step("Start the work", "inProgress"),

@@ -8,7 +8,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, check_reference, check_site
 from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCompleted, JobCreated, JobStarted, JobUpdated
-from mainstay.business.jobs.model import STAGES_OF_OFFICE, Billing, Job, JobOut, Move, Priority, Stage
+from mainstay.business.jobs.model import STAGES_OF_OFFICE, Billing, Job, JobOut, JobStage, Move, Priority
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation import numbering
 from mainstay.business.people.store import check_here
@@ -60,7 +60,9 @@ class ListJobs(ListInput):
     status: Literal["live", "enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"] | None = Field(
         None, description="Only these; `live` are all that are neither closed nor cancelled."
     )
-    stage: Annotated[Stage | None, STAGES_OF_OFFICE] = Field(None, description="Only jobs at this stage of the board.")
+    stage: Annotated[JobStage | None, STAGES_OF_OFFICE] = Field(
+        None, description="Only jobs at this stage of the board."
+    )
     priority: Priority | None = Field(None, description="Only jobs that are so pressing.")
     customer_id: Annotated[str | None, id_of("customer")] = Field(
         None, title="Customer", description="Only jobs of this customer."

@@ -9,7 +9,7 @@ from mainstay.business.jobs.model import Job, Standing, Status, stage_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger.outbox import Letter
-from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
 from mainstay.terms.rights import Right
 from mainstay.values.search import kept_words, words_of_number, words_of_postal_address, words_of_text
 
@@ -68,7 +68,7 @@ JOBS = Listing(
         "lead_person_id": "job.lead_person_id = :lead_person_id",
         "due_before": LATE,
     },
-    orders={NEWEST: Order("id", descending=True), "due": Order("due_on", without="a due date")},
+    orders={NEWEST: ListOrder("id", descending=True), "due": ListOrder("due_on", without="a due date")},
     found_by=(FoundBy(columns=("site_address", "tags", "number", *_TEXTS), words=_words),),
 )
 

@@ -25,7 +25,7 @@ _USUAL: dict[str, tuple[str, str, str | None]] = {
 }
 
 
-class Words(NamedTuple):
+class MailWords(NamedTuple):
     """What a mail says, with names in braces for what only it knows; and what one presses in it, if anything."""
 
     subject: str
@@ -33,13 +33,13 @@ class Words(NamedTuple):
     button: str | None
 
 
-def worded(kind: str, language: str, own: Mapping[str, str] | None) -> Words:
+def worded(kind: str, language: str, own: Mapping[str, str] | None) -> MailWords:
     """The words of a kind of mail: the organisation's own, or the usual ones of a language."""
     said, (subject_key, text_key, button) = catalogue(language), _USUAL[kind]
     if own:
         text = own["text"] if _LINK in own["text"] else f"{own['text']}\n\n{_LINK}"
-        return Words(own["subject"], text, said[button] if button else None)
-    return Words(said[subject_key], said[text_key], said[button] if button else None)
+        return MailWords(own["subject"], text, said[button] if button else None)
+    return MailWords(said[subject_key], said[text_key], said[button] if button else None)
 
 
 def put_in(text: str, values: Mapping[str, str]) -> str:

@@ -73,7 +73,7 @@ class SettingsOut(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Kept):
+class OrganisationSettings(Kept):
     """The settings as their rules see them."""
 
     shown = SettingsOut
@@ -99,7 +99,7 @@ def _numbers(kind: str) -> str:
 
 
 SETTINGS = Listing(
-    Settings,
+    OrganisationSettings,
     source="organisation",
     what="settings",
     prefix="settings",
@@ -172,7 +172,7 @@ class UpdateSettings(Input):
 
 
 @operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /settings", glances=True, on=SETTINGS)
-def get_settings(_ctx: Context, _given: GetSettings, settings: Settings) -> Settings:
+def get_settings(_ctx: Context, _given: GetSettings, settings: OrganisationSettings) -> OrganisationSettings:
     """Get what the organisation has decided about its work.
 
     Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices, mails.
@@ -188,7 +188,7 @@ def get_settings(_ctx: Context, _given: GetSettings, settings: Settings) -> Sett
     on=SETTINGS,
     done="Your changes are saved.",
 )
-def update_settings(ctx: Context, given: UpdateSettings, settings: Settings) -> Settings:
+def update_settings(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) -> OrganisationSettings:
     """Change what the organisation has decided about its work.
 
     Only what is sent changes. What roles may see counts from the next request on.
@@ -199,7 +199,7 @@ def update_settings(ctx: Context, given: UpdateSettings, settings: Settings) -> 
 OPERATIONS = (get_settings, update_settings)
 
 
-def save(ctx: Context, given: UpdateSettings, settings: Settings) -> Settings:
+def save(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) -> OrganisationSettings:
     """Keep what was sent of the settings."""
     numbered = [name for name in _NUMBERED if name in given.model_fields_set]
     for name in numbered:
@@ -210,7 +210,7 @@ def save(ctx: Context, given: UpdateSettings, settings: Settings) -> Settings:
     return SETTINGS.fetch(ctx, None) if numbered else after
 
 
-def _kept(given: UpdateSettings, settings: Settings) -> dict[str, Any]:
+def _kept(given: UpdateSettings, settings: OrganisationSettings) -> dict[str, Any]:
     changes = {name: value for name, value in given.sent(*_GRANTS, *_NUMBERED).items() if name in _COLUMNS}
     if "mail_texts" in changes:
         sent_texts = given.mail_texts.model_dump(exclude_unset=True, by_alias=True) if given.mail_texts else {}

@@ -9,7 +9,7 @@ from mainstay.business.people.store import PEOPLE, find_by_email
 from mainstay.identity import accounts, links
 from mainstay.identity.links import Kind, Link
 from mainstay.identity.passwords import check_new_password, hash_password
-from mainstay.identity.signing_in import DeadLink, Known, NotSignedIn, look_up, prove
+from mainstay.identity.signing_in import DeadLink, KnownAddress, NotSignedIn, look_up, prove
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Ahead, Effect, operation
 from mainstay.terms.actor import Door
@@ -111,9 +111,9 @@ def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Perso
     return PasswordLinkOut(object=PasswordLinkOut.noun, id=link)
 
 
-def _proved(ahead: Ahead, given: AcceptInvitation) -> tuple[Known, str]:
+def _proved(ahead: Ahead, given: AcceptInvitation) -> tuple[KnownAddress, str]:
     """What is known of the address that was invited, once its password is shown to be its own; or a new one's hash."""
-    known: Known = ahead.read(lambda ctx: look_up(ctx.rows, _link(ctx).email))
+    known: KnownAddress = ahead.read(lambda ctx: look_up(ctx.rows, _link(ctx).email))
     password = given.password.get_secret_value()
     if known.account is None:
         check_new_password("password", password)

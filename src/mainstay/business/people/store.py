@@ -9,7 +9,7 @@ from mainstay.backing.database import Handle
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, Order, Own
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right, holders
 from mainstay.values.mailbox import fold_address
@@ -50,7 +50,7 @@ PEOPLE = Listing(
     own=Own("person.id", unless=Right.PEOPLE_READ),
     filters={"status": "person.status = :status", "role": "person.role = :role"},
     otherwise={"status": "person.status <> 'left'"},
-    orders={NEWEST: Order("id", descending=True), "name": Order("name_folded")},
+    orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
     found_by=(
         FoundBy(("name", "email", "skills", "company_name"), _words),
         FoundBy(("phone",), _phone_words),

@@ -10,7 +10,7 @@ from mainstay.business.pricelist.model import Part, PriceItem, Supplier, TaxRate
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.keeping import stored
-from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
 from mainstay.values.money import UNIT
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
 from mainstay.values.words import folded
@@ -23,7 +23,7 @@ def _named(values: dict[str, Any]) -> dict[str, Any]:
     return values | ({"name_folded": folded(values["name"])} if "name" in values else {})
 
 
-_ORDERS = {NEWEST: Order("id", descending=True), "name": Order("name_folded")}
+_ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")}
 
 TAX_RATES = Listing(
     TaxRate,

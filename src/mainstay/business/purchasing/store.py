@@ -10,8 +10,7 @@ from mainstay.business.purchasing.lines import come, read_order_lines
 from mainstay.business.purchasing.model import Bill, ListedBill, ListedOrder, Order, OrderStatus, standing_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, Own
-from mainstay.terms.listed import Order as ListOrder
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
 from mainstay.terms.rights import Right
 from mainstay.values.money import amount_text, parse_price
 from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text

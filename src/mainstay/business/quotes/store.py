@@ -10,7 +10,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.model import ListedQuote, Quote, Status
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, Order
+from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
 from mainstay.terms.refusal import NotFound
 from mainstay.values.ids import is_id
 from mainstay.values.money import amount_text
@@ -108,9 +108,9 @@ LISTED = Listing(
         "until": "quote.issued_on <= :until",
     },
     orders={
-        NEWEST: Order("id", descending=True),
-        "issued": Order("issued_on", descending=True, without="a date of issue"),
-        "expiring": Order("expires_at", without="a date until which they are valid"),
+        NEWEST: ListOrder("id", descending=True),
+        "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
+        "expiring": ListOrder("expires_at", without="a date until which they are valid"),
     },
     found_by=_FOUND_BY,
 )

@@ -8,7 +8,7 @@ from mainstay.backing.database import Taken, Value
 from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import Order, Own
+from mainstay.terms.listed import ListOrder, Own
 from mainstay.terms.refusal import Conflict, NotFound
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import ListInput, Page
@@ -156,7 +156,7 @@ def _made(kind: type[V], details: Mapping[str, str], unless: Right, *, briefly: 
             "status": "visit.status = :status",
         },
         otherwise={"status": "visit.status <> 'cancelled'"},
-        orders={"start": Order("begins_at"), "latest": Order("begins_at", descending=True)},
+        orders={"start": ListOrder("begins_at"), "latest": ListOrder("begins_at", descending=True)},
     )
 
 
@@ -196,7 +196,7 @@ TIME_OFF = Listing(
     own=Own("time_off.person_id", unless=Right.ALL_LEAVE_READ),
     filters={"person_id": "time_off.person_id = :person_id", "status": "time_off.status = :status"},
     otherwise={"status": "time_off.status IN ('requested', 'approved')"},
-    orders={"start": Order("starts_at"), "latest": Order("starts_at", descending=True)},
+    orders={"start": ListOrder("starts_at"), "latest": ListOrder("starts_at", descending=True)},
     derived=_reached,
 )
 

@@ -27,7 +27,7 @@ class Field(NamedTuple):
     about: str
 
 
-class Entry(NamedTuple):
+class Documented(NamedTuple):
     """One operation."""
 
     endpoint: Endpoint
@@ -81,7 +81,7 @@ def _anchor(endpoint: Endpoint, endpoints: Sequence[Endpoint]) -> str:
     return name if endpoint is first else f"{name}-{endpoint.method.lower()}"
 
 
-def entry(endpoint: Endpoint, address: str) -> Entry:
+def entry(endpoint: Endpoint, address: str) -> Documented:
     """An operation as the page shows it."""
     schema = input_schema(endpoint.operation)
     rest = "body" if endpoint.operation.changes else "query"
@@ -99,7 +99,9 @@ def entry(endpoint: Endpoint, address: str) -> Entry:
     for name in endpoint.parameters:
         path = path.replace(f"{{{name}}}", _id_of(name))
     body = example_body(endpoint) if endpoint.operation.changes else None
-    return Entry(endpoint, fields, _curl(endpoint.method, address + path, body), _python(endpoint.method, path, body))
+    return Documented(
+        endpoint, fields, _curl(endpoint.method, address + path, body), _python(endpoint.method, path, body)
+    )
 
 
 def example_body(endpoint: Endpoint) -> Schema:

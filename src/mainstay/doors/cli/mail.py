@@ -3,7 +3,7 @@
 import secrets
 from argparse import Namespace
 
-from mainstay.backing.mail import MailNotSent, Message, Undeliverable
+from mainstay.backing.mail import Mail, MailNotSent, Undeliverable
 from mainstay.doors.cli.telling import Outcome
 from mainstay.settings import Settings
 from mainstay.staging import open_post
@@ -19,7 +19,7 @@ this is a mail to try out whether Mainstay's mails arrive. It was sent by whoeve
 
 def mail_test(settings: Settings, words: Namespace) -> Outcome:
     """One mail to an address."""
-    message = Message(
+    message = Mail(
         id=f"test_{secrets.token_hex(8)}",
         to=words.address,
         subject="A mail from Mainstay",

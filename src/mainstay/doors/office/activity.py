@@ -13,7 +13,7 @@ from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.beside import act_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.export import Export, as_file
-from mainstay.doors.office.references import References, title_of
+from mainstay.doors.office.references import AsTold, References, title_of
 from mainstay.doors.office.table import Column, harmless, minute, rows_of, write_rows
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.door import Route
@@ -28,20 +28,18 @@ _TITLE = "Activity"
 _NAMED = 3
 _CLIENT = "clientId"
 
-Record = Mapping[str, Any]
-
 
 def activity(guest: Guest, **narrowed: str) -> str | None:
     """The address of what happened, narrowed to this, for those who may read it."""
     return f"{PATH}?{urlencode(narrowed)}" if guest.may(list_activity) else None
 
 
-async def acts_of_person(guest: Guest, person: Record | None) -> dict[str, Any]:
+async def acts_of_person(guest: Guest, person: AsTold | None) -> dict[str, Any]:
     """Where all stands that a person did."""
     return {"activity": activity(guest, personId=person["id"])} if person else {}
 
 
-async def acts_through(guest: Guest, client: Record | None) -> dict[str, Any]:
+async def acts_through(guest: Guest, client: AsTold | None) -> dict[str, Any]:
     """Where all stands that was done through a key or a connected app."""
     return {"activity": activity(guest, clientId=client["id"])} if client else {}
 
@@ -105,12 +103,12 @@ class ActivityPages:
         ]
         write_rows(file, rows_of(columns, acts, listed.most))
 
-    def _act(self, guest: Guest, one: Record) -> dict[str, Any]:
+    def _act(self, guest: Guest, one: AsTold) -> dict[str, Any]:
         """An act in words; of what it changed, whatever it was, the fields that its form has."""
         changed = [name for names in (one["changed"] or {}).values() for name in names]
         return act_of(guest, {**one, "changed": changed}, self.desk.operations.get(one["operation"]))
 
-    async def _told(self, guest: Guest, acts: Sequence[Record]) -> list[dict[str, Any]]:
+    async def _told(self, guest: Guest, acts: Sequence[AsTold]) -> list[dict[str, Any]]:
         """Acts in words, each with the way to the first of the records that it touched and that are still there."""
         named = {record for one in acts for record in (one["records"] or ())[:_NAMED]}
         known = await self._known(guest, named)
@@ -174,12 +172,12 @@ def _address(guest: Guest) -> ListAddress:
     return ListAddress.read(PATH, query_words(guest.request), names)
 
 
-def _called(record: Record) -> str:
+def _called(record: AsTold) -> str:
     """What people call a record; one without a name by its kind."""
     called = str(record.get("clientName") or title_of(record))
     return words_of(record["object"]) if called == record["id"] else called
 
 
-def _through(act: Record) -> str:
+def _through(act: Mapping[str, Any]) -> str:
     client = act["by"]["via"]["client"]
     return harmless(client["name"]) if client else ""

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from mainstay.business.importing.model import OWN_REFERENCE, REFERENCE
 from mainstay.doors.office.beside import SIDES, Related
 from mainstay.doors.office.desk import Desk
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.asking import Choices, named_by
 from mainstay.doors.pages.showing import Cell, Here, cells
 from mainstay.doors.pages.written_here import written_here
@@ -16,8 +17,6 @@ from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.shapes import Shown
 from mainstay.values.words import words_of
-
-Record = dict[str, Any]
 
 # How a document that is sent leaves.
 DELIVERED: Choices = (("email", "By mail"), ("none", "Not by mail: it is handed over otherwise"))
@@ -39,8 +38,8 @@ class FormPart(NamedTuple):
 
     template: str
     # What was filled in there, as the operation takes it, of a record; and what stands there before anyone has.
-    reads: Callable[[Record, Mapping[str, str], Here], dict[str, object]] = lambda _record, _fields, _here: {}
-    begins: Callable[[Record, Here], dict[str, str]] = lambda _record, _here: {}
+    reads: Callable[[AsTold, Mapping[str, str], Here], dict[str, object]] = lambda _record, _fields, _here: {}
+    begins: Callable[[AsTold, Here], dict[str, str]] = lambda _record, _here: {}
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class Arrangement:
     area: str
     gets: Operation
     # What a record is called, and what stands below its name.
-    called: Callable[[Record], str]
-    below: Callable[[Record], str]
+    called: Callable[[AsTold], str]
+    below: Callable[[AsTold], str]
     # The columns of the list behind the name, and the facts on the record's page.
     columns: tuple[str, ...]
     facts: tuple[str, ...]
@@ -74,7 +73,7 @@ class Arrangement:
     # By the field of a form: what can be chosen, where the declaration does not say.
     choices: Mapping[str, Choices] = field(default_factory=dict)
     # The record as the form that changes it begins, where that is not as the record is shown.
-    fills: Callable[[Record], Record] = dict
+    fills: Callable[[AsTold], AsTold] = dict
     # Fields that are not asked for here, because they have a page of their own; and those that are asked for first.
     skips: frozenset[str] = frozenset()
     first: tuple[str, ...] = ()
@@ -92,40 +91,40 @@ class Arrangement:
     related: tuple[Related, ...] = ()
     sides: tuple[str, ...] = tuple(SIDES)
     # Whether something may still be added to a record there, of whatever kind.
-    grows: Callable[[Record], bool] = lambda _record: True
+    grows: Callable[[AsTold], bool] = lambda _record: True
     # Fields that are told in words of their own, with the zone of whoever looks.
-    words: Mapping[str, Callable[[Record, str], str]] = field(default_factory=dict)
+    words: Mapping[str, Callable[[AsTold, str], str]] = field(default_factory=dict)
     # By what is done to a record: a template with what one should see before one answers.
     reminders: Mapping[str, str] = field(default_factory=dict)
     # By what is done to a record: the part of its form that is made here, in place of fields that are skipped.
     parts: Mapping[str, FormPart] = field(default_factory=dict)
     # By the field of a form: what someone can choose for a record, the likeliest first, where that depends.
-    possible: Mapping[str, Callable[[Record, Actor], Sequence[str]]] = field(default_factory=dict)
+    possible: Mapping[str, Callable[[AsTold, Actor], Sequence[str]]] = field(default_factory=dict)
     # What may be done to several at once, and warns of nothing else: how many they were is its notice.
     counting: frozenset[str] = frozenset()
     # By what comes before all else that is done to a record: its buttons, where they are not read off its declaration.
-    leading: Mapping[str, Callable[[Record], Sequence[Action]]] = field(default_factory=dict)
+    leading: Mapping[str, Callable[[AsTold], Sequence[Action]]] = field(default_factory=dict)
     # Whether a record is called by an amount, which each country writes in its own way.
     by_amount: bool = False
     # Where one goes on when a record is gone, if that is not its list.
-    ends_at: Callable[[Record], str] | None = None
+    ends_at: Callable[[AsTold], str] | None = None
 
     def path_of(self, identity: str) -> str:
         """The address of one record."""
         single = self.gets.on is not None and self.gets.on.id_field is None
         return self.path if single else f"{self.path}/{quote(identity, safe='{}')}"
 
-    def choosable(self, record: Record, by: Actor) -> dict[str, Sequence[str]]:
+    def choosable(self, record: AsTold, by: Actor) -> dict[str, Sequence[str]]:
         """What someone can choose for a record, by the field; what is not among these is not narrowed."""
         told = {name: values(record, by) for name, values in self.possible.items()}
         return {name: values for name, values in told.items() if values}
 
-    def called_here(self, record: Record, here: Here) -> str:
+    def called_here(self, record: AsTold, here: Here) -> str:
         """What a record is called where whoever looks is."""
         called = self.called(record)
         return written_here(called, here) if self.by_amount else called
 
-    def cells(self, model: type[Shown], names: Sequence[str], record: Record, here: Here) -> list[Cell]:
+    def cells(self, model: type[Shown], names: Sequence[str], record: AsTold, here: Here) -> list[Cell]:
         """These fields of a record, in words."""
         # By what the import knows a row again that has no reference, nobody else knows it.
         own = str(record.get(REFERENCE) or "").startswith(OWN_REFERENCE)
@@ -135,33 +134,33 @@ class Arrangement:
             for cell in told
         ]
 
-    def actions(self, desk: Desk, record: Record) -> list[Action]:
+    def actions(self, desk: Desk, record: AsTold) -> list[Action]:
         """What can be done with a record, each with its address; what needs no answer is one button."""
         possible = record["availableActions"]
         leading = [one for name, buttons in self.leading.items() if name in possible for one in buttons(record)]
         return leading + [self.action(desk.operations[name], record) for name in possible if name not in self.leading]
 
-    def action(self, operation: Operation, record: Record) -> Action:
+    def action(self, operation: Operation, record: AsTold) -> Action:
         """One thing that can be done with a record."""
         return action_at(operation, self.path_of(record["id"]))
 
-    def doing(self, operation: Operation, record: Record) -> list[Action]:
+    def doing(self, operation: Operation, record: AsTold) -> list[Action]:
         """Where one thing is done with a record: what changes the lines of a document has a page for them as well."""
         here = self.action(operation, record)
         if "edits" not in operation.input.model_fields:
             return [here]
         return [here, self.lines(record)] if has_priced_lines(record) else [self.lines(record), here]
 
-    def lines(self, record: Record) -> Action:
+    def lines(self, record: AsTold) -> Action:
         """The way to the lines of a document."""
         return Action("Edit lines", f"{self.path_of(record['id'])}/lines")
 
-    def path_to(self, operation: Operation, record: Record) -> str:
+    def path_to(self, operation: Operation, record: AsTold) -> str:
         """Where something is done to a record."""
         return f"{self.path_of(record['id'])}/{verb_of(operation)}"
 
 
-def has_priced_lines(document: Record) -> bool:
+def has_priced_lines(document: AsTold) -> bool:
     """Whether a document has anything on it that costs something; until then, its lines are what is next with it."""
     return any(line["kind"] == "item" for line in document["lines"] or ())
 

@@ -11,7 +11,7 @@ from mainstay.business.records.history import get_history
 from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.office.references import title_of
+from mainstay.doors.office.references import AsTold, title_of
 from mainstay.doors.office.timeline import fields_of, told
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import cells
@@ -21,8 +21,7 @@ from mainstay.identity.keys import revoke_key
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Right
 
-Record = Mapping[str, Any]
-Listed = Sequence[Record]
+Listed = Sequence[AsTold]
 
 # Where notes stand on a record's page and are sent, at the end of its address.
 NOTES = "notes"
@@ -45,7 +44,7 @@ class Related(NamedTuple):
     creates: Operation | None = None
     create_path: str = ""
     # What is filled in there to begin with, of the record; None where there can be no more now.
-    begins: Callable[[Record], Mapping[str, str] | None] = lambda _record: {}
+    begins: Callable[[AsTold], Mapping[str, str] | None] = lambda _record: {}
 
 
 def note_left(guest: Guest, record: str) -> Mapping[str, str]:
@@ -66,7 +65,7 @@ class Beside:
     desk: Desk
 
     async def shown(
-        self, guest: Guest, record: Record, related: Sequence[Related], sides: Sequence[str], *, grows: bool
+        self, guest: Guest, record: AsTold, related: Sequence[Related], sides: Sequence[str], *, grows: bool
     ) -> dict[str, Any]:
         """All of it, as far as whoever looks may see it; what may grow has the ways to add to it."""
         left = note_left(guest, record["id"])
@@ -82,7 +81,7 @@ class Beside:
             "may_hide": guest.actor.may(Right.OFFICE_NOTES_READ),
         }
 
-    async def whole(self, guest: Guest, record: Record, side: str, path: str) -> dict[str, Any]:
+    async def whole(self, guest: Guest, record: AsTold, side: str, path: str) -> dict[str, Any]:
         """Everything of one kind beside a record, page by page; which page is in the address."""
         at = ListAddress.read(path, query_words(guest.request), frozenset())
         listed = await self._listed(guest, record, side, {**at.asked, "limit": _AT_ONCE})
@@ -95,7 +94,7 @@ class Beside:
             "next": at.next(listed["data"][-1]["id"]) if listed["hasMore"] else None,
         }
 
-    async def _first(self, guest: Guest, record: Record, sides: Sequence[str]) -> dict[str, Any]:
+    async def _first(self, guest: Guest, record: AsTold, sides: Sequence[str]) -> dict[str, Any]:
         """The newest of each kind, and whether there is more of it."""
         found: dict[str, Any] = {}
         for side in sides:
@@ -103,10 +102,10 @@ class Beside:
             found |= {**SIDES[side].shown(self.desk, guest, listed["data"]), f"more_{side}": listed["hasMore"]}
         return found
 
-    async def _listed(self, guest: Guest, record: Record, side: str, asked: Mapping[str, object]) -> dict[str, Any]:
+    async def _listed(self, guest: Guest, record: AsTold, side: str, asked: Mapping[str, object]) -> dict[str, Any]:
         return await self.desk.perform(guest, SIDES[side].lists, {"recordId": record["id"], **asked})
 
-    async def _related(self, guest: Guest, record: Record, one: Related) -> dict[str, Any]:
+    async def _related(self, guest: Guest, record: AsTold, one: Related) -> dict[str, Any]:
         page = await self.desk.perform(guest, one.lists, {one.by: record["id"], "limit": _SHORT})
         about = {one.by: record["id"]}
         begins = one.begins(record) if one.creates and guest.may(one.creates) else None
@@ -142,7 +141,7 @@ def _history(desk: Desk, guest: Guest, listed: Listed) -> dict[str, Any]:
     return {"timeline": [act_of(guest, one, desk.operations.get(one["operation"])) for one in acts]}
 
 
-def act_of(guest: Guest, one: Record, operation: Operation | None) -> dict[str, Any]:
+def act_of(guest: Guest, one: AsTold, operation: Operation | None) -> dict[str, Any]:
     """An act as it is told, with the fields that are different since."""
     fields = fields_of(operation, one["changed"]) if operation and one["changed"] else ()
     return {
@@ -154,7 +153,7 @@ def act_of(guest: Guest, one: Record, operation: Operation | None) -> dict[str, 
     }
 
 
-def _marked(one: Record) -> dict[str, Any]:
+def _marked(one: AsTold) -> dict[str, Any]:
     """A note or a file that says whether the office alone sees it."""
     return {**one, "hidden": one["visibility"] == "office"}
 

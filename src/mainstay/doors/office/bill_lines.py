@@ -8,8 +8,9 @@ from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import update_bill
 from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, status_of, wrong
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.asking import Asked, asked_of, filled, given, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.meanwhile import SHOWN, Fields, Overtaken, Seen, labelled, marks, parts_of
@@ -64,7 +65,12 @@ class BillLines:
         return see_other(f"{self.of.path_of(bill['id'])}?done={update_bill.name}")
 
     async def _form(
-        self, guest: Guest, bill: Record, fields: Mapping[str, str], refusal: Refusal | None = None, spare: int = SPARE
+        self,
+        guest: Guest,
+        bill: AsTold,
+        fields: Mapping[str, str],
+        refusal: Refusal | None = None,
+        spare: int = SPARE,
     ) -> Response:
         shown, asked = wrong(refusal), _asked(guest)
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": RATES})
@@ -97,7 +103,7 @@ def _parts(guest: Guest, fields: Fields) -> dict[str, Fields]:
     return {**parts_of(_asked(guest), fields), **rows}
 
 
-def _overtaken(guest: Guest, bill: Record, fields: Fields) -> tuple[dict[str, str], Overtaken]:
+def _overtaken(guest: Guest, bill: AsTold, fields: Fields) -> tuple[dict[str, str], Overtaken]:
     """The form of a bill that someone has changed meanwhile, with what they changed; and what is said of it."""
     rows = bill_rows.of_bill(bill["lines"], guest.here)
     own, now = _parts(guest, fields), _parts(guest, filled(_asked(guest), bill, guest.here) | rows)

@@ -11,10 +11,10 @@ from mainstay.business.purchasing.model import is_editable, next_of_bill
 from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.doors.http import Response
 from mainstay.doors.office import bill_rows
-from mainstay.doors.office.arrangement import Action, Arrangement, Record
+from mainstay.doors.office.arrangement import Action, Arrangement
 from mainstay.doors.office.bill_lines import RATES, SPARE, BillLines
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, status_of, wrong
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import AsTold, References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import Asked, asked_of, given, usual, ways_to
 from mainstay.doors.pages.door import Route, form_at
@@ -106,7 +106,7 @@ class Bills:
         self,
         guest: Guest,
         fields: Mapping[str, str],
-        order: Record | None,
+        order: AsTold | None,
         refusal: Refusal | None = None,
         notice: str | None = None,
     ) -> Response:
@@ -131,7 +131,7 @@ class Bills:
             **shown,
         )
 
-    async def _order(self, guest: Guest, fields: Mapping[str, str]) -> Record | None:
+    async def _order(self, guest: Guest, fields: Mapping[str, str]) -> AsTold | None:
         named = fields.get("purchaseOrderId", "")
         known = is_id(named, "po")
         return await self.desk.perform(guest, get_purchase_order, {"purchaseOrderId": named}) if known else None
@@ -139,7 +139,7 @@ class Bills:
     def _asked(self, guest: Guest) -> Sequence[Asked]:
         return [one for one in asked_of(record_bill, guest.actor.rights) if one.name != "lines"]
 
-    async def _shown(self, guest: Guest, bill: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, bill: AsTold | None) -> dict[str, Any]:
         """What only a bill's page has: what is next with it, by one button, and the way to its lines."""
         if bill is None:
             return {}

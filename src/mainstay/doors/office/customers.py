@@ -13,9 +13,10 @@ from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.business.reporting.balance import get_customer_balance
 from mainstay.business.reporting.operations import get_report
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.words import place
@@ -138,7 +139,7 @@ class Customers:
             *Room(self.desk, CONTACTS).routes(),
         ]
 
-    async def _shown(self, guest: Guest, customer: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, customer: AsTold | None) -> dict[str, Any]:
         """What only a customer's page has: what they owe, for those who may know, once there was something to pay."""
         if customer is None or not guest.may(get_customer_balance):
             return {}

@@ -14,7 +14,7 @@ from mainstay.values.moments import beginning_of, moment_text, parse_moment
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
 
-Shown = dict[str, Any]
+DrawnPart = dict[str, Any]
 
 _QUARTER = timedelta(minutes=15)
 _HOUR = timedelta(hours=1)
@@ -33,7 +33,7 @@ class Day:
     found: Mapping[str, Any]
     on: date
 
-    def rows(self) -> Shown:
+    def rows(self) -> DrawnPart:
         """The hours that are shown, and a row for each person; what nobody does yet comes first."""
         rows = [self._row(person) for person in self.found["people"]]
         nobody = self._row({"id": "", "name": _NOBODY, "colour": None, "works": [], "away": []})
@@ -69,10 +69,10 @@ class Day:
         hours = -((begin - min(last + _ROOM, end)) // _HOUR) - before
         return begin + before * _HOUR, hours
 
-    def _row(self, person: Mapping[str, Any]) -> Shown:
+    def _row(self, person: Mapping[str, Any]) -> DrawnPart:
         visits = [one for one in self.found["visits"] if (one["personId"] or "") == person["id"]]
         timed = [one for one in visits if one["startsAt"]]
-        items: list[Shown] = []
+        items: list[DrawnPart] = []
         ends: list[datetime] = []
         for visit in timed:
             starts, until = _times(visit)
@@ -109,7 +109,7 @@ class Week:
     first: date
     today: date
 
-    def rows(self) -> Shown:
+    def rows(self) -> DrawnPart:
         """The dates, and a row for each person with what is on each of them."""
         ends = [moment_text(beginning_of(day, self._zone)) for day in (*self._days, self._days[-1] + timedelta(days=1))]
         dates = [
@@ -139,7 +139,7 @@ class Week:
             ],
         }
 
-    def by_day(self) -> Iterator[Shown]:
+    def by_day(self) -> Iterator[DrawnPart]:
         """What is on each of them, with who goes there."""
         names = {person["id"]: person["name"] for person in self._people}
         for day in self._days:
@@ -160,9 +160,9 @@ class Week:
         return [self.first + timedelta(days=number) for number in range(7)]
 
     @cached_property
-    def _by_cell(self) -> dict[tuple[str, str], list[Shown]]:
+    def _by_cell(self) -> dict[tuple[str, str], list[DrawnPart]]:
         """What is shown, by person and date in the organisation's zone."""
-        cells: dict[tuple[str, str], list[Shown]] = {}
+        cells: dict[tuple[str, str], list[DrawnPart]] = {}
         for visit in self.found["visits"]:
             taken = _taken(visit, self._zone)
             on = visit["on"] or taken["from"].partition("T")[0]
@@ -170,8 +170,8 @@ class Week:
         return cells
 
     @property
-    def _people(self) -> list[Shown]:
-        nobody: list[Shown] = [{"id": "", "name": _NOBODY, "works": [], "away": []}]
+    def _people(self) -> list[DrawnPart]:
+        nobody: list[DrawnPart] = [{"id": "", "name": _NOBODY, "works": [], "away": []}]
         return [*(nobody if any(person == "" for person, _ in self._by_cell) else []), *self.found["people"]]
 
 
@@ -193,7 +193,7 @@ def date_of(text: str) -> date | None:
 _FIRST, _LAST = date(2000, 2, 1), date(2099, 11, 30)
 
 
-def _item(visit: Mapping[str, Any], zone: str) -> Shown:
+def _item(visit: Mapping[str, Any], zone: str) -> DrawnPart:
     """A visit as it stands on a board of a place."""
     day = wall_text(visit["startsAt"], visit["timeZone"])[:10] if visit["startsAt"] else visit["on"]
     return {
@@ -222,14 +222,14 @@ def _touches(one: Mapping[str, Any], span: tuple[str, str]) -> bool:
     return bool(one["startsAt"] < end and one["endsAt"] > begin)
 
 
-def _taken(one: Mapping[str, Any], zone: str) -> Shown:
+def _taken(one: Mapping[str, Any], zone: str) -> DrawnPart:
     """From when until when something takes someone's time, as the clocks of a place show it; nothing for any time."""
     if not one["startsAt"]:
         return {}
     return {"from": wall_text(one["startsAt"], zone), "until": wall_text(one["endsAt"], zone)}
 
 
-def _leave(one: Mapping[str, Any], zone: str) -> Shown:
+def _leave(one: Mapping[str, Any], zone: str) -> DrawnPart:
     """Time off as it stands on a board; what is not decided yet is in nobody's way."""
     kind = words_of(one["kind"])
     if is_undecided(one["status"]):

@@ -8,10 +8,11 @@ import orjson
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.activity import acts_through
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.frame import DEVELOPER
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
@@ -98,13 +99,13 @@ class Developer:
             return {}
         return {"key": self.key_maker.key(guest.actor, guest.once)}
 
-    def _reveal(self, guest: Guest, operation: Operation, key: Record) -> Record | None:
+    def _reveal(self, guest: Guest, operation: Operation, key: AsTold) -> AsTold | None:
         if operation is not create_key:
             return None
         secret = self.key_maker.key(guest.actor, guest.once) if guest.once else key["key"]
         return {"title": "Your new key", "secret": secret}
 
-    async def _show_connections(self, guest: Guest, record: Record | None) -> dict[str, Any]:
+    async def _show_connections(self, guest: Guest, record: AsTold | None) -> dict[str, Any]:
         if record is None:
             address = f"{self.desk.visitors.base_url}/mcp"
             return {"address": address, "snippets": _snippets(address)}

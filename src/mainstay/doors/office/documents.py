@@ -11,10 +11,10 @@ from mainstay.backing.contents import NotTaken, examined, plain_name
 from mainstay.business.records.documents import MOST_BYTES, add_document, get_document, keep, told_of
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest, status_of
-from mainstay.doors.office.references import title_of
+from mainstay.doors.office.references import AsTold, title_of
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -116,7 +116,7 @@ class Documents:
             # The folder of files was not brought along with the database.
             raise NotFound("file") from None
 
-    async def _shown(self, guest: Guest, document: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, document: AsTold | None) -> dict[str, Any]:
         """What only the page of a file has: the way back to its record, what that is called."""
         record = document["recordId"] if document else ""
         called = title_of(await self.desk.get(guest, record))

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from mainstay.doors.office.arrangement import Action, Arrangement, Record, has_priced_lines
+from mainstay.doors.office.arrangement import Action, Arrangement, has_priced_lines
+from mainstay.doors.office.references import AsTold
 from mainstay.kernel.operation import Operation
 
 
-def led(of: Arrangement, record: Record, actions: Sequence[Action], sends: Operation) -> list[Action]:
+def led(of: Arrangement, record: AsTold, actions: Sequence[Action], sends: Operation) -> list[Action]:
     """What can be done with a document, what is next first; one that was sent is as it is."""
     if sends.name not in record["availableActions"]:
         return list(actions)

@@ -39,7 +39,7 @@ ARRANGED = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class SearchPages:
     """The pages."""
 
     desk: Desk

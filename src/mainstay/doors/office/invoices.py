@@ -12,13 +12,14 @@ from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
 from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.business.issuing.printed import is_issued
-from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart, Record
+from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.drafts import led
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.picking import Picking
 from mainstay.doors.office.proofs import Proofs
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.showing import Here
@@ -29,7 +30,7 @@ _QUANTITY = "quantity "
 _KINDS = {"deposit": "Deposit", "progress": "Progress", "final": "Final invoice"}
 
 
-def _credited(_invoice: Record, fields: Mapping[str, str], here: Here) -> dict[str, object]:
+def _credited(_invoice: AsTold, fields: Mapping[str, str], here: Here) -> dict[str, object]:
     """The lines of which a quantity was typed; all that is left, where none was."""
     lines = [
         {"lineId": name.removeprefix(_QUANTITY), "quantity": here.read(text)}
@@ -166,7 +167,7 @@ class Invoices:
             *Room(self.desk, CREDIT_NOTES, shows=self._credit_note).routes(),
         ]
 
-    async def _shown(self, guest: Guest, invoice: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, invoice: AsTold | None) -> dict[str, Any]:
         """What only an invoice's page has: its files, the address of the customer's page, and paying it first."""
         if invoice is None:
             return {}
@@ -184,5 +185,5 @@ class Invoices:
             "lacking": [spelled(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
         }
 
-    async def _credit_note(self, _guest: Guest, note: Record | None) -> dict[str, Any]:
+    async def _credit_note(self, _guest: Guest, note: AsTold | None) -> dict[str, Any]:
         return {"has_xml": is_e_invoice(note["eInvoice"])} if note else {}

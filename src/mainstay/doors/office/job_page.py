@@ -20,8 +20,9 @@ from mainstay.business.people.model import is_here
 from mainstay.business.people.operations import get_person, list_people
 from mainstay.business.schedule.model import is_done
 from mainstay.business.schedule.operations import list_visits, plan_visit
-from mainstay.doors.office.arrangement import Action, Arrangement, Record
+from mainstay.doors.office.arrangement import Action, Arrangement
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.showing import state_of
 from mainstay.doors.pages.words import dialled
 from mainstay.kernel.operation import Operation
@@ -41,7 +42,7 @@ class JobPage:
     desk: Desk
     of: Arrangement
 
-    async def shown(self, guest: Guest, job: Record | None) -> dict[str, Any]:
+    async def shown(self, guest: Guest, job: AsTold | None) -> dict[str, Any]:
         """What only a job's page has."""
         if job is None:
             return {}
@@ -58,14 +59,14 @@ class JobPage:
             "may_bill": guest.may(list_unbilled),
         }
 
-    def _actions(self, guest: Guest, job: Record, coming: list[Record], costing: Record | None) -> list[Action]:
+    def _actions(self, guest: Guest, job: AsTold, coming: list[AsTold], costing: AsTold | None) -> list[Action]:
         """What can be done, what is next first."""
         work = [] if is_over(job["status"]) else self._work(guest, job, costing)
         others = [*work, *self.of.actions(self.desk, job)]
         first = self._next(guest, job, coming, costing)
         return [first, *(one for one in others if one.path != first.path or one.plain)] if first else others
 
-    def _next(self, guest: Guest, job: Record, coming: list[Record], costing: Record | None) -> Action | None:
+    def _next(self, guest: Guest, job: AsTold, coming: list[AsTold], costing: AsTold | None) -> Action | None:
         stage = job["stage"]
         if is_to_be_planned(stage) and guest.may(plan_visit):
             return Action("Plan a visit", _planning(job))
@@ -81,7 +82,7 @@ class JobPage:
             return None
         return Action(step.words, self.of.path_to(change_job_status, job), plain=True, answers={"status": step.to})
 
-    def _work(self, guest: Guest, job: Record, costing: Record | None) -> list[Action]:
+    def _work(self, guest: Guest, job: AsTold, costing: AsTold | None) -> list[Action]:
         """What is planned and logged on a job."""
         offered = (
             (plan_visit, Action("Plan a visit", _planning(job))),
@@ -91,7 +92,7 @@ class JobPage:
         )
         return [action for operation, action in offered if guest.may(operation)]
 
-    async def _visits(self, guest: Guest, job: Record) -> dict[str, Any]:
+    async def _visits(self, guest: Guest, job: AsTold) -> dict[str, Any]:
         """Those to come, the next first; and those that were, the latest first."""
         if not guest.may(list_visits):
             return {"coming": [], "past": [], "all": None, "own": False}
@@ -109,7 +110,7 @@ class JobPage:
             "all": f"/schedule/visits?{asked}" if coming["hasMore"] or past["hasMore"] else None,
         }
 
-    async def _hours(self, guest: Guest, job: Record) -> dict[str, Any] | None:
+    async def _hours(self, guest: Guest, job: AsTold) -> dict[str, Any] | None:
         """The last entries, and how much there is in each state, as far as it is told."""
         page = await self._get(guest, list_hours, jobId=job["id"], limit=_ADDED_UP)
         if page is None:
@@ -126,7 +127,7 @@ class JobPage:
             "all": f"/hours?{urlencode({'jobId': job['id']})}" if len(page["data"]) > _SHORT else None,
         }
 
-    async def _callable(self, guest: Guest, job: Record) -> list[dict[str, str]]:
+    async def _callable(self, guest: Guest, job: AsTold) -> list[dict[str, str]]:
         """Whom one can call: whom one meets there, and the customer."""
         site = await self._get(guest, get_site, siteId=job["siteId"]) if job["siteId"] else None
         customer = await self._get(guest, get_customer, customerId=job["customerId"])
@@ -141,14 +142,14 @@ class JobPage:
             return [{**one, "name": f"{one['name']}, {one['phone']}"} for one in ways]
         return ways
 
-    async def _assigned(self, guest: Guest, job: Record) -> list[Record]:
+    async def _assigned(self, guest: Guest, job: AsTold) -> list[AsTold]:
         """Those who work on it."""
         if not job["assigned"] or not guest.may(list_people):
             return []
         found = [await self._get(guest, get_person, personId=identity) for identity in job["assigned"]]
         return sorted((one for one in found if one and is_here(one["status"])), key=lambda one: folded(one["name"]))
 
-    async def _get(self, guest: Guest, operation: Operation, **given: object) -> Record | None:
+    async def _get(self, guest: Guest, operation: Operation, **given: object) -> AsTold | None:
         """What an operation tells, if whoever looks is told it."""
         if not guest.may(operation):
             return None
@@ -158,7 +159,7 @@ class JobPage:
             return None
 
 
-def _by_state(costing: Record) -> list[tuple[int, str]]:
+def _by_state(costing: AsTold) -> list[tuple[int, str]]:
     """How much was worked in each state, in words."""
     states = list_hours.output.states
     return [(one["minutes"], states[one["status"]].word.lower()) for one in costing["hours"]]
@@ -168,7 +169,7 @@ def _planning(job: Mapping[str, Any]) -> str:
     return f"/schedule/visits/plan?{urlencode({'jobId': job['id']})}"
 
 
-def _billing(job: Mapping[str, Any], costing: Record | None) -> str:
+def _billing(job: Mapping[str, Any], costing: AsTold | None) -> str:
     """Where an invoice for a job is drafted: of its quote if it has one, and of work that is not billed yet."""
     asked = {"jobId": job["id"]}
     if job.get("quoteId"):
@@ -178,7 +179,7 @@ def _billing(job: Mapping[str, Any], costing: Record | None) -> str:
     return f"/invoices/new?{urlencode(asked)}"
 
 
-def _visit(visit: Record) -> Record:
+def _visit(visit: AsTold) -> AsTold:
     return {
         **visit,
         "path": f"/schedule/visits/{visit['id']}",

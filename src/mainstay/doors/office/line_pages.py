@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
 from mainstay.doors.office.line_editor import (
     ITEM,
@@ -19,7 +19,7 @@ from mainstay.doors.office.line_editor import (
     rows,
     taken_out,
 )
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import AsTold, References
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.meanwhile import SHOWN
@@ -114,7 +114,7 @@ class LinePages:
             reckoned = await self.desk.rehearse(guest, self.updates, changed)
         return render("sums.html", document=reckoned, here=guest.here)
 
-    async def _save(self, guest: Guest, document: Record, edits: Edits, fields: Mapping[str, str]) -> None:
+    async def _save(self, guest: Guest, document: AsTold, edits: Edits, fields: Mapping[str, str]) -> None:
         if edits.edits:
             changed = about(self.updates, document["id"]) | {"edits": edits.edits}
             await self.desk.perform(guest, self.updates, changed, seen_version(fields))
@@ -122,7 +122,7 @@ class LinePages:
             # All that was typed is of lines that are there no more.
             raise Stale
 
-    async def _editor(self, guest: Guest, document: Record, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
+    async def _editor(self, guest: Guest, document: AsTold, typed: Mapping[str, str], amiss: Amiss | None) -> Response:
         rates = await self.desk.perform(guest, list_tax_rates, {"limit": _RATES})
         faults = amiss.faults if amiss else {}
         lines, new_line = rows(document["lines"], typed, faults, guest.here), new_row(typed, faults)
@@ -156,5 +156,5 @@ class LinePages:
         except ValueError as unclear:
             raise Invalid([Fault(ITEM, str(unclear))]) from None
 
-    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
+    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> AsTold:
         return await self.desk.get(guest, at["id"])

@@ -7,10 +7,10 @@ from typing import Any
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
-from mainstay.doors.office.arrangement import Arrangement, Record, label_of_new
+from mainstay.doors.office.arrangement import Arrangement, label_of_new
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.export import Export
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import AsTold, References
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import is_amount, known, labels, visible
@@ -28,7 +28,7 @@ _CURSOR = "startingAfter"
 _PLAIN = {"date", "flag"}
 # The tabs that narrow nothing.
 _ALL = ("", "all")
-_EMPTY: Record = {"data": [], "hasMore": False, "count": 0}
+_EMPTY: AsTold = {"data": [], "hasMore": False, "count": 0}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class RecordList:
     def _columns(self, guest: Guest) -> list[str]:
         return visible(self.lists.output, self.of.columns, guest.actor.rights)
 
-    def _row(self, guest: Guest, record: Record) -> dict[str, Any]:
+    def _row(self, guest: Guest, record: AsTold) -> dict[str, Any]:
         of = self.of
         cells = of.cells(self.lists.output, self._columns(guest), record, guest.here)
         return {
@@ -191,7 +191,7 @@ def _called(one: Asked, written: str) -> str:
     return "Yes" if one.kind == "flag" else date_words(written) if one.kind == "date" else written
 
 
-def _nothing_found(invalid: Invalid) -> tuple[Record, str]:
+def _nothing_found(invalid: Invalid) -> tuple[AsTold, str]:
     """An empty page for whoever looked for too little, and what to do; whatever else is wrong was not typed."""
     for fault in invalid.faults:
         if fault.field != SEARCH:

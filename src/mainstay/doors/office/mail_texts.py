@@ -10,9 +10,9 @@ from mainstay.business.organisation.mail_texts import InvoiceMail, MailText, Quo
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Record
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, seen_version, status_of, wrong
 from mainstay.doors.office.paperwork import next_number
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.asking import Asked, asked_of, ways_to
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.meanwhile import marked, overtaken
@@ -47,8 +47,8 @@ _KINDS = {
 class _House(NamedTuple):
     """What mails are made of: the organisation and its settings, and the date there."""
 
-    organisation: Record
-    settings: Record
+    organisation: AsTold
+    settings: AsTold
     today: date
 
     def own(self, kind: str) -> Mapping[str, str] | None:

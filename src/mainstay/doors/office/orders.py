@@ -17,12 +17,13 @@ from mainstay.business.purchasing.operations import (
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import get_purchase_order_pdf, get_purchase_order_proof, send_purchase_order
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart, Record
+from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.drafts import led
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.proofs import Proofs
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import see_other
@@ -38,12 +39,12 @@ def _short(quantity: str) -> str:
     return "" if quantity == "0.00" else quantity.removesuffix(".00")
 
 
-def _still_open(order: Record, here: Here) -> dict[str, str]:
+def _still_open(order: AsTold, here: Here) -> dict[str, str]:
     """Everything that is still to come, written in."""
     return {f"{_CAME}{one['lineId']}": here.to_type(_short(one["open"])) for one in order["goods"]}
 
 
-def _come(order: Record, fields: Mapping[str, str], here: Here) -> dict[str, object]:
+def _come(order: AsTold, fields: Mapping[str, str], here: Here) -> dict[str, object]:
     """What has come; what was left empty has not."""
     typed = {one["lineId"]: fields.get(f"{_CAME}{one['lineId']}", "").strip() for one in order["goods"]}
     nothing = {"", "0"}
@@ -97,7 +98,7 @@ class Orders:
         """Purchasing begins with its orders."""
         return see_other(ORDERS.path)
 
-    async def _shown(self, guest: Guest, order: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, order: AsTold | None) -> dict[str, Any]:
         """What only an order's page has: the ways to its lines, its PDF and a bill of it."""
         if order is None:
             return {}

@@ -10,8 +10,9 @@ from mainstay.business.organisation.numbering import Series
 from mainstay.business.organisation.operations import UpdateOrganisation, get_organisation, update_organisation
 from mainstay.business.organisation.settings import SettingsOut, UpdateSettings, get_settings
 from mainstay.business.pricelist.taxes import list_tax_rates
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.showing import NOTHING, known
@@ -44,7 +45,7 @@ OF_MONEY = frozenset((*_PAID, *_PRINTED, *_BOOKS))
 OF_MAILS = frozenset({"mailTexts"})
 
 
-def _bank(record: Record, _zone: str) -> str:
+def _bank(record: AsTold, _zone: str) -> str:
     """The account, a line for each part of it."""
     bank = record["bank"]
     if not bank:
@@ -59,13 +60,13 @@ def _bank(record: Record, _zone: str) -> str:
     return "\n".join(f"{label}{text}" for label, text in told if text)
 
 
-def _e_invoice_address(record: Record, _zone: str) -> str:
+def _e_invoice_address(record: AsTold, _zone: str) -> str:
     """As it is written in the networks."""
     address = record["eInvoiceAddress"]
     return f"{address['scheme']}:{address['id']}" if address else NOTHING
 
 
-def _closed(record: Record, _zone: str) -> str:
+def _closed(record: AsTold, _zone: str) -> str:
     until = record["booksClosedUntil"]
     return date_words(until) if until else "Not closed"
 
@@ -75,7 +76,7 @@ def next_number(numbers: Mapping[str, Any]) -> str:
     return Series(numbers["prefix"], numbers["digits"], numbers["next"]).number()
 
 
-def _coming(series: str) -> Callable[[Record, str], str]:
+def _coming(series: str) -> Callable[[AsTold, str], str]:
     return lambda record, _zone: f"{next_number(record[series])} comes next"
 
 
@@ -122,11 +123,11 @@ class Paperwork:
         """Where they are."""
         return Room(self.desk, PAPERWORK, shows=self._shown, knows=self._settings).routes()
 
-    async def _settings(self, guest: Guest, _: Record) -> Record:
+    async def _settings(self, guest: Guest, _: AsTold) -> AsTold:
         """What the settings say, which are kept with the organisation and changed with it."""
         return await self.desk.perform(guest, get_settings)
 
-    async def _shown(self, guest: Guest, record: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, record: AsTold | None) -> dict[str, Any]:
         """What there is beside the bank, and in how far the rest is there."""
         told = record or {}
         rates = (await self.desk.perform(guest, list_tax_rates, {"limit": 100}))["data"]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from mainstay.business.invoices.operations import draft_invoice
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import AsTold, References
 from mainstay.doors.pages.asking import asked_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.render import render
@@ -43,7 +43,7 @@ class Pick(NamedTuple):
     """A line that can be billed."""
 
     name: str
-    line: Record
+    line: AsTold
     ticked: bool
 
 
@@ -149,12 +149,12 @@ def _deciding(fields: Mapping[str, str]) -> str:
     return " ".join(f"{name}={fields[name]}" for name in _DECIDING if fields.get(name, "").strip())
 
 
-def _kind(line: Record) -> str:
+def _kind(line: AsTold) -> str:
     return str(line["source"]["kind"]) if line["source"] else ""
 
 
 def _group(
-    name: str, kinds: tuple[str, ...], whole: Record, ticks: Mapping[str, str] | None
+    name: str, kinds: tuple[str, ...], whole: AsTold, ticks: Mapping[str, str] | None
 ) -> tuple[str, list[Pick]] | None:
     found = [line for line in whole["lines"] if _kind(line) in kinds]
     names = [f"{_TICKED}{_kind(line)} {line['source']['id']}" for line in found]

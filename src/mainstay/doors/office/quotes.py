@@ -10,12 +10,13 @@ from mainstay.business.issuing.printed import is_issued
 from mainstay.business.quotes.deciding import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
-from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart, Record
+from mainstay.doors.office.arrangement import DELIVERED, Arrangement, FormPart
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.drafts import led
 from mainstay.doors.office.line_pages import LinePages
 from mainstay.doors.office.proofs import Proofs
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.showing import Here
@@ -25,7 +26,7 @@ from mainstay.identity.links import Kind, LinkMaker
 _CHOSEN = "chosen "
 
 
-def _chosen(_quote: Record, fields: Mapping[str, str], _here: Here) -> dict[str, object]:
+def _chosen(_quote: AsTold, fields: Mapping[str, str], _here: Here) -> dict[str, object]:
     """The options that were ticked."""
     return {"chosen": [name.removeprefix(_CHOSEN) for name in fields if name.startswith(_CHOSEN)]}
 
@@ -84,7 +85,7 @@ class Quotes:
             *LinePages(self.desk, QUOTES, update_quote, sells=True, options=True).routes(),
         ]
 
-    async def _shown(self, guest: Guest, quote: Record | None) -> dict[str, Any]:
+    async def _shown(self, guest: Guest, quote: AsTold | None) -> dict[str, Any]:
         """What only a quote's page has: the address of the customer's page, and the way to bill what they accepted."""
         if quote is None:
             return {}

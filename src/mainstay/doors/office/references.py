@@ -15,7 +15,8 @@ from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import is_id
 from mainstay.values.search import LONGEST_TEXT, MOST_WORDS
 
-Record = Mapping[str, Any]
+# A record, as an operation tells it.
+AsTold = dict[str, Any]
 # The kind of record that a field names, and the state in which it is then.
 Meant = tuple[str, str | None]
 
@@ -43,7 +44,7 @@ class References:
     desk: Desk
 
     async def offered(
-        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: AsTold | None
     ) -> tuple[list[Asked], dict[str, str]]:
         """The fields of a form with what can be picked, and what stands in them, with names in place of ids."""
         fields = unchanged(asked, fields)
@@ -72,7 +73,7 @@ class References:
         return found
 
     async def answers(
-        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: Record | None = None
+        self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], record: AsTold | None = None
     ) -> tuple[dict[str, object], dict[str, str]]:
         """What was filled in, as an operation takes it; and the fields with an id wherever a record was typed."""
         fields = unchanged(asked, fields)
@@ -119,7 +120,7 @@ class References:
         # What is to be paid has a date, all else need not.
         order = "due" if status and "due" in orders else "name" if "name" in orders else None
         given = {"limit": _LISTED, **_narrowed(status), **({"order": order} if order else {}), **of_customer}
-        found: list[Record] = []
+        found: list[AsTold] = []
         while len(found) < most:
             page = await self.desk.perform(guest, lists, given)
             found += page["data"]
@@ -201,7 +202,7 @@ def unchanged(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, st
     return kept
 
 
-def _customer(fields: Mapping[str, str], record: Record | None) -> str:
+def _customer(fields: Mapping[str, str], record: AsTold | None) -> str:
     """Of which customer what belongs to one is picked: the one that is filled in, or that of the record."""
     return str(fields.get(_CUSTOMER) or (record or {}).get(_CUSTOMER) or "")
 
@@ -231,7 +232,7 @@ def _named(one: Asked, kind: str, fields: Mapping[str, str]) -> list[str]:
     return [text] if is_id(text, kind) else []
 
 
-def title_of(record: Record) -> str:
+def title_of(record: AsTold) -> str:
     """What people call a record."""
     named = [record.get("number") or record.get("code"), record.get("title") or record.get("name")]
     if not named[1]:
@@ -240,24 +241,24 @@ def title_of(record: Record) -> str:
     return " ".join(str(part) for part in named if part) or str(record.get("customerName") or record["id"])
 
 
-def detail_of(record: Record, here: Here) -> str:
+def detail_of(record: AsTold, here: Here) -> str:
     """Whose a record is; and what is to be paid of it, and when, if that is known."""
     return _BESIDE.join(filter(None, (record.get("customerName"), _to_pay(record, here))))
 
 
-def _told_apart(record: Record) -> str:
+def _told_apart(record: AsTold) -> str:
     """What people call a record, and by what it is told from others that are called the same."""
     beside = record.get("customerName") or record.get("phone") or record.get("email")
     return f"{title_of(record)}{_BESIDE}{beside}" if beside else title_of(record)
 
 
-def _to_pay(record: Record, here: Here) -> str:
+def _to_pay(record: AsTold, here: Here) -> str:
     if not record.get("due") or not record["dueOn"]:
         return ""
     return f"{here.money(record['due'])} {record['currency']}, due {date_words(record['dueOn'])}"
 
 
-def _offered(record: Record, status: str | None, here: Here) -> str:
+def _offered(record: AsTold, status: str | None, here: Here) -> str:
     """What a record is called where it is picked; of what is to be paid, how much comes before what it is for."""
     told = _to_pay(record, here) if status else ""
     return _BESIDE.join(filter(None, (record["number"], told, record["title"]))) if told else title_of(record)

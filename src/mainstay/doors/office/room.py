@@ -14,12 +14,12 @@ from urllib.parse import urlencode
 
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, Record, submits, title_of_new, verb_of
+from mainstay.doors.office.arrangement import Arrangement, submits, title_of_new, verb_of
 from mainstay.doors.office.beside import NOTES, Beside, as_note, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
-from mainstay.doors.office.references import References, unchanged
+from mainstay.doors.office.references import AsTold, References, unchanged
 from mainstay.doors.office.ways import with_ways
 from mainstay.doors.office.ways_out import WaysOut
 from mainstay.doors.pages.asking import Asked, as_typed, asked_of, filled, usual, ways_to
@@ -49,12 +49,12 @@ class Room:
     desk: Desk
     of: Arrangement
     # What the templates of its own need, for one record or for the list.
-    shows: Callable[[Guest, Record | None], Any] | None = None
+    shows: Callable[[Guest, AsTold | None], Any] | None = None
     # What is known beside a record: it stands on its page, is asked for in the same form, or says what is possible.
-    knows: Callable[[Guest, Record], Any] | None = None
+    knows: Callable[[Guest, AsTold], Any] | None = None
     # What is given to an operation that no person is asked for; and what is shown once of what it made: a secret.
     adds: Callable[[Guest, Operation, Mapping[str, str]], dict[str, object]] | None = None
-    reveals: Callable[[Guest, Operation, Record], Record | None] | None = None
+    reveals: Callable[[Guest, Operation, AsTold], AsTold | None] | None = None
     # What a form shows beside its fields, for what is filled in.
     beside: Callable[[Guest, Operation, Mapping[str, str]], Any] | None = None
 
@@ -160,7 +160,7 @@ class Room:
             gone_to = self.of.path_of((done if done.get("object") == found["object"] else found)["id"])
         return self._done(guest, operation, done, gone_to)
 
-    def _begun(self, guest: Guest, asked: Sequence[Asked], record: Record) -> dict[str, str]:
+    def _begun(self, guest: Guest, asked: Sequence[Asked], record: AsTold) -> dict[str, str]:
         """What the form of a record begins with."""
         fields = filled(asked, self.of.fills(record), guest.here)
         # What it is already, it need not become: the likeliest is chosen.
@@ -168,7 +168,7 @@ class Room:
         return fields | {name: values[0] for name, values in possible.items() if name in names}
 
     def _overtaken(
-        self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]
+        self, guest: Guest, operation: Operation, record: AsTold, fields: dict[str, str]
     ) -> tuple[dict[str, str], Overtaken]:
         """The form of a record that someone has changed meanwhile."""
         asked = self._asked(operation, guest, fields, record)
@@ -188,8 +188,8 @@ class Room:
         operation: Operation,
         fields: dict[str, str],
         sent: dict[str, object],
-        record: Record | None = None,
-    ) -> Record:
+        record: AsTold | None = None,
+    ) -> AsTold:
         asked = self._asked(operation, guest, fields, record)
         answers, fields = await self._references.answers(guest, asked, fields)
         answers |= await self.desk.keep_files(guest, asked)
@@ -200,7 +200,7 @@ class Room:
         return await self.desk.perform(guest, operation, answers | sent | added, seen_version(fields))
 
     async def _stopped(
-        self, guest: Guest, operation: Operation, record: Record, asked: Sequence[Asked]
+        self, guest: Guest, operation: Operation, record: AsTold, asked: Sequence[Asked]
     ) -> Response | None:
         """Why something cannot be done to a record as it is, before anyone has answered anything for it."""
         if not operation.is_irreversible or operation.name in record["availableActions"]:
@@ -213,14 +213,14 @@ class Room:
             return None
         return await self._told(guest, operation, record, {}, preview) if preview["blockers"] else None
 
-    async def _preview(self, guest: Guest, operation: Operation, record: Record, fields: dict[str, str]) -> Response:
+    async def _preview(self, guest: Guest, operation: Operation, record: AsTold, fields: dict[str, str]) -> Response:
         asked = self._asked(operation, guest, fields, record)
         answers, fields = await self._references.answers(guest, asked, fields, record)
         answers |= self._of_part(guest, operation, record, fields) | about(operation, record["id"])
         return await self._told(guest, operation, record, fields, await self.desk.perform(guest, operation, answers))
 
     async def _told(
-        self, guest: Guest, operation: Operation, record: Record, fields: Mapping[str, str], preview: Record
+        self, guest: Guest, operation: Operation, record: AsTold, fields: Mapping[str, str], preview: AsTold
     ) -> Response:
         """What would happen, or why it cannot be, with what can be done instead."""
         return self.desk.page(
@@ -238,7 +238,7 @@ class Room:
             instead=await WaysOut(self.desk, self.of).shown(guest, operation, preview["unblocks"], record),
         )
 
-    async def _page(self, guest: Guest, record: Record, status: int = 200, **shown: Any) -> Response:
+    async def _page(self, guest: Guest, record: AsTold, status: int = 200, **shown: Any) -> Response:
         of, model = self.of, self.of.gets.output
         shown |= {
             "called": of.called_here(record, guest.here),
@@ -285,7 +285,7 @@ class Room:
         operation: Operation,
         fields: Mapping[str, str],
         refusal: Refusal | None = None,
-        record: Record | None = None,
+        record: AsTold | None = None,
     ) -> Response:
         shown = wrong(refusal)
         if guest.typed and not refusal:
@@ -315,7 +315,7 @@ class Room:
             **shown,
         )
 
-    def _done(self, guest: Guest, operation: Operation, answer: Record, path: str) -> Response:
+    def _done(self, guest: Guest, operation: Operation, answer: AsTold, path: str) -> Response:
         revealed = self.reveals(guest, operation, answer) if self.reveals else None
         told = answer.get("warnings", [])[:_TOLD]
         shown = {"notice": " ".join(told)} if operation.name in self.of.counting else {"warnings": told}
@@ -323,7 +323,7 @@ class Room:
         handed = [self.desk.shown_once.hand_over(guest.visitor, answer["id"], shown)] if once else []
         return see_other(f"{path}?{urlencode({'done': operation.name})}", handed)
 
-    def _notice(self, guest: Guest, record: Record) -> str | None:
+    def _notice(self, guest: Guest, record: AsTold) -> str | None:
         """What was just done; a record that has a number is told by it."""
         told, noun, number = self.desk.notice(guest), self.of.gets.output.noun, record.get("number")
         return told.replace(f"The {noun} ", f"{noun.capitalize()} {number} ", 1) if told and number else told
@@ -354,7 +354,7 @@ class Room:
         operation: Operation,
         guest: Guest,
         fields: Mapping[str, str] = NO_FIELDS,
-        record: Record | None = None,
+        record: AsTold | None = None,
     ) -> Sequence[Asked]:
         """What is asked here; with what was filled in, also as many rows as that has.
 
@@ -371,7 +371,7 @@ class Room:
         asked.sort(key=lambda one: leading.get(one.name, len(leading)))
         return laid_out(asked, fields)
 
-    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> Record:
+    async def _fetch(self, guest: Guest, at: Mapping[str, str]) -> AsTold:
         found = await self.desk.perform(guest, self.of.gets, about(self.of.gets, at.get("id", "")))
         return {**await self.knows(guest, found), **found} if self.knows else found
 
@@ -383,11 +383,11 @@ class Room:
         return None
 
     def _of_part(
-        self, guest: Guest, operation: Operation, record: Record, fields: Mapping[str, str]
+        self, guest: Guest, operation: Operation, record: AsTold, fields: Mapping[str, str]
     ) -> dict[str, object]:
         part = self.of.parts.get(operation.name)
         return part.reads(record, fields, guest.here) if part else {}
 
-    async def _own(self, guest: Guest, record: Record | None) -> dict[str, Any]:
+    async def _own(self, guest: Guest, record: AsTold | None) -> dict[str, Any]:
         shown: dict[str, Any] = await self.shows(guest, record) if self.shows else {}
         return shown

@@ -13,7 +13,7 @@ from mainstay.doors.office.customers import Customers
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
 from mainstay.doors.office.documents import Documents
-from mainstay.doors.office.finding import Finding
+from mainstay.doors.office.finding import SearchPages
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.founding import FoundingPages
 from mainstay.doors.office.home import Home
@@ -34,7 +34,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.office.schedule import SchedulePages
 from mainstay.doors.office.settings import SettingsPages
 from mainstay.doors.office.sign_in import SignIn
-from mainstay.doors.office.statements import Statements
+from mainstay.doors.office.statements import StatementPages
 from mainstay.doors.office.threshold import Threshold
 from mainstay.doors.office.webhooks import Webhooks
 from mainstay.doors.pages.door import PagesDoor, View, apology
@@ -75,14 +75,14 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, mete
         *OfferedPages(threshold, link_maker).routes(),
         *BilledPages(threshold, link_maker).routes(),
         *Home(desk).routes(),
-        *Finding(desk).routes(),
+        *SearchPages(desk).routes(),
         *Documents(desk).routes(),
         *SchedulePages(desk).routes(),
         *CalendarPages(desk, threshold, key_maker).routes(),
         *Jobs(desk).routes(),
         *Hours(desk).routes(),
         *Quotes(desk, link_maker).routes(),
-        *Statements(desk).routes(),
+        *StatementPages(desk).routes(),
         *Invoices(desk, link_maker).routes(),
         *Orders(desk).routes(),
         *Bills(desk).routes(),

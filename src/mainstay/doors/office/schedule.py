@@ -20,12 +20,12 @@ from mainstay.business.schedule.model import PROGRESSED, Progress, is_undecided,
 from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Action, Arrangement, Record
+from mainstay.doors.office.arrangement import Action, Arrangement
 from mainstay.doors.office.days import Day, Week, called, date_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.planning import CHANGED, MATTERS, PlanningPages
 from mainstay.doors.office.planning import PATH as PLANNING
-from mainstay.doors.office.references import References
+from mainstay.doors.office.references import AsTold, References
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.asking import asked_of, given, usual
 from mainstay.doors.pages.door import Route
@@ -171,7 +171,7 @@ class SchedulePages:
             *Room(self.desk, TIME_OFF, shows=self._time_off).routes(),
         ]
 
-    async def _visit(self, guest: Guest, visit: Record | None) -> dict[str, Any]:
+    async def _visit(self, guest: Guest, visit: AsTold | None) -> dict[str, Any]:
         """What is next at one's own visit is one press away; with another's, one plans. Of a list, several change."""
         if visit is None:
             words = query_words(guest.request)
@@ -187,27 +187,27 @@ class SchedulePages:
             shown["notice"] = PROGRESSED.get(visit["status"])
         return shown | {"crew": await self._crew(guest, visit)}
 
-    async def _others(self, guest: Guest, visit: Record) -> Record:
+    async def _others(self, guest: Guest, visit: AsTold) -> AsTold:
         """With which others, still planned, a visit can be changed: whether with a crew, and the last of its series."""
         crew = await self._planned(guest, visit, "groupId")
         series = await self._planned(guest, visit, "seriesId")
         return {"crewPlanned": bool(crew), "lastOfSeries": series[0] if series else None}
 
-    async def _planned(self, guest: Guest, visit: Record, within: str) -> list[Record]:
+    async def _planned(self, guest: Guest, visit: AsTold, within: str) -> list[AsTold]:
         if not (visit[within] and guest.may(cancel_visit)):
             return []
         asked = {within: visit[within], "status": "planned", "order": "latest", "limit": 2}
         page = await self.desk.perform(guest, list_visits, asked)
         return [one for one in page["data"] if one["id"] != visit["id"]]
 
-    async def _crew(self, guest: Guest, visit: Record) -> list[Record]:
+    async def _crew(self, guest: Guest, visit: AsTold) -> list[AsTold]:
         """The visits of those who go along, as far as one sees them."""
         if not visit["groupId"]:
             return []
         page = await self.desk.perform(guest, list_visits, {"groupId": visit["groupId"], "limit": _PAGE})
         return [one for one in page["data"] if one["id"] != visit["id"]]
 
-    async def _time_off(self, guest: Guest, leave: Record | None) -> dict[str, Any]:
+    async def _time_off(self, guest: Guest, leave: AsTold | None) -> dict[str, Any]:
         """What was asked for waits to be decided, by those who may; before it is called off by anyone."""
         if leave is None:
             return {}

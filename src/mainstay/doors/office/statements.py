@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from mainstay.backing.tables import MOST_BYTES, NotATable, read_table
-from mainstay.business.invoices.bank_file import Entry, Unreadable, came_in
+from mainstay.business.invoices.bank_file import Incoming, Unreadable, came_in
 from mainstay.business.invoices.operations import get_invoice
 from mainstay.business.invoices.paying import record_payment
 from mainstay.business.invoices.statement import MOST_ENTRIES, find_paid_invoices
@@ -32,7 +32,7 @@ _LONGEST_REFERENCE = 200
 
 
 @dataclass(frozen=True)
-class Statements:
+class StatementPages:
     """The pages."""
 
     desk: Desk
@@ -78,7 +78,7 @@ class Statements:
             not_listed=_not_listed(others),
         )
 
-    async def _matched(self, guest: Guest, entries: list[Entry]) -> list[Row]:
+    async def _matched(self, guest: Guest, entries: list[Incoming]) -> list[Row]:
         """What each entry seems to pay, in their order; one that cannot be recorded is shown with its problem."""
         given = [{"on": one.on, "amount": one.amount, "text": one.text} for one in entries if not one.problem]
         matched = await self.desk.perform(guest, find_paid_invoices, {"entries": given})
@@ -146,7 +146,7 @@ class Statements:
         return self.desk.page("statement.html", guest, status, of=PAYMENTS, path=PATH, **shown)
 
 
-def _read(file: Received, country: str, currency: str) -> tuple[list[Entry], int]:
+def _read(file: Received, country: str, currency: str) -> tuple[list[Incoming], int]:
     """What came in, and how many rows say nothing of the kind."""
     table = read_table(file.path)
     entries = came_in(table.headings, table.rows, country, currency)

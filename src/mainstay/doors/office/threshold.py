@@ -18,7 +18,7 @@ from mainstay.doors.running import Runner
 from mainstay.identity import devices, sessions, signing_in
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.entering import sign_in
-from mainstay.identity.signing_in import Known
+from mainstay.identity.signing_in import KnownAddress
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Refusal, TooMany
@@ -57,15 +57,15 @@ class Threshold:
         told = {"notice": NOTICES.get(query_words(request).get("done", ""))} | wrong(refusal) | shown
         return render(template, status_of(refusal), journey=journey, headers=headers, csrf=csrf, **told)
 
-    async def look_up(self, email: str) -> Known:
+    async def look_up(self, email: str) -> KnownAddress:
         """What is known of an address."""
         return await self.runner.read(self._looked_up, signing_in.look_up, email)
 
-    async def look_up_account(self, account: str) -> Known:
+    async def look_up_account(self, account: str) -> KnownAddress:
         """What is known of the account of someone who is signed in."""
         return await self.runner.read(self._looked_up, signing_in.look_up_account, account)
 
-    async def count_attempt(self, request: Request, known: Known) -> None:
+    async def count_attempt(self, request: Request, known: KnownAddress) -> None:
         """Count an attempt at a password before it is made, or refuse it.
 
         A browser that has signed in to this account before has attempts of its own, which no stranger can use up.
@@ -78,7 +78,7 @@ class Threshold:
         if not accepted:
             raise TooManyAttempts
 
-    async def _count_stranger(self, request: Request, known: Known) -> bool:
+    async def _count_stranger(self, request: Request, known: KnownAddress) -> bool:
         by_address = await self.take("sign-in from", self.address(request), ATTEMPTS_PER_ADDRESS, WINDOW)
         account = f"{known.folded} {known.signed_in_at}"
         return by_address and await self.take("sign-in of", account, ATTEMPTS_PER_ACCOUNT, WINDOW)
@@ -110,11 +110,11 @@ class Threshold:
         carried = await self.runner.change(self._renew, account, self.visitors.devices(request))
         return self.visitors.device_cookie(*carried)
 
-    def _looked_up(self, look_up: Callable[[Handle, str], Known], who: str) -> Known:
+    def _looked_up(self, look_up: Callable[[Handle, str], KnownAddress], who: str) -> KnownAddress:
         with self.visitors.stage.database.reading(EVERY) as rows:
             return look_up(rows, who)
 
-    def _device(self, known: Known, carried: Sequence[str]) -> str | None:
+    def _device(self, known: KnownAddress, carried: Sequence[str]) -> str | None:
         stage = self.visitors.stage
         with stage.database.reading(EVERY) as rows:
             # Looked for in vain where there is no account: the work is the same.

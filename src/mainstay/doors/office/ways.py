@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable
 
-from mainstay.doors.office.arrangement import Record
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.showing import Cell
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound
 
 
-async def with_ways(desk: Desk, guest: Guest, record: Record, facts: Iterable[Cell]) -> list[Cell]:
+async def with_ways(desk: Desk, guest: Guest, record: AsTold, facts: Iterable[Cell]) -> list[Cell]:
     """The facts of a record, each that names another with the way there."""
     return [fact._replace(to=await _way_to(desk, guest, record, fact.name)) for fact in facts]
 
 
-async def _way_to(desk: Desk, guest: Guest, record: Record, name: str) -> str:
+async def _way_to(desk: Desk, guest: Guest, record: AsTold, name: str) -> str:
     """Where the record is that a field names: the customer of `customerName`; empty where they are not let in."""
     named = record.get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
     gets = desk.catalogue.gets.get(named.partition("_")[0]) if named else None

@@ -14,8 +14,9 @@ from mainstay.business.hours.timers import stop_timer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.free_time import find_free_time
 from mainstay.doors.office import frame
-from mainstay.doors.office.arrangement import Action, Arrangement, Record, action_at, label_of_new
+from mainstay.doors.office.arrangement import Action, Arrangement, action_at, label_of_new
 from mainstay.doors.office.desk import Desk, Guest
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.asking import asked_of
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import NotFound
@@ -42,7 +43,7 @@ class WaysOut:
     of: Arrangement
 
     async def shown(
-        self, guest: Guest, refused: Operation, unblocks: Iterable[str], record: Record | None
+        self, guest: Guest, refused: Operation, unblocks: Iterable[str], record: AsTold | None
     ) -> list[Action]:
         """Each once, with its address, but for what was refused itself: its form is at hand."""
         found: dict[str, Action] = {}
@@ -52,7 +53,7 @@ class WaysOut:
             found |= {way.path: way for way in ways if way}
         return list(found.values())
 
-    async def _ways(self, guest: Guest, operation: Operation, record: Record | None) -> Sequence[Action | None]:
+    async def _ways(self, guest: Guest, operation: Operation, record: AsTold | None) -> Sequence[Action | None]:
         if operation in _PAGES:
             return [Action(words_of(operation.name), _PAGES[operation])]
         if operation.on is None or not operation.changes:
@@ -64,21 +65,21 @@ class WaysOut:
         # It can be done to another one of the kind, such as to make a second owner.
         return [self._listed(guest, self.of.lists, None)]
 
-    def _on_none(self, guest: Guest, operation: Operation, record: Record | None) -> Action | None:
+    def _on_none(self, guest: Guest, operation: Operation, record: AsTold | None) -> Action | None:
         """What is done to no record that is there already; one that is only looked at has its page to go back to."""
         if operation in _AMONG or operation.lists:
             return self._leading(operation, record) or self._listed(guest, _AMONG.get(operation, operation), record)
         made = _MAKES.get(operation)
         return Action(label_of_new(operation), _with(made, guest, operation, self.of, record)) if made else None
 
-    def _leading(self, operation: Operation, record: Record | None) -> Action | None:
+    def _leading(self, operation: Operation, record: AsTold | None) -> Action | None:
         """The button of a record's page that does it, if there is one."""
         buttons = self.of.leading.get(operation.name)
         if not buttons or record is None or operation.name not in record["availableActions"]:
             return None
         return next(iter(buttons(record)), None)
 
-    async def _on_another(self, guest: Guest, operation: Operation, record: Record | None) -> Action | None:
+    async def _on_another(self, guest: Guest, operation: Operation, record: AsTold | None) -> Action | None:
         """What is done to another record: to the one that the record names, or to one of those that belong to it."""
         listing = operation.on
         named = record.get(_alias(operation)) if record and listing and listing.id_field else None
@@ -93,7 +94,7 @@ class WaysOut:
         # The page of another kind of record says which it is about.
         return action_at(operation, self.desk.place_of(named))._replace(label=words_of(operation.name))
 
-    def _listed(self, guest: Guest, lists: Operation | None, record: Record | None) -> Action | None:
+    def _listed(self, guest: Guest, lists: Operation | None, record: AsTold | None) -> Action | None:
         """The list in which one sees it, narrowed to what belongs to the record."""
         if lists is None or lists.output.place is None or not guest.may(lists):
             return None
@@ -115,7 +116,7 @@ def _alias(operation: Operation) -> str:
     return (operation.input.model_fields[name].alias or name) if name else ""
 
 
-def _with(path: str, guest: Guest, operation: Operation, of: Arrangement, record: Record | None) -> str:
+def _with(path: str, guest: Guest, operation: Operation, of: Arrangement, record: AsTold | None) -> str:
     """An address with what is known of a record: which one it is, and the other records that it names."""
     if record is None:
         return path

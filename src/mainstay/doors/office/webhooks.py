@@ -9,10 +9,11 @@ import orjson
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
-from mainstay.doors.office.arrangement import Arrangement, Record
+from mainstay.doors.office.arrangement import Arrangement
 from mainstay.doors.office.beside import WITHOUT_FILES
 from mainstay.doors.office.desk import Desk, Guest, told
 from mainstay.doors.office.developer import Snippet
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
@@ -120,14 +121,14 @@ class Webhooks:
         found = await self.desk.perform(guest, get_delivery, {"deliveryId": at["id"]})
         return self.desk.page("attempts.html", guest, record=found, became=state_of(DeliveryOut, found["status"]))
 
-    async def _show_webhook(self, guest: Guest, record: Record | None) -> dict[str, Any]:
+    async def _show_webhook(self, guest: Guest, record: AsTold | None) -> dict[str, Any]:
         if record is None:
             return {}
         until = old_secret_until(record["rotatedAt"], self.desk.visitors.stage.clock())
         signs = moment(moment_text(until), guest.time_zone) if until else None
         return {"old_secret_until": signs, "snippets": _SNIPPETS, **await self._listed(guest, record["id"])}
 
-    async def _show_delivery(self, guest: Guest, record: Record | None) -> dict[str, Any]:
+    async def _show_delivery(self, guest: Guest, record: AsTold | None) -> dict[str, Any]:
         if record is None:
             return {}
         webhook = await self.desk.perform(guest, get_webhook, {"webhookId": record["webhookId"]})
@@ -156,7 +157,7 @@ class Webhooks:
             "next": at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
         }
 
-    def _reveal(self, _guest: Guest, operation: Operation, webhook: Record) -> Record | None:
+    def _reveal(self, _guest: Guest, operation: Operation, webhook: AsTold) -> AsTold | None:
         if operation not in {create_webhook, rotate_webhook_secret}:
             return None
         return {"title": "Its secret", "secret": self.signer.shown(webhook["id"], webhook["generation"])}

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mainstay.business.hours.operations import delete_hours, log_hours, update_hours
+from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.words import side_by_side
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text, read_minutes
 from mainstay.values.ids import is_id
-
-Entry = Mapping[str, Any]
 
 DAYS = 7
 # The row in which hours on a job are typed that is in none yet, and that of hours on no job.
@@ -26,8 +25,8 @@ class Cell:
     row: str
     day: date
     # The entry that is typed here; the others have times, or are no longer for anyone to type.
-    entry: Entry | None = None
-    others: Sequence[Entry] = ()
+    entry: AsTold | None = None
+    others: Sequence[AsTold] = ()
     typed: str | None = None
     fault: str | None = None
     # What it stood for when that was typed.
@@ -108,13 +107,13 @@ def monday_of(day: date) -> date:
 def week_of(
     monday: date,
     today: date,
-    entries: Sequence[Entry],
+    entries: Sequence[AsTold],
     typed: Mapping[str, str] | None = None,
     faults: Mapping[str, str] | None = None,
 ) -> Week:
     """The grid: a row for each job of these entries, of which those of the week before only lend theirs."""
     days = [monday + timedelta(days=number) for number in range(DAYS)]
-    rows: dict[str, list[Entry]] = {}
+    rows: dict[str, list[AsTold]] = {}
     titles: dict[str, str] = {}
     for entry in entries:
         key = entry["jobId"] or NO_JOB
@@ -135,7 +134,7 @@ class _Said(NamedTuple):
     faults: Mapping[str, str]
 
 
-def _cells(key: str, days: Sequence[date], entries: Sequence[Entry], said: _Said) -> list[Cell]:
+def _cells(key: str, days: Sequence[date], entries: Sequence[AsTold], said: _Said) -> list[Cell]:
     cells = []
     for day in days:
         found = [entry for entry in entries if entry["on"] == day.isoformat()]
@@ -157,7 +156,7 @@ def _typed_over(cell: Cell, said: _Said) -> Cell:
     return replace(cell, typed=typed, fault=fault, known=None if fault else known)
 
 
-def _is_typed(entry: Entry) -> bool:
+def _is_typed(entry: AsTold) -> bool:
     """Whether an entry is a number of hours that may still be typed over: what has times keeps them."""
     return entry["startedAt"] is None and _CHANGEABLE in entry["availableActions"]
 
