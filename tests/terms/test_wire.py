@@ -67,7 +67,9 @@ def inner(kind: Any, *, empty: bool) -> object:
     if get_origin(kind) is list:
         return [] if empty else [kept_and_shown(get_args(kind)[0], empty=False)[1]] * 2
     if get_origin(kind) is dict:
-        return {} if empty else {"x": TEXT, "y": TEXT if get_args(kind)[1] is str else [None]}
+        of_each = get_args(kind)[1]
+        either = inner(of_each, empty=False) if get_origin(of_each) is list else TEXT
+        return {} if empty else {"x": either, "y": either if of_each in (str, list[str]) else [None]}
     if kind in RULED:
         return RULED[kind](None if empty else TEXT)
     if issubclass(kind, Shown):

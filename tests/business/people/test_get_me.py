@@ -21,6 +21,7 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
         "client": {"id": acting.credential, "name": "admin read"},
         "rights": [
             "allCustomers:read",
+            "allHistory:read",
             "allHours:read",
             "allJobs:read",
             "allLeave:read",
