@@ -16,7 +16,7 @@ def became_overdue(ctx: Context, _day: date) -> None:
     """Tell of each invoice that was not paid in time, once."""
     overdue = ctx.rows.all(
         f"{INVOICES.everything} AND invoice.owing = 1 AND invoice.told_overdue = 0 AND invoice.overdue_at <= :now"
-        " ORDER BY invoice.overdue_at"
+        " ORDER BY invoice.overdue_at, invoice.id"
     )
     for invoice in map(INVOICES.keep, overdue):
         ctx.record(InvoiceOverdue(INVOICES.save(ctx, invoice, {"told_overdue": 1})))

@@ -15,7 +15,7 @@ def expire_quotes(ctx: Context, _day: date) -> None:
     """Tell of each quote that can no longer be accepted, once."""
     expired = ctx.rows.all(
         f"{QUOTES.everything} AND quote.status = 'sent' AND quote.told_expired = 0 AND quote.expires_at <= :now"
-        " ORDER BY quote.expires_at"
+        " ORDER BY quote.expires_at, quote.id"
     )
     for quote in map(QUOTES.keep, expired):
         after = QUOTES.save(ctx, quote, {"told_expired": 1})
