@@ -75,7 +75,7 @@ class OfferedQuoteOut(Shown):
 
 def outcome_of(status: Status) -> str:
     """The message that tells its customer why there is nothing to answer any more."""
-    return f"public.{status}" if status in _TOLD_APART else "public.closed"
+    return _OUTCOMES.get(status, "public.closed")
 
 
 def was_taken_back(status: Status) -> bool:
@@ -83,7 +83,13 @@ def was_taken_back(status: Status) -> bool:
     return status in {"withdrawn", "superseded"}
 
 
-_TOLD_APART: frozenset[Status] = frozenset({"accepted", "declined", "expired", "withdrawn", "superseded"})
+_OUTCOMES: dict[Status, str] = {
+    "accepted": "public.accepted",
+    "declined": "public.declined",
+    "expired": "public.expired",
+    "withdrawn": "public.withdrawn",
+    "superseded": "public.superseded",
+}
 
 
 class GetOfferedQuote(Input):
