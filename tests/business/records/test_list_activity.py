@@ -1,10 +1,12 @@
 import pytest
 
+from billing import an_invoice
 from cast import Cast
 from evidence import holder, through_app, trail
 from labour import at
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import update_customer
+from mainstay.business.invoices.operations import delete_draft_invoice
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.overview.operations import get_overview
@@ -20,6 +22,7 @@ from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Access, Right, Role, holds
 from mainstay.values.ids import new_id
 from quoting import a_draft, sent
+from recording import readings
 from trade import a_customer, a_job, work_off
 
 RULERS = [role for role in Role if holds(role, Right.ALL_HISTORY_READ)]
@@ -181,6 +184,27 @@ def test_of_another_organisation_nothing_is_told(cast: Cast, stranger: Cast) -> 
     assert stranger.organisation not in told
     assert customer not in told
     assert len(acts(cast)) == len(trail(cast))
+
+
+def test_records_are_named_as_they_are_called_now_and_those_that_are_gone_are_not(cast: Cast) -> None:
+    draft = an_invoice(cast)
+    customer = draft["customerId"]
+    cast.perform(update_customer, customerId=customer, name="Ryburn & Daughters")
+    cast.perform(delete_draft_invoice, invoiceId=draft["id"], confirmed=True)
+    deleted, renamed, drafted, *_ = cast.perform(list_activity)["data"]
+    assert (deleted["operation"], drafted["operation"]) == ("delete_draft_invoice", "draft_invoice")
+    assert draft["id"] in deleted["records"]
+    assert draft["id"] not in deleted["called"] | drafted["called"]
+    assert renamed["called"] == {customer: "Ryburn & Daughters"}
+
+
+def test_however_many_acts_there_are_their_records_are_read_at_once(cast: Cast) -> None:
+    customers = [a_customer(cast, name) for name in ("Calder", "Ryburn", "Colne")]
+    assert readings(cast, "customer", lambda watched: watched.perform(list_activity)) == 1
+    told = cast.perform(list_activity, limit=3)["data"]
+    assert [*(one["called"] for one in told)] == [
+        {identity: name} for identity, name in zip(customers[::-1], ("Colne", "Ryburn", "Calder"), strict=True)
+    ]
 
 
 def test_secrets_are_hidden(cast: Cast) -> None:

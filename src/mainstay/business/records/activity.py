@@ -1,13 +1,20 @@
 """All that happened in the organisation, for those who rule over it."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import chain
 from typing import Annotated
 
+import orjson
 from pydantic import AfterValidator, Field
 
+from mainstay.backing.among import THESE, among
+from mainstay.backing.database import Row
 from mainstay.business.organisation.house import house_of
 from mainstay.business.records.model import ActivityOut
 from mainstay.business.records.trail import newest_acts, some_records
 from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.audit import ActedBy
 from mainstay.terms.listed import COUNTED
@@ -58,10 +65,36 @@ def list_activity(ctx: Context, given: ListActivity) -> Page[ActivityOut]:
     }
     asked = {name: value for name, value in bound.items() if value is not None}
     rows = newest_acts(ctx, given, *(_NARROWED[name] for name in asked), **asked)
-    return Page.cut(ActivityOut, list(map(some_records, rows)), given.limit)
+    return Page.cut(ActivityOut, _with_names(ctx, rows), given.limit)
 
 
 OPERATIONS = (list_activity,)
+
+# So many records of an act are named, which are most often all of them.
+_NAMED = 3
+
+
+def _with_names(ctx: Context, rows: Iterable[Row]) -> list[Row]:
+    """Acts with what their first records are called."""
+    acts = [some_records(row) for row in rows]
+    first = [orjson.loads(str(records or "[]"))[:_NAMED] for *_, records, _ in acts]
+    called = _called(ctx, chain.from_iterable(first))
+    named = [{one: called[one] for one in records if one in called} for records in first]
+    return [(*act, orjson.dumps(names).decode()) for act, names in zip(acts, named, strict=True)]
+
+
+def _called(ctx: Context, identities: Iterable[str]) -> dict[str, str]:
+    """What people call these records, by kind at once; whoever may read of all acts sees all records of a kind."""
+    of_kind = defaultdict[str, list[str]](list)
+    for identity in identities:
+        of_kind[identity.partition("_")[0]].append(identity)
+    found: dict[str, str] = {}
+    for prefix, some in of_kind.items():
+        listing, right = ctx.listings.get(prefix, (None, None))
+        if isinstance(listing, Listing) and right and ctx.actor.may(right):
+            rows = among(ctx.rows, f"{listing.everything} AND {listing.table}.id IN {THESE}", some)
+            found |= {kept.id: kept.called for kept in map(listing.keep, rows)}
+    return found
 
 
 def count_acts_of_apps(ctx: Context, day: str) -> int:

@@ -110,6 +110,7 @@ class ActivityOut(Shown):
     changed: dict[str, list[str]] | None = Field(
         description="By the ids of records, the fields that are different since; null where it was not noted."
     )
+    called: dict[str, str] = Field(description="By their ids, what its first records are called that are still there.")
 
 
 class Hit(BaseModel):

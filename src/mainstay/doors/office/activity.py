@@ -1,6 +1,7 @@
 """Settings → Activity: all that happened in the organisation, on a page or as a file."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, Any
@@ -20,12 +21,9 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Forbidden, Invalid, NotFound
-from mainstay.values.words import words_of
 
 PATH = "/settings/activity"
 _TITLE = "Activity"
-# So many of the records that an act touched are named.
-_NAMED = 3
 _CLIENT = "clientId"
 
 
@@ -79,7 +77,7 @@ class ActivityPages:
             choices=[one for one in asked if one.choices],
             dates=[one for one in asked if one.kind == "date"],
             chips=await self._chips(guest, asked, at, written),
-            acts=await self._told(guest, page["data"]),
+            acts=[self._told(guest, one) for one in page["data"]],
             next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
             **wrong(refusal),
         )
@@ -108,29 +106,24 @@ class ActivityPages:
         changed = [name for names in (one["changed"] or {}).values() for name in names]
         return act_of(guest, {**one, "changed": changed}, self.desk.operations.get(one["operation"]))
 
-    async def _told(self, guest: Guest, acts: Sequence[AsTold]) -> list[dict[str, Any]]:
-        """Acts in words, each with the way to the first of the records that it touched and that are still there."""
-        named = {record for one in acts for record in (one["records"] or ())[:_NAMED]}
-        known = await self._known(guest, named)
-        return [
-            self._act(guest, one)
-            | {
-                "records": [known[record] for record in (one["records"] or ())[:_NAMED] if record in known],
-                "others": max(len(one["records"] or ()) - _NAMED, 0),
-            }
-            for one in acts
-        ]
+    def _told(self, guest: Guest, one: AsTold) -> dict[str, Any]:
+        """An act in words, with the ways to the first of the records that it touched and that are still there."""
+        named = one["called"]
+        ways = [{"called": called, "path": path} for record, called in named.items() if (path := self._way_to(record))]
+        return self._act(guest, one) | {"records": ways, "others": len(one["records"] or ()) - len(named)}
 
-    async def _known(self, guest: Guest, records: Iterable[str]) -> dict[str, dict[str, str]]:
-        """What people call these records and where each is, as far as they are there and may be seen."""
-        known = {}
-        for record in records:
-            try:
-                path = self.desk.place_of(record)
-                known[record] = {"called": _called(await self.desk.get(guest, record)), "path": path}
-            except (NotFound, Forbidden):
-                continue
-        return known
+    def _way_to(self, record: str) -> str | None:
+        with suppress(NotFound):
+            return self.desk.place_of(record)
+        return None
+
+    async def _client(self, guest: Guest, client: str) -> str:
+        """What people call an app or a key."""
+        try:
+            known = await self.desk.get(guest, client)
+        except (NotFound, Forbidden):
+            return _GONE
+        return str(known.get("clientName") or title_of(known))
 
     async def _chips(
         self, guest: Guest, asked: Sequence[Asked], at: ListAddress, written: Mapping[str, str]
@@ -142,8 +135,7 @@ class ActivityPages:
                 continue
             value, called = at.chosen[one.name], written[one.name]
             if one.name == _CLIENT:
-                known = await self._known(guest, [value])
-                called = known[value]["called"] if known else _GONE
+                called = await self._client(guest, value)
             chips.append(
                 {
                     "name": one.name,
@@ -170,12 +162,6 @@ _NOT_NARROWING = {"limit", "startingAfter"}
 def _address(guest: Guest) -> ListAddress:
     names = frozenset(one.name for one in _asked(guest))
     return ListAddress.read(PATH, query_words(guest.request), names)
-
-
-def _called(record: AsTold) -> str:
-    """What people call a record; one without a name by its kind."""
-    called = str(record.get("clientName") or title_of(record))
-    return words_of(record["object"]) if called == record["id"] else called
 
 
 def _through(act: Mapping[str, Any]) -> str:
