@@ -175,3 +175,13 @@ def test_what_is_true_or_false_is_asked_in_these_words_alone(server: RunningServ
         assert server.request("GET", f"/api/v1/visits?unassigned={plain}", key).status_code == 200
     told = refused(server.request("GET", f"/api/v1/visits?unassigned={word}", key), 422)
     assert told == "unassigned: is not true or false"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("visits?jobId=", 404), ("free-time?durationMinutes=60&jobId=", 404), ("events?type=", 422)],
+)
+def test_an_empty_word_narrows_to_nothing_that_there_is(
+    server: RunningServer, cast: Cast, path: str, status: int
+) -> None:
+    refused(server.request("GET", f"/api/v1/{path}", cast.key()), status)

@@ -6,6 +6,8 @@ import httpx2
 import pytest
 
 from cast import Cast
+from mainstay.business.hours.operations import log_hours
+from mainstay.business.hours.timers import start_timer
 from mainstay.terms.rights import Access, Role
 from running import RunningServer
 from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
@@ -172,3 +174,24 @@ def test_a_confirmed_act_is_replayed_and_a_preview_is_none(server: RunningServer
     assert done.json()["status"] == "left"
     assert again.content == done.content
     assert again.headers["Idempotent-Replayed"] == "true"
+
+
+@pytest.mark.engines("sqlite")
+def test_hours_that_were_changed_meanwhile_are_neither_submitted_approved_nor_stopped(
+    server: RunningServer, cast: Cast
+) -> None:
+    key, other = cast.key(), {"If-Match": '"99"'}
+    entry = cast.perform(log_hours, minutes=60, on="2026-11-16")
+    running = cast.perform(start_timer)
+    for path, named in (
+        ("submit", {"timeEntryIds": [entry["id"]]}),
+        ("review", {"timeEntryIds": [entry["id"]], "decision": "approve"}),
+        ("stop", {"timeEntryId": running["id"]}),
+    ):
+        refused(server.request("POST", f"/api/v1/hours/{path}", key, headers=other, json=named), 412)
+    seen = {"If-Match": f'"{entry["version"]}"'}
+    body: dict[str, object] = {"timeEntryIds": [entry["id"]]}
+    assert server.request("POST", "/api/v1/hours/submit", key, headers=seen, json=body).status_code == 200
+    body |= {"from": "2026-11-16", "until": "2026-11-16"}
+    told = refused(server.request("POST", "/api/v1/hours/submit", key, json=body), 422)
+    assert told.startswith("from: goes with a range; send either that, or timeEntryIds")

@@ -186,3 +186,14 @@ def test_redis_is_asked_for_the_time(place: Settings, tmp_path_factory: pytest.T
         assert [bool(finding.mend) for finding in found(settings, "clock", hours=1)] == [False, True]
     finally:
         redis.kill()
+
+
+@pytest.mark.engines("sqlite")
+def test_a_secret_that_was_cut_short_is_told(place: Settings) -> None:
+    secret = DataFolder(place.data).secret
+    secret.write_bytes(b"0123456789")
+    secret.chmod(0o600)
+    told = only(place, "secret")
+    assert told.found == f"The secret in {secret.absolute()} is shorter than 32 bytes"
+    assert told.mend == "Bring back the one it was from a backup, or set MAINSTAY_SECRET."
+    assert found(replace(place, secret="x" * 32), "secret") == []

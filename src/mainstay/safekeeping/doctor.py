@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,8 +15,9 @@ from mainstay.backing.folder import DataFolder
 from mainstay.backing.mail import MailNotSent, SmtpPost
 from mainstay.backing.proof import Books
 from mainstay.backing.reaching import NotReached, answer_of, listens, redis_time
+from mainstay.backing.secret import installation_secret
 from mainstay.backing.soundness import is_bare, unknown_steps
-from mainstay.settings import Settings
+from mainstay.settings import Settings, WrongSetting
 from mainstay.staging import connect, open_files
 from mainstay.values.moments import moment_text
 
@@ -55,9 +57,19 @@ def _folder(settings: Settings) -> Iterator[Diagnosis]:
         yield Diagnosis("data folder", f"other users of this machine can look into {told}", f"chmod go-rwx {told}")
     else:
         yield Diagnosis("data folder", f"{path} is there, for its owner only")
+    yield from _secret(settings, DataFolder(path).secret)
     free = shutil.disk_usage(path).free
     full = f"Make room on the disk of {path}." if free < _LEAST_FREE else None
     yield Diagnosis("disk", f"{free // (1 << 20):,} MB are free", full)
+
+
+def _secret(settings: Settings, path: Path) -> Iterator[Diagnosis]:
+    if settings.secret is None and os.access(path, os.R_OK):
+        try:
+            installation_secret(None, path)
+        except WrongSetting as wrong:
+            found, _, mend = str(wrong).partition(". ")
+            yield Diagnosis("secret", found, mend)
 
 
 def _database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:

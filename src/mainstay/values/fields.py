@@ -7,12 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from mainstay.values.ids import is_id
 from mainstay.values.mailbox import LONGEST, check_address
 from mainstay.values.moments import is_time_zone, moment_text, parse_moment
-from mainstay.values.money import CURRENCIES, LARGEST, UNIT, TooLargeError, parse_price
+from mainstay.values.money import CURRENCIES, LARGEST, UNIT, TooLargeError, parse_price, price_text
 from mainstay.values.places import COUNTRIES
 
 # Line and paragraph separators stand in patterns as themselves: there is no escape for them that every engine reads.
@@ -148,7 +148,10 @@ WebAddress = Annotated[
 
 
 def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
-    """A decimal with at most four decimals, within bounds; kept as a whole number of ten-thousandths."""
+    """A decimal with at most four decimals, within bounds; kept as a whole number of ten-thousandths.
+
+    It goes with `_AS_SENT`.
+    """
     too_large = f"is too large: at most {highest // UNIT:,} is possible"
 
     def read(given: object) -> int:
@@ -167,10 +170,15 @@ def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
     return BeforeValidator(read, json_schema_input_type=str)
 
 
+# What was given is told again as it could have been sent: in a history, nobody reads ten-thousandths.
+_AS_SENT = PlainSerializer(price_text, return_type=str, when_used="json")
+
+
 # An amount per unit.
 Price = Annotated[
     int,
     _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, LARGEST),
+    _AS_SENT,
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("price"),
 ]
@@ -178,12 +186,14 @@ Price = Annotated[
 HourlyRate = Annotated[
     int,
     _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
+    _AS_SENT,
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("price"),
 ]
 Percent = Annotated[
     int,
     _decimal("is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT),
+    _AS_SENT,
     Field(description='Text such as "5.5".'),
     As("decimal"),
 ]
@@ -191,12 +201,14 @@ Percent = Annotated[
 SignedPrice = Annotated[
     int,
     _decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -LARGEST, LARGEST),
+    _AS_SENT,
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("price"),
 ]
 SignedQuantity = Annotated[
     int,
     _decimal("is not a quantity such as 2, 0.5 or -1, with at most four decimals", -(10**7) * UNIT, 10**7 * UNIT),
+    _AS_SENT,
     Field(description='Text such as "2" or "0.5".'),
     As("decimal"),
 ]
@@ -204,6 +216,7 @@ SignedQuantity = Annotated[
 Quantity = Annotated[
     int,
     _decimal("is not a quantity such as 2 or 0.5, above 0 and with at most four decimals", 1, 10**7 * UNIT),
+    _AS_SENT,
     Field(description='Text such as "2" or "0.5".'),
     As("decimal"),
 ]

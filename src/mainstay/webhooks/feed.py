@@ -40,7 +40,7 @@ def list_events(ctx: Context, given: ListEvents) -> Page[EventOut]:
     Events are kept for 30 days, and stand here byte for byte as webhooks are sent them.
     """
     sql, (behind, direction) = EVENT, _ORDERS[given.order]
-    if given.type:
+    if given.type is not None:
         check_kinds(ctx, "type", given.type)
         sql += " AND type = :type"
     if given.since:

@@ -117,3 +117,18 @@ def test_the_office_starts_another_s_and_the_field_does_not(cast: Cast) -> None:
     decide(cast, grants="")
     with pytest.raises(Forbidden):
         cast.perform(start_timer, Role.SUBCONTRACTOR)
+
+
+def test_however_often_one_starts_and_stops_the_hours_stay_near(cast: Cast) -> None:
+    cast = at(cast)
+    told = None
+    for _ in range(20):
+        try:
+            cast.perform(start_timer, Role.MEMBER)
+        except Conflict as conflict:
+            told = conflict
+            break
+        stopped = cast.perform(stop_timer, Role.MEMBER)
+    # Each counts as a minute behind the last, of which fifteen may lie ahead.
+    assert stopped["endedAt"] == "2026-11-16T12:16:00.000Z"
+    assert "one person's hours cannot overlap" in str(told)

@@ -12,7 +12,7 @@ from mainstay.identity import links
 from mainstay.identity.authenticate import actor_of_invitation
 from mainstay.identity.signing_in import DeadLink, look_up, prove
 from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Invalid, Lapsed, NotFound, Refusal
+from mainstay.terms.refusal import Conflict, Invalid, Lapsed, NotFound, Refusal
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 
@@ -150,3 +150,17 @@ def test_nobody_joins_while_the_subscription_is_inactive(cast: Cast) -> None:
     cast.lapse()
     with pytest.raises(Lapsed):
         cast.perform(accept_invitation, actor, **NAMED)
+
+
+def test_whoever_is_here_already_becomes_nobody_else(cast: Cast) -> None:
+    email, person, first = invited(cast)
+    cast.perform(accept_invitation, first, **NAMED)
+    _, other, _ = invited(cast, role="admin")
+    # The address of the one who came is free for another then, but not their sign-in.
+    cast.perform(update_person, personId=person, email="nina@elsewhere.example")
+    cast.perform(update_person, personId=other, email=email)
+    with cast.stage.database.changing(cast.organisation) as rows:
+        link = links.make_invitation(rows, other, email, cast.stage.clock())
+    with pytest.raises(Conflict, match="is the sign-in of Nina Named, who is a person of this organisation already"):
+        cast.perform(accept_invitation, at_the_door(cast, link), **NAMED)
+    assert cast.perform(get_person, personId=other)["status"] == "invited"

@@ -3,7 +3,7 @@ import pytest
 from cast import EMAILS, Cast
 from evidence import as_told, events, holder, last_event, trail
 from mainstay.business.people.joining import add_person
-from mainstay.business.people.operations import get_person, invite_person, list_people
+from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
 from mainstay.business.people.standing import remove_person
 from mainstay.identity.authenticate import NoSuchKey
 from mainstay.terms.actor import operator
@@ -144,3 +144,23 @@ def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: st
     with pytest.raises(Invalid) as refusal:
         cast.perform(invite_person, **NINA | given)
     assert refusal.value.text == text
+
+
+def test_the_sign_in_of_someone_who_is_here_invites_nobody_else(cast: Cast) -> None:
+    member = cast.people[Role.MEMBER]
+    cast.perform(update_person, personId=member, email="mia@elsewhere.example")
+    told = rf"^{EMAILS[Role.MEMBER]} is the sign-in of Mia Member, who is a person of this organisation already\.$"
+    with pytest.raises(Conflict, match=told):
+        cast.perform(invite_person, name="Mia Again", email=EMAILS[Role.MEMBER], role="admin")
+    with pytest.raises(Conflict, match=told):
+        cast.perform(
+            add_person,
+            operator(cast.organisation),
+            name="Mia Again",
+            email=EMAILS[Role.MEMBER],
+            role="admin",
+            password="a password of Mia's",
+        )
+    # Once they have left, they come back by it.
+    cast.perform(remove_person, personId=member, confirmed=True)
+    assert cast.perform(invite_person, name="Mia", email=EMAILS[Role.MEMBER], role="member")["status"] == "invited"

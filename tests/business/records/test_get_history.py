@@ -129,3 +129,9 @@ def test_a_place_that_is_none_is_refused(cast: Cast, wrong: str) -> None:
 def test_through_a_read_only_key_it_is_that_of_its_maker(cast: Cast) -> None:
     reader = holder(cast, cast.key(Access.READ, Role.ADMIN))
     assert [entry["operation"] for entry in cast.perform(get_history, reader)["data"]] == ["create_key"]
+
+
+def test_amounts_are_told_as_they_could_have_been_sent(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast))
+    cast.perform(update_job, jobId=job["id"], budget="250.5")
+    assert cast.perform(get_history, recordId=job["id"])["data"][0]["given"]["budget"] == "250.50"

@@ -37,6 +37,7 @@ def test_with_a_payment_the_preview_says_what_to_do_instead(server: RunningServe
     shown = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x")
     told = "250.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first."
     assert shown["structuredContent"]["preview"]["blockers"] == [told]
+    assert shown["content"][0]["text"].endswith(f"- {told}\nCall credit_invoice or reverse_payment first.")
     refused = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=True)
     assert refused["isError"]
     assert refused["content"][0]["text"].startswith(told)

@@ -168,7 +168,7 @@ def test_a_timer_is_stopped_on_its_own_page_and_in_the_list(server: RunningServe
         assert page.index("Stop timer") < page.index("Delete hours")
         assert re.search(r'<button class="primary" type="submit">Stop timer</button>', page)
         assert "Stop timer" in words(stops.get("/hours?status=running").text)
-        fields = {"person": person.id, "on": entry["on"]}
+        fields = {"entry": entry["id"], "person": person.id, "on": entry["on"]}
         assert all(f'name="{name}" value="{value}"' in page for name, value in fields.items())
         stopped = stops.answer(page, "/hours/timer/stop", **fields)
         mark = "&" if "?" in week else "?"
@@ -176,6 +176,17 @@ def test_a_timer_is_stopped_on_its_own_page_and_in_the_list(server: RunningServe
         assert cast.perform(get_time_entry, timeEntryId=entry["id"])["status"] == "draft"
         assert "Stop timer" not in stops.get(f"/hours/{entry['id']}").text
         cast.perform(delete_hours, timeEntryId=entry["id"], confirmed=True)
+
+
+def test_on_the_page_of_a_timer_no_other_is_stopped(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    entry = cast.perform(start_timer, personId=person.id)
+    page = visiting.get(f"/hours/{entry['id']}").text
+    other = cast.perform(start_timer, personId=person.id, switch=True)
+    fields = {"entry": entry["id"], "person": person.id, "on": entry["on"]}
+    refused = visiting.answer(page, "/hours/timer/stop", **fields)
+    assert (refused.status_code, "its timer is stopped already" in words(refused.text)) == (409, True)
+    assert cast.perform(get_time_entry, timeEntryId=other["id"])["status"] == "running"
 
 
 def test_home_tells_of_a_timer_that_runs_and_stops_it(server: RunningServer, cast: Cast) -> None:

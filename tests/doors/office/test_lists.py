@@ -18,6 +18,8 @@ from mainstay.kernel.context import Envelope
 from mainstay.terms.listed import COUNTED
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from ordering import an_order
+from quoting import a_draft
 from running import RunningServer
 from trade import a_customer, a_job, close
 from visiting import Visit, visit, words
@@ -240,3 +242,21 @@ def test_only_the_last_pages_are_remembered() -> None:
 def read(address: str) -> ListAddress:
     path, _, query = address.partition("?")
     return ListAddress.read(path, dict(parse_qsl(query)), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/quotes?order=issued", "Quotes without a date of issue are not in this order. Show all"),
+        ("/invoices?order=due", "Invoices without a due date are not in this order. Show all"),
+        (
+            "/purchasing/orders?order=needed",
+            "Orders without a date on which they are needed are not in this order. Show all",
+        ),
+    ],
+)
+def test_what_is_left_out_is_told_of_documents_too(server: RunningServer, cast: Cast, path: str, told: str) -> None:
+    a_draft(cast)
+    an_invoice(cast)
+    an_order(cast)
+    assert told in words(visit(server, cast).get(path).text)

@@ -240,7 +240,7 @@ class TimeEntry(Kept):
     def _if_billed(self) -> list[Reason]:
         if self.billed:
             told = f"{self.called} is on an invoice. Void or credit that, or take it out of the draft, first."
-            return [Reason(told)]
+            return [Reason(told, "void_invoice", otherwise="credit_invoice")]
         return []
 
 

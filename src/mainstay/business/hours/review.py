@@ -1,6 +1,6 @@
 """Handing hours in, and deciding on them: several at once, all or none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -55,7 +55,8 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
 
     By their ids, or all drafts of a range of dates: from and until, such as a week. All or none.
     """
-    entries = store.fetch_all(ctx, given.time_entry_ids) if given.time_entry_ids else _drafts(ctx, given)
+    entries = _named(ctx, given.time_entry_ids, given) if given.time_entry_ids else _drafts(ctx, given)
+    expect(ctx, entries)
     refuse([reason for entry in entries for reason in entry.not_submittable(ctx.actor)])
     return _change(ctx, entries, {"status": "submitted", "review_note": None})
 
@@ -78,6 +79,7 @@ def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     if given.decision == "reject" and not given.reason:
         raise Invalid([Fault("reason", "is required to reject; the person reads it")])
     entries = store.fetch_all(ctx, given.time_entry_ids)
+    expect(ctx, entries)
     refuse([reason for entry in entries for reason in entry.not_reviewable(given.decision)])
     note = given.reason if given.decision == "reject" else None
     if note:
@@ -112,6 +114,19 @@ def _tell(ctx: Context, entries: Sequence[TimeEntry], reason: str) -> None:
         ]
         text = _REJECTED.format(name=actor_s_name(ctx), reason=reason, entries="\n".join(lines))
         tell(ctx, person, "Some of your hours were not approved", text, person.id)
+
+
+def _named(ctx: Context, identities: Sequence[str], given: SubmitHours) -> list[TimeEntry]:
+    others = {"from": given.from_, "until": given.until, "personId": given.person_id}
+    if sent := [name for name, value in others.items() if value is not None]:
+        raise Invalid([Fault(name, "goes with a range; send either that, or timeEntryIds") for name in sent])
+    return store.fetch_all(ctx, identities)
+
+
+def expect(ctx: Context, entries: Iterable[TimeEntry]) -> None:
+    """Go on only if the one who asks knows each of these as it is, or did not say."""
+    for entry in entries:
+        ctx.expect(entry.version)
 
 
 def _drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:

@@ -17,7 +17,7 @@ from mainstay.business.hours.asked import (
     whose,
     work,
 )
-from mainstay.business.hours.model import LONGEST, TimeEntry, worked_between
+from mainstay.business.hours.model import AHEAD, LONGEST, TimeEntry, worked_between
 from mainstay.business.organisation.house import House, house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -101,6 +101,7 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     running, house = _meant(ctx, given), house_of(ctx)
     if running is None:
         raise Blocked([Reason("No timer runs, so there is none to stop. Log the time instead (log_hours).")])
+    ctx.expect(running.version)
     ended = moment_of("endedAt", given.ended_at, house) if given.ended_at else ctx.now
     return _stop(ctx, house, running, given.sent("time_entry_id", "ended_at", "person_id"), ended)
 
@@ -137,7 +138,7 @@ def _free_from(ctx: Context, person: str) -> datetime:
     free = ctx.now
     while (clash := store.find_within(ctx, person, moment_text(free), None)) and clash.ended_at:
         until = parse_moment(clash.ended_at)
-        if until - free > _SHORTEST:
+        if until - free > _SHORTEST or until - ctx.now > AHEAD:
             store.refuse_clash(ctx, clash)
         free = until
     return free

@@ -258,11 +258,11 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     """
     _check_asked(given)
     house = house_of(ctx)
-    quote: Quote | None = QUOTES.fetch(ctx, given.quote_id) if given.quote_id else None
+    quote: Quote | None = QUOTES.fetch(ctx, given.quote_id) if given.quote_id is not None else None
     if quote:
         instead = f"Draft an invoice with lines in {house.currency} instead."
         refuse([*quote.not_billable(), *house.if_foreign(quote.currency, instead, "draft_invoice")])
-    job = _job_of(ctx, given.job_id or (quote.job_id if quote else None))
+    job = _job_of(ctx, quote.job_id if quote and given.job_id is None else given.job_id)
     customer = _customer_of(ctx, given, quote, job)
     refuse([] if of_archived else customer.not_usable())
     reader = reader_of(customer, house)
@@ -317,7 +317,7 @@ def _check_asked(given: DraftInvoice) -> None:
 
 
 def _job_of(ctx: Context, named: str | None) -> Job | None:
-    return JOBS.fetch(ctx, named) if named else None
+    return JOBS.fetch(ctx, named) if named is not None else None
 
 
 def _customer_of(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Job | None) -> Customer:

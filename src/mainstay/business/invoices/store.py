@@ -51,6 +51,11 @@ def _words(number: str | None, title: str | None, customer_name: str, currency: 
 
 _FOUND_BY = (FoundBy(("number", "title", "customer_name", "currency", "total"), _words),)
 
+_ORDERS = {
+    NEWEST: ListOrder("id", descending=True),
+    "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
+    "due": ListOrder("due_on", without="a due date"),
+}
 # One invoice, with all that is in it.
 INVOICES = Listing(
     Invoice,
@@ -67,6 +72,7 @@ INVOICES = Listing(
     },
     facts=_FACTS | {name: f"invoice.{name}" for name in ("snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")},
     found_by=_FOUND_BY,
+    orders=_ORDERS,
 )
 # Many, each without its lines.
 LISTED = Listing(
@@ -85,11 +91,7 @@ LISTED = Listing(
         "from_": "invoice.issued_on >= :from_",
         "until": "invoice.issued_on <= :until",
     },
-    orders={
-        NEWEST: ListOrder("id", descending=True),
-        "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
-        "due": ListOrder("due_on", without="a due date"),
-    },
+    orders=_ORDERS,
     found_by=_FOUND_BY,
 )
 

@@ -5,7 +5,7 @@ from pydantic import Field, SecretStr
 from mainstay.business.organisation import store as organisations
 from mainstay.business.people.events import PersonJoined
 from mainstay.business.people.model import AlreadyHere, Person
-from mainstay.business.people.store import PEOPLE, find_by_email
+from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_by_email
 from mainstay.identity import accounts, links
 from mainstay.identity.links import Kind, Link
 from mainstay.identity.passwords import check_new_password, hash_password
@@ -139,8 +139,9 @@ def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
         raise Conflict("The sign-in of this address has just changed. Try again.")
     if not links.use(ctx.rows, link.id):
         raise DeadLink
-    account = known.account or accounts.insert(ctx, link.email, password_hash)
     invited = PEOPLE.fetch(ctx, link.person)
+    check_signs_in_nowhere_else(ctx, link.email, invited.id)
+    account = known.account or accounts.insert(ctx, link.email, password_hash)
     person = PEOPLE.save(ctx, invited, {"name": given.name, "status": "active", "account_id": account})
     ctx.record(PersonJoined(person))
     return person
@@ -161,6 +162,7 @@ def _join(ctx: Context, name: str, email: str, role: Role) -> Person:
     account = accounts.find(ctx, email) or accounts.insert(ctx, email, ctx.ahead)
     values = {"name": name, "email": email, "role": role, "status": "active", "account_id": account}
     known = find_by_email(ctx, email)
+    check_signs_in_nowhere_else(ctx, email, known.id if known else None)
     if known is None:
         person = PEOPLE.insert(ctx, values | {"skills": []})
     elif known.status == "active":

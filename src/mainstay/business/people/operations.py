@@ -8,7 +8,7 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.events import PersonInvited, PersonUpdated
 from mainstay.business.people.model import AlreadyHere, MeOut, Person, PersonOut, Status, check_rank
-from mainstay.business.people.store import PEOPLE, find_by_email
+from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_by_email
 from mainstay.business.people.working_hours import check_some
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -154,6 +154,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     """
     check_rank(ctx.actor, Role(given.role))
     known = find_by_email(ctx, given.email)
+    check_signs_in_nowhere_else(ctx, given.email, known.id if known else None)
     if known is None:
         person = PEOPLE.insert(ctx, dict(given) | {"status": "invited"})
     elif known.status == "left":

@@ -10,7 +10,7 @@ from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import Right, holders
 from mainstay.values.mailbox import fold_address
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
@@ -62,6 +62,20 @@ PEOPLE = Listing(
 def find_by_email(ctx: Context, email: str) -> Person | None:
     """The person with this address, present or not."""
     return PEOPLE.find(ctx, "person.email_folded = :email", email=fold_address(email))
+
+
+def check_signs_in_nowhere_else(ctx: Context, email: str, but: str | None) -> None:
+    """Go on only if no other active person of the organisation has the sign-in of this address.
+
+    By one sign-in one is one person: someone who is let go must not come back in as another.
+    """
+    known = PEOPLE.find(
+        ctx,
+        "person.status = 'active' AND person.account_id IN (SELECT id FROM account WHERE email_folded = :email)",
+        email=fold_address(email),
+    )
+    if known and known.id != but:
+        raise Conflict(f"{email} is the sign-in of {known.name}, who is a person of this organisation already.")
 
 
 def find_called(rows: Handle, text: str) -> list[str]:

@@ -82,4 +82,4 @@ def supplier_of(ctx: Context, supplier: str) -> Supplier:
 
 def job_of(ctx: Context, job: str | None) -> Job | None:
     """The job that something is bought for, if it is for one."""
-    return JOBS.fetch(ctx, job) if job else None
+    return JOBS.fetch(ctx, job) if job is not None else None

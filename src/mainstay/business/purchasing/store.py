@@ -57,6 +57,10 @@ def _words(number: str, supplier_name: str, job_title: str | None) -> frozenset[
 
 _FOUND_BY = (FoundBy(("number", "supplier_name", "job_title"), _words),)
 
+_ORDERS = {
+    NEWEST: ListOrder("id", descending=True),
+    "needed": ListOrder("needed_on", without="a date on which they are needed"),
+}
 # One order, with all that is in it.
 ORDERS = Listing(
     Order,
@@ -73,6 +77,7 @@ ORDERS = Listing(
     facts={"snapshot": "purchase_order.snapshot", "pdf_sha256": "purchase_order.pdf_sha256"},
     own=_OWN,
     found_by=_FOUND_BY,
+    orders=_ORDERS,
 )
 # Many, each without its lines.
 LISTED_ORDERS = Listing(
@@ -88,10 +93,7 @@ LISTED_ORDERS = Listing(
         "status": {name: f"purchase_order.standing = '{name}'" for name in get_args(OrderStatus)},
         "supplier_id": "purchase_order.supplier_id = :supplier_id",
     },
-    orders={
-        NEWEST: ListOrder("id", descending=True),
-        "needed": ListOrder("needed_on", without="a date on which they are needed"),
-    },
+    orders=_ORDERS,
     found_by=_FOUND_BY,
 )
 
@@ -126,6 +128,11 @@ def folded_number(number: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum()) or plain
 
 
+_BILL_ORDERS = {
+    NEWEST: ListOrder("id", descending=True),
+    "dated": ListOrder("on_date", descending=True),
+    "due": ListOrder("due_on", without="a due date"),
+}
 # One bill, with all that is in it.
 BILLS = Listing(
     Bill,
@@ -136,6 +143,7 @@ BILLS = Listing(
     columns=_COLUMNS_OF_BILL,
     found_by=_BILL_FOUND_BY,
     derived=_folded,
+    orders=_BILL_ORDERS,
 )
 # Many, each without its lines.
 LISTED_BILLS = Listing(
@@ -151,11 +159,7 @@ LISTED_BILLS = Listing(
         "from_": "bill.on_date >= :from_",
         "until": "bill.on_date <= :until",
     },
-    orders={
-        NEWEST: ListOrder("id", descending=True),
-        "dated": ListOrder("on_date", descending=True),
-        "due": ListOrder("due_on", without="a due date"),
-    },
+    orders=_BILL_ORDERS,
     found_by=_BILL_FOUND_BY,
 )
 

@@ -79,6 +79,11 @@ def _as_in_paths(called: str) -> str:
     return called.strip().upper().replace("/", "-")
 
 
+_ORDERS = {
+    NEWEST: ListOrder("id", descending=True),
+    "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
+    "expiring": ListOrder("expires_at", without="a date until which they are valid"),
+}
 # One quote, with all that is in it.
 QUOTES = Quotes(
     Quote,
@@ -90,6 +95,7 @@ QUOTES = Quotes(
     columns=_COLUMNS | {"site_name": _SITE_S_NAME, "margin": "quote.net - quote.cost"},
     facts=_FACTS | {"snapshot": "quote.snapshot", "pdf_sha256": "quote.pdf_sha256"},
     found_by=_FOUND_BY,
+    orders=_ORDERS,
 )
 # Many, each without its lines.
 LISTED = Listing(
@@ -107,11 +113,7 @@ LISTED = Listing(
         "from_": "quote.issued_on >= :from_",
         "until": "quote.issued_on <= :until",
     },
-    orders={
-        NEWEST: ListOrder("id", descending=True),
-        "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
-        "expiring": ListOrder("expires_at", without="a date until which they are valid"),
-    },
+    orders=_ORDERS,
     found_by=_FOUND_BY,
 )
 

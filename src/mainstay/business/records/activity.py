@@ -71,13 +71,13 @@ def list_activity(ctx: Context, given: ListActivity) -> Page[ActivityOut]:
 OPERATIONS = (list_activity,)
 
 # So many records of an act are named, which are most often all of them.
-_NAMED = 3
+NAMED = 3
 
 
 def _with_names(ctx: Context, rows: Iterable[Row]) -> list[Row]:
     """Acts with what their first records are called."""
     acts = [some_records(row) for row in rows]
-    first = [orjson.loads(str(records or "[]"))[:_NAMED] for *_, records, _ in acts]
+    first = [orjson.loads(str(records or "[]"))[:NAMED] for *_, records, _ in acts]
     called = _called(ctx, chain.from_iterable(first))
     named = [{one: called[one] for one in records if one in called} for records in first]
     return [(*act, orjson.dumps(names).decode()) for act, names in zip(acts, named, strict=True)]

@@ -104,7 +104,7 @@ class CancelVisit(Input):
 
 def planned(ctx: Context, given: PlanVisit) -> list[Placement]:
     """The new visits: for each time, one for each person, or one for nobody yet."""
-    job: Job | None = JOBS.fetch(ctx, given.job_id) if given.job_id else None
+    job: Job | None = JOBS.fetch(ctx, given.job_id) if given.job_id is not None else None
     if job:
         refuse(job.not_workable())
     if (job is None) == (given.title is None):

@@ -111,7 +111,7 @@ def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
     come first. Plan what you choose with plan_visit.
     """
     usual, home = organisation_s(ctx)
-    job = JOBS.fetch(ctx, given.job_id) if given.job_id else None
+    job = JOBS.fetch(ctx, given.job_id) if given.job_id is not None else None
     zone = zone_of(ctx, job.site_id if job else None)
     length = timedelta(minutes=given.duration_minutes)
     sought = _Sought(length, zone, home, job.site_id if job else None, ctx.now, given.skill)

@@ -145,7 +145,7 @@ class Visit(Kept):
     def not_cancellable(self, _by: Actor) -> list[Reason]:
         """Why it cannot be cancelled."""
         if self.status == "cancelled":
-            return [Reason(f"The visit of {self.called} is cancelled already.", unblock="move_visit")]
+            return [Reason(f"The visit of {self.called} is cancelled already.")]
         if self.status == "done":
             text = f"The visit of {self.called} is done. Set it back to planned or started first."
             return [Reason(text, unblock="set_visit_status")]

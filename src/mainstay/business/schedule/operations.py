@@ -88,7 +88,7 @@ def list_visits(ctx: Context, given: ListVisits) -> Page[VisitOut]:
         conditions += [] if ctx.actor.may(Right.ALL_LEAVE_READ) else ["visit.person_id = :me"]
     if given.unassigned:
         conditions = [*conditions, "visit.person_id IS NULL"]
-    if given.job_id:
+    if given.job_id is not None:
         job = JOBS.fetch(ctx, given.job_id)
         conditions, bound = [*conditions, "visit.job_id = :job"], bound | {"job": job.id}
     return VISITS.page(ctx, given, " AND ".join(conditions), walks=not given.on_leave, **bound)

@@ -176,8 +176,10 @@ def _word(schema: Schema) -> Schema:
 
 
 def _write_headers(endpoint: Endpoint) -> list[Schema]:
-    # What is made anew has no version to expect.
-    return [_IDEMPOTENCY_KEY] if endpoint.status == HTTPStatus.CREATED else [_IDEMPOTENCY_KEY, _IF_MATCH]
+    # What is made anew has no version to expect, nor has what is done to no record.
+    expects = endpoint.operation.on or endpoint.operation.offered_on
+    made = endpoint.status == HTTPStatus.CREATED
+    return [_IDEMPOTENCY_KEY, _IF_MATCH] if expects and not made else [_IDEMPOTENCY_KEY]
 
 
 _IDEMPOTENCY_KEY: Schema = {

@@ -14,7 +14,7 @@ from mainstay.business.issuing.printed import PRINT
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.people.joining import add_person, create_organisation
-from mainstay.business.people.operations import list_people, update_person
+from mainstay.business.people.operations import get_person, update_person
 from mainstay.doors.cli import demo_prices, demo_purchases
 from mainstay.doors.cli.demo_words import crew
 from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
@@ -22,6 +22,7 @@ from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.identity.passwords import is_password
+from mainstay.identity.sessions import memberships
 from mainstay.identity.signing_in import look_up
 from mainstay.late import late
 from mainstay.ledger import outbox
@@ -203,11 +204,24 @@ def _live(operator: Operator, firm: Firm, year: Year) -> None:
 
 def _present(operator: Operator, acting: actor.Actor) -> list[Outcome]:
     """The people of the demo; those are back again whom someone who tried things out has removed."""
-    here = {person["email"]: person for person in operator.every(list_people, acting, status="active")}
     return [
-        here.get(email) or operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+        (
+            _signing_in(operator, acting, email)
+            or operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+        )
+        # By which they sign in, whatever address they have been given since.
+        | {"email": email}
         for name, email, role, _ in _PEOPLE
     ]
+
+
+def _signing_in(operator: Operator, acting: actor.Actor, email: str) -> Outcome | None:
+    """Who signs in by this address."""
+    with operator.stage.database.reading(EVERY) as rows:
+        account = look_up(rows, email).account
+        found = memberships(rows, account, acting.organisation) if account else []
+    mine = [one.person for one in found if one.organisation == acting.organisation]
+    return operator.perform(get_person, acting, personId=mine[0]) if mine else None
 
 
 def _signs_in_as_told(operator: Operator, email: str) -> bool:

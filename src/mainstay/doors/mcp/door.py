@@ -108,7 +108,7 @@ class McpDoor:
         stage, envelope = self.entrance.stage, Envelope(request.id)
         try:
             answer = await self.entrance.runner.perform(stage, operation, actor, encode(arguments), envelope)
-            result = answered(operation, answer)
+            result = answered(operation, answer, self.tools.names(actor.rights, actor.access) if answer.preview else ())
         except Unauthenticated:
             raise
         except Invalid as invalid:

@@ -90,9 +90,8 @@ class Tools:
 
     def _way_past(self, operation: Operation, refusal: Conflict, offered: list[str]) -> str:
         """What clears a state out of the way or, where nothing does, what shows it."""
-        helping = [name for name in refusal.unblocks if name in offered]
-        if helping:
-            return f" Call {' or '.join(helping)} first."
+        if helping := _first(refusal.unblocks, offered):
+            return f" {helping}"
         about = _about(operation)
         if operation.on and (gets := self._getters.get(about)):
             return _look(offered, gets, "shows it as it is now")
@@ -126,23 +125,31 @@ def _look(offered: Sequence[str], name: str | None, shows: str) -> str:
     return f" {name} {shows}." if name in offered else ""
 
 
-def answered(operation: Operation, answer: Answer) -> ToolResult:
-    """The result of a tool that did what it was asked."""
+def _first(unblocks: Sequence[str], offered: Sequence[str]) -> str:
+    """What is to be called before, of what this actor may use."""
+    helping = [name for name in unblocks if name in offered]
+    return f"Call {' or '.join(helping)} first." if helping else ""
+
+
+def answered(operation: Operation, answer: Answer, offered: Sequence[str]) -> ToolResult:
+    """The result of a tool that did what it was asked, for an actor who is offered these."""
     if operation.effect is not Effect.IRREVERSIBLE:
         return ToolResult((answer.body.decode(),), answer.body)
     if answer.preview:
         data = b'{"status":"preview","preview":' + answer.body + b"}"
-        return ToolResult((_preview_words(operation, orjson.loads(answer.body)), data.decode()), data)
+        words = _preview_words(operation, orjson.loads(answer.body), _first(answer.unblocks, offered))
+        return ToolResult((words, data.decode()), data)
     data = b'{"status":"done","result":' + answer.body + b"}"
     return ToolResult((data.decode(),), data)
 
 
-def _preview_words(operation: Operation, preview: dict[str, Any]) -> str:
+def _preview_words(operation: Operation, preview: dict[str, Any], first: str) -> str:
     lines = ["Nothing has happened yet. This is what would happen:", preview["summary"]]
     lines += [f"- {effect}" for effect in preview["effects"]]
     lines += [f"Warning: {warning}" for warning in preview["warnings"]]
     if preview["blockers"]:
         lines += ["It cannot be done now:", *(f"- {blocker}" for blocker in preview["blockers"])]
+        lines += [first] if first else []
     else:
         lines.append(f"It cannot be undone. To do it, call {operation.name} again with confirmed: true.")
     return "\n".join(lines)

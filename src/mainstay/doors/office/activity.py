@@ -8,7 +8,7 @@ from typing import IO, Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from mainstay.business.records.activity import list_activity
+from mainstay.business.records.activity import NAMED, list_activity
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.beside import act_of
@@ -110,7 +110,7 @@ class ActivityPages:
         """An act in words, with the ways to the first of the records that it touched and that are still there."""
         named = one["called"]
         ways = [{"called": called, "path": path} for record, called in named.items() if (path := self._way_to(record))]
-        return self._act(guest, one) | {"records": ways, "others": len(one["records"] or ()) - len(named)}
+        return self._act(guest, one) | {"records": ways, "others": len((one["records"] or ())[NAMED:])}
 
     def _way_to(self, record: str) -> str | None:
         with suppress(NotFound):

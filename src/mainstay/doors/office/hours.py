@@ -46,8 +46,8 @@ _WEEK = "/hours/week"
 
 def _stopping(entry: dict[str, Any]) -> Sequence[Action]:
     """The way to stop a timer at once, back to its week."""
-    whose_week = {"person": entry["personId"], "on": entry["on"]}
-    return (Action(label_of(stop_timer), STOP, plain=True, answers=whose_week),)
+    answers = {"entry": entry["id"], "person": entry["personId"], "on": entry["on"]}
+    return (Action(label_of(stop_timer), STOP, plain=True, answers=answers),)
 
 
 def _submitting(entry: dict[str, Any]) -> Sequence[Action]:
@@ -214,6 +214,8 @@ class Hours:
             given["breakMinutes"] = read_minutes(fields.get("break", "") or "0")
         except ValueError as problem:
             return await self._page(guest, at, fields, {"break": f"The break {problem}."})
+        # On the page of an entry its own timer is meant, and no other that runs since.
+        given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
         return await self._done(guest, at, stop_timer, fields, given)
 
     async def _done(
@@ -224,7 +226,8 @@ class Hours:
             if "job" in fields:
                 job = await self._job(guest, fields)
                 about = {"jobId": job} if job not in {"", NO_JOB} else {}
-            await self.desk.perform(guest, operation, {**given, **about, **at.whose})
+            whose = {} if "timeEntryId" in given else at.whose
+            await self.desk.perform(guest, operation, {**given, **about, **whose})
         except Refusal as refusal:
             return await self._page(guest, at, fields, refusal=refusal)
         return _back(at, operation.name)

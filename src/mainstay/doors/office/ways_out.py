@@ -54,30 +54,24 @@ class WaysOut:
         return list(found.values())
 
     async def _ways(self, guest: Guest, operation: Operation, record: AsTold | None) -> Sequence[Action | None]:
+        if record is not None and operation.name in record["availableActions"]:
+            leading = self.of.leading.get(operation.name)
+            return leading(record) if leading else self.of.doing(operation, record)
         if operation in _PAGES:
             return [Action(words_of(operation.name), _PAGES[operation])]
         if operation.on is None or not operation.changes:
             return [self._on_none(guest, operation, record)]
         if record is None or operation.on.shown.noun != self.of.gets.output.noun:
             return [await self._on_another(guest, operation, record)]
-        if operation.name in record["availableActions"]:
-            return self.of.doing(operation, record)
         # It can be done to another one of the kind, such as to make a second owner.
         return [self._listed(guest, self.of.lists, None)]
 
     def _on_none(self, guest: Guest, operation: Operation, record: AsTold | None) -> Action | None:
         """What is done to no record that is there already; one that is only looked at has its page to go back to."""
         if operation in _AMONG or operation.lists:
-            return self._leading(operation, record) or self._listed(guest, _AMONG.get(operation, operation), record)
+            return self._listed(guest, _AMONG.get(operation, operation), record)
         made = _MAKES.get(operation)
         return Action(label_of_new(operation), _with(made, guest, operation, self.of, record)) if made else None
-
-    def _leading(self, operation: Operation, record: AsTold | None) -> Action | None:
-        """The button of a record's page that does it, if there is one."""
-        buttons = self.of.leading.get(operation.name)
-        if not buttons or record is None or operation.name not in record["availableActions"]:
-            return None
-        return next(iter(buttons(record)), None)
 
     async def _on_another(self, guest: Guest, operation: Operation, record: AsTold | None) -> Action | None:
         """What is done to another record: to the one that the record names, or to one of those that belong to it."""
