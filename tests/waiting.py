@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from time import monotonic
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,9 +13,9 @@ _GLANCE_SECONDS = 0.01
 
 def wait_until(look: Callable[[], T | None]) -> T:
     """Look again and again until there is something to see; what was seen."""
-    pause = threading.Event()
-    for _ in range(int(_PATIENCE_SECONDS / _GLANCE_SECONDS)):
-        if seen := look():
-            return seen
+    pause, ends = threading.Event(), monotonic() + _PATIENCE_SECONDS
+    while not (seen := look()):
+        # By the clock: some looks take longer than others.
+        assert monotonic() < ends, "It never came to be."
         pause.wait(_GLANCE_SECONDS)
-    raise AssertionError("It never came to be.")
+    return seen
