@@ -32,7 +32,7 @@ def installation_secret(setting: str | None, path: Path) -> bytes:
 def _long_enough(path: Path) -> bytes:
     """What is in the file, unless everyone could guess it: it may have been cut short when it was copied."""
     found = path.read_bytes()
-    if len(found.strip()) < SHORTEST_SECRET:
+    if len(found.rstrip(b"\r\n")) < SHORTEST_SECRET:
         told = f"The secret in {path} is shorter than {SHORTEST_SECRET} bytes"
         raise WrongSetting(f"{told}. Bring back the one it was from a backup, or set MAINSTAY_SECRET.")
     return found

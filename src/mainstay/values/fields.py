@@ -148,10 +148,7 @@ WebAddress = Annotated[
 
 
 def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
-    """A decimal with at most four decimals, within bounds; kept as a whole number of ten-thousandths.
-
-    It goes with `_AS_SENT`.
-    """
+    """A decimal with at most four decimals, within bounds."""
     too_large = f"is too large: at most {highest // UNIT:,} is possible"
 
     def read(given: object) -> int:
@@ -170,53 +167,47 @@ def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
     return BeforeValidator(read, json_schema_input_type=str)
 
 
-# What was given is told again as it could have been sent: in a history, nobody reads ten-thousandths.
-_AS_SENT = PlainSerializer(price_text, return_type=str, when_used="json")
+# A decimal as it is kept, in ten-thousandths; told again as it could have been sent: nobody reads those in a history.
+_Parts = Annotated[int, PlainSerializer(price_text, return_type=str, when_used="json")]
 
 
 # An amount per unit.
 Price = Annotated[
-    int,
+    _Parts,
     _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, LARGEST),
-    _AS_SENT,
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("price"),
 ]
 # What an hour costs: so little that a database multiplies it by all that is worked in a day, and adds many up.
 HourlyRate = Annotated[
-    int,
+    _Parts,
     _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
-    _AS_SENT,
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("price"),
 ]
 Percent = Annotated[
-    int,
+    _Parts,
     _decimal("is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT),
-    _AS_SENT,
     Field(description='Text such as "5.5".'),
     As("decimal"),
 ]
 # What a line of a document costs, or takes off.
 SignedPrice = Annotated[
-    int,
+    _Parts,
     _decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -LARGEST, LARGEST),
-    _AS_SENT,
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
     As("price"),
 ]
 SignedQuantity = Annotated[
-    int,
+    _Parts,
     _decimal("is not a quantity such as 2, 0.5 or -1, with at most four decimals", -(10**7) * UNIT, 10**7 * UNIT),
-    _AS_SENT,
     Field(description='Text such as "2" or "0.5".'),
     As("decimal"),
 ]
 # How many there are of something.
 Quantity = Annotated[
-    int,
+    _Parts,
     _decimal("is not a quantity such as 2 or 0.5, above 0 and with at most four decimals", 1, 10**7 * UNIT),
-    _AS_SENT,
     Field(description='Text such as "2" or "0.5".'),
     As("decimal"),
 ]

@@ -1,30 +1,15 @@
 import re
-from datetime import date
 
 import pytest
 
-from apps import begin_session
 from cast import Cast
+from doors.office.test_hours import WEEK, come_in, today
 from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.terms.rights import Role
 from mainstay.values.durations import read_minutes
-from mainstay.values.moments import local_date
 from running import RunningServer
-from visiting import BROWSER, Somebody, Visit, somebody, words
-
-WEEK = "/hours/week"
-
-
-def today(cast: Cast) -> date:
-    return local_date(cast.stage.clock(), "Europe/London")
-
-
-def come_in(server: RunningServer, cast: Cast, role: Role = Role.MEMBER) -> tuple[Visit, Somebody]:
-    person = somebody(cast, role)
-    visiting = Visit(server)
-    visiting.cookies["mainstay"] = begin_session(cast, person.email, BROWSER)
-    return visiting, person
+from visiting import words
 
 
 def buttons(page: str) -> list[str]:

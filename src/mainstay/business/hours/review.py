@@ -56,7 +56,7 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     By their ids, or all drafts of a range of dates: from and until, such as a week. All or none.
     """
     entries = _named(ctx, given.time_entry_ids, given) if given.time_entry_ids else _drafts(ctx, given)
-    expect(ctx, entries)
+    _expect(ctx, entries)
     refuse([reason for entry in entries for reason in entry.not_submittable(ctx.actor)])
     return _change(ctx, entries, {"status": "submitted", "review_note": None})
 
@@ -79,7 +79,7 @@ def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     if given.decision == "reject" and not given.reason:
         raise Invalid([Fault("reason", "is required to reject; the person reads it")])
     entries = store.fetch_all(ctx, given.time_entry_ids)
-    expect(ctx, entries)
+    _expect(ctx, entries)
     refuse([reason for entry in entries for reason in entry.not_reviewable(given.decision)])
     note = given.reason if given.decision == "reject" else None
     if note:
@@ -123,7 +123,7 @@ def _named(ctx: Context, identities: Sequence[str], given: SubmitHours) -> list[
     return store.fetch_all(ctx, identities)
 
 
-def expect(ctx: Context, entries: Iterable[TimeEntry]) -> None:
+def _expect(ctx: Context, entries: Iterable[TimeEntry]) -> None:
     """Go on only if the one who asks knows each of these as it is, or did not say."""
     for entry in entries:
         ctx.expect(entry.version)

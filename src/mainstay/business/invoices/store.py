@@ -51,6 +51,7 @@ def _words(number: str | None, title: str | None, customer_name: str, currency: 
 
 _FOUND_BY = (FoundBy(("number", "title", "customer_name", "currency", "total"), _words),)
 
+# Of the list, and of one: by that, its page knows what an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
     "issued": ListOrder("issued_on", descending=True, without="a date of issue"),

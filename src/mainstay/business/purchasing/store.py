@@ -57,6 +57,7 @@ def _words(number: str, supplier_name: str, job_title: str | None) -> frozenset[
 
 _FOUND_BY = (FoundBy(("number", "supplier_name", "job_title"), _words),)
 
+# Of the list, and of one: by that, its page knows what an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
     "needed": ListOrder("needed_on", without="a date on which they are needed"),
@@ -128,6 +129,7 @@ def folded_number(number: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum()) or plain
 
 
+# Of the list, and of one: by that, its page knows what an order leaves out.
 _BILL_ORDERS = {
     NEWEST: ListOrder("id", descending=True),
     "dated": ListOrder("on_date", descending=True),

@@ -79,6 +79,7 @@ def _as_in_paths(called: str) -> str:
     return called.strip().upper().replace("/", "-")
 
 
+# Of the list, and of one: by that, its page knows what an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
     "issued": ListOrder("issued_on", descending=True, without="a date of issue"),

@@ -76,10 +76,8 @@ class Document(Kept):
         return [Reason("Someone else added this file. Ask them, or the office, to remove it.")]
 
 
-class HistoryEntryOut(Shown):
-    """One act in the history of a record."""
-
-    noun = "historyEntry"
+class _ActOut(Shown):
+    """What is told of an act, wherever it is listed."""
 
     id: str = Field(description="Where the list goes on behind.")
     at: str = Field(description="When.", json_schema_extra={"format": "date-time"})
@@ -89,24 +87,23 @@ class HistoryEntryOut(Shown):
     records: list[str] | None = Field(
         description="The ids of the records that the same act touched; of very many, the first hundred."
     )
+
+
+class HistoryEntryOut(_ActOut):
+    """One act in the history of a record."""
+
+    noun = "historyEntry"
+
     changed: list[str] | None = Field(
         description="The fields of the record that are different since; null where none is, or where it was not noted."
     )
 
 
-class ActivityOut(Shown):
+class ActivityOut(_ActOut):
     """One act in the organisation."""
 
     noun = "activity"
 
-    id: str = Field(description="Where the list goes on behind.")
-    at: str = Field(description="When.", json_schema_extra={"format": "date-time"})
-    by: Stamp = Field(description="Who, and through what.")
-    operation: str = Field(description="What was done, by the name of the operation.")
-    given: dict[str, object] = Field(description="What it was done with; secrets are hidden.")
-    records: list[str] | None = Field(
-        description="The ids of the records that it touched; of very many, the first hundred."
-    )
     changed: dict[str, list[str]] | None = Field(
         description="By the ids of records, the fields that are different since; null where it was not noted."
     )

@@ -13,7 +13,7 @@ from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
-from mainstay.doors.mcp.tools import ToolResult, Tools, answered
+from mainstay.doors.mcp.tools import ToolResult, Tools
 from mainstay.kernel.context import Envelope
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Invalid, Refusal, Unauthenticated
@@ -108,7 +108,7 @@ class McpDoor:
         stage, envelope = self.entrance.stage, Envelope(request.id)
         try:
             answer = await self.entrance.runner.perform(stage, operation, actor, encode(arguments), envelope)
-            result = answered(operation, answer, self.tools.names(actor.rights, actor.access) if answer.preview else ())
+            result = self.tools.answered(operation, answer, actor)
         except Unauthenticated:
             raise
         except Invalid as invalid:

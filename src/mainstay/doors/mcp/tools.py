@@ -75,6 +75,17 @@ class Tools:
             return f"; {' or '.join(known)} finds it" if known else ""
         return self._way_past(operation, refusal, offered) if isinstance(refusal, Conflict) else ""
 
+    def answered(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
+        """The result of a tool that did what it was asked."""
+        if operation.effect is not Effect.IRREVERSIBLE:
+            return ToolResult((answer.body.decode(),), answer.body)
+        if answer.preview:
+            first = _first(answer.unblocks, self.names(actor.rights, actor.access))
+            data = b'{"status":"preview","preview":' + answer.body + b"}"
+            return ToolResult((_preview_words(operation, orjson.loads(answer.body), first), data.decode()), data)
+        data = b'{"status":"done","result":' + answer.body + b"}"
+        return ToolResult((data.decode(),), data)
+
     def offer(self, actor: Actor) -> orjson.Fragment:
         """The descriptions of the tools that this actor may use."""
         key = (actor.rights, actor.access)
@@ -129,18 +140,6 @@ def _first(unblocks: Sequence[str], offered: Sequence[str]) -> str:
     """What is to be called before, of what this actor may use."""
     helping = [name for name in unblocks if name in offered]
     return f"Call {' or '.join(helping)} first." if helping else ""
-
-
-def answered(operation: Operation, answer: Answer, offered: Sequence[str]) -> ToolResult:
-    """The result of a tool that did what it was asked, for an actor who is offered these."""
-    if operation.effect is not Effect.IRREVERSIBLE:
-        return ToolResult((answer.body.decode(),), answer.body)
-    if answer.preview:
-        data = b'{"status":"preview","preview":' + answer.body + b"}"
-        words = _preview_words(operation, orjson.loads(answer.body), _first(answer.unblocks, offered))
-        return ToolResult((words, data.decode()), data)
-    data = b'{"status":"done","result":' + answer.body + b"}"
-    return ToolResult((data.decode(),), data)
 
 
 def _preview_words(operation: Operation, preview: dict[str, Any], first: str) -> str:
