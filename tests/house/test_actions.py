@@ -1,10 +1,13 @@
 """What can be done to a record is told with it: exactly what would not be refused, through the door one came in by."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import orjson
 import pytest
 
+from house.doers import CHANGES, doer
+from house.every import of_each
 from house.examples import Exhibit, Trial
 from house.test_rights import outcome
 from mainstay.business.organisation.operations import get_organisation
@@ -14,7 +17,7 @@ from mainstay.identity.keys import KEYS, list_keys
 from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import NotFound
+from mainstay.terms.refusal import NotFound, Stale
 from mainstay.terms.rights import Access, Role
 from mainstay.terms.shapes import Kept
 from mainstay.webhooks.deliveries import list_deliveries
@@ -215,3 +218,19 @@ def test_a_record_tells_where_people_see_it(
 def test_a_webhook_s_own_address_stays_its_own(trial: Trial) -> None:
     shown = trial.open.cast.perform(get_webhook, webhookId=trial.open.webhook)
     assert shown["url"] == "https://127.0.0.1/webhooks"
+
+
+def is_done_to_versions(operation: Operation) -> bool:
+    """Whether it is done to records that have versions; the example of what also makes one makes one."""
+    listing = operation.on or operation.offered_on
+    return bool(listing and listing.shown.versioned and not operation.makes)
+
+
+@of_each([operation for operation in CHANGES if is_done_to_versions(operation)])
+def test_what_is_done_to_a_record_heeds_the_version_that_was_seen(trial: Trial, operation: Operation) -> None:
+    given, expected = orjson.dumps(trial.open.input(operation)), Envelope("req_1", frozenset({10**9}))
+    done = False
+    with suppress(Stale):
+        trial.stage.perform(operation, doer(trial.open, operation), given, expected)
+        done = True
+    assert not done

@@ -117,6 +117,7 @@ def _tell(ctx: Context, entries: Sequence[TimeEntry], reason: str) -> None:
 
 
 def _named(ctx: Context, identities: Sequence[str], given: SubmitHours) -> list[TimeEntry]:
+    """The entries of these ids, which no range is sent with: it would seem to be heeded."""
     others = {"from": given.from_, "until": given.until, "personId": given.person_id}
     if sent := [name for name, value in others.items() if value is not None]:
         raise Invalid([Fault(name, "goes with a range; send either that, or timeEntryIds") for name in sent])
