@@ -39,22 +39,30 @@ def test_before_it_is_served_only_mail_is_not_well(deployed: Deployed) -> None:
     assert sum(line.startswith("well") for line in lines) >= 3
 
 
-def test_a_backup_is_made_at_once(deployed: Deployed) -> None:
+@pytest.fixture
+def backups(deployed: Deployed) -> Path:
+    """Where backups are kept, with none: they are named by the second, and another test may just have made one."""
+    folder = deployed.home.path / "backups"
+    for file in folder.iterdir():
+        file.unlink()
+    return folder
+
+
+def test_a_backup_is_made_at_once(deployed: Deployed, backups: Path) -> None:
     said = deployed.home.follow(*of_mainstay("Backups"))
     file = re.search(r"^file: (.*)$", said, re.MULTILINE)
     assert file
-    assert Path(file[1]).parent == deployed.home.path / "backups"
+    assert Path(file[1]).parent == backups
     assert Path(file[1]).stat().st_mode & 0o777 == 0o600
 
 
-def test_each_night_a_backup_is_made_the_books_are_proved_and_old_backups_go(deployed: Deployed) -> None:
-    folder = deployed.home.path / "backups"
+def test_each_night_a_backup_is_made_the_books_are_proved_and_old_backups_go(deployed: Deployed, backups: Path) -> None:
     ages = {"mainstay-old.backup": 40, "before-2020.backup": 40, "mainstay-recent.backup": 20}
     for name, days in ages.items():
-        (folder / name).touch()
-        at = (folder / name).stat().st_mtime - days * 86_400
-        os.utime(folder / name, (at, at))
-    before = {file.name for file in folder.iterdir()}
+        (backups / name).touch()
+        at = (backups / name).stat().st_mtime - days * 86_400
+        os.utime(backups / name, (at, at))
+    before = {file.name for file in backups.iterdir()}
 
     unit = deployed.home.moved((DEPLOY / "mainstay-backup.service").read_text("utf-8"))
     said = ""
@@ -63,7 +71,7 @@ def test_each_night_a_backup_is_made_the_books_are_proved_and_old_backups_go(dep
         assert ended.returncode == 0, ended.stderr
         said += ended.stdout
 
-    after = {file.name for file in folder.iterdir()}
+    after = {file.name for file in backups.iterdir()}
     assert before - after == {"mainstay-old.backup"}
     [made] = after - before
     assert re.fullmatch(r"mainstay-\d{4}-\d\d-\d\d-\d{6}\.backup", made)
