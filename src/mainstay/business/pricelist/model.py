@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from mainstay.business.organisation.model import Language
-from mainstay.terms.refusal import Fault
+from mainstay.terms.refusal import Fault, Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import PriceText
@@ -194,6 +194,12 @@ class Supplier(Kept):
     def detail(self) -> str | None:
         """How to reach them."""
         return self.phone or self.email
+
+    def not_usable(self) -> list[Reason]:
+        """Why nothing more is bought from them."""
+        if self.status == "archived":
+            return [Reason(f"{self.name} is archived. Restore them first.", "save_supplier")]
+        return []
 
 
 @dataclass(frozen=True, slots=True)

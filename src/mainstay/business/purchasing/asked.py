@@ -12,7 +12,7 @@ from mainstay.business.lines.pricing import PriceBook, mark_used, rates_of
 from mainstay.business.pricelist.model import PriceItem, Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.kernel.context import Context
-from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
+from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.values.fields import Reference, id_of
 from mainstay.values.money import CURRENCIES
 from mainstay.values.totals import Discount
@@ -75,8 +75,7 @@ def drawn(ctx: Context, lines: list[Line], currency: str) -> Drawn:
 def supplier_of(ctx: Context, supplier: str) -> Supplier:
     """Whom something is bought from, if that goes on."""
     found: Supplier = SUPPLIERS.fetch(ctx, supplier)
-    if found.status == "archived":
-        refuse([Reason(f"{found.name} is archived. Restore them first.", "save_supplier")])
+    refuse(found.not_usable())
     return found
 
 

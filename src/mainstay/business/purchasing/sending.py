@@ -10,7 +10,7 @@ from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of,
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
-from mainstay.business.purchasing.asked import OrderId, supplier_of
+from mainstay.business.purchasing.asked import OrderId
 from mainstay.business.purchasing.model import ListedOrder, Order
 from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
@@ -59,11 +59,11 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     Where it is mailed, the mail has its PDF. From then on it stays as it is, and its goods can be received.
     """
     house = house_of(ctx)
-    supplier = supplier_of(ctx, order.supplier_id)
+    supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
     recipients = supplier_s(supplier, given.to, given.deliver)
     instead = f"Cancel it, and draft another in {house.currency}."
     foreign = house.if_foreign(order.currency, instead, "cancel_purchase_order")
-    refuse([*order.not_ordered(), *foreign, *recipients.against])
+    refuse([*supplier.not_usable(), *order.not_ordered(), *foreign, *recipients.against])
     snapshot, drawn = _frozen(ctx, order, supplier, house)
     after = ORDERS.save(
         ctx,
