@@ -23,8 +23,8 @@ class Answer(NamedTuple):
     replayed: bool = False
     # Whether it only tells what would happen.
     preview: bool = False
-    # Where something stands against that, the names of the operations that would clear it out of the way.
-    unblocks: tuple[str, ...] = ()
+    # Where something stands against that, the operations that would clear it out of the way, and on which record.
+    unblocks: tuple[tuple[str, str | None], ...] = ()
 
 
 class UsedOtherwise(Exception):

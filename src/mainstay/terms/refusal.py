@@ -9,11 +9,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
+class WayOut(NamedTuple):
+    """What would clear something out of the way: the name of an operation."""
+
+    operation: str
+    # The record that it is done to, where that is another one than was asked about.
+    at: str | None = None
+
+
 class Refusal(Exception):
     """Raised by rules; `text` is safe to show to anyone who asked."""
 
-    # The names of the operations that would clear what stands against it out of the way.
-    unblocks: tuple[str, ...] = ()
+    # What would clear what stands against it out of the way.
+    unblocks: tuple[WayOut, ...] = ()
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -77,6 +85,8 @@ class Reason(NamedTuple):
     forbids: bool = False
     # Another operation that would clear it as well.
     otherwise: str | None = None
+    # The record to which `unblock` is done, where that is another one than was asked about.
+    at: str | None = None
 
 
 class Blocked(Conflict):
@@ -88,10 +98,10 @@ class Blocked(Conflict):
         self.unblocks = unblocking(reasons)
 
 
-def unblocking(reasons: Sequence[Reason]) -> tuple[str, ...]:
-    """The names of the operations that would clear these out of the way, each once."""
-    ways = (way for reason in reasons for way in (reason.unblock, reason.otherwise) if way)
-    return tuple(dict.fromkeys(ways))
+def unblocking(reasons: Sequence[Reason]) -> tuple[WayOut, ...]:
+    """What would clear these out of the way, each once."""
+    named = ((name, at) for one in reasons for name, at in ((one.unblock, one.at), (one.otherwise, None)))
+    return tuple(dict.fromkeys(WayOut(name, at) for name, at in named if name))
 
 
 def refuse(reasons: Sequence[Reason]) -> None:

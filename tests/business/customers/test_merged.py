@@ -26,7 +26,7 @@ from mainstay.business.records.notes import add_note, list_notes
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Blocked, Conflict
+from mainstay.terms.refusal import Blocked, Conflict, WayOut
 from mainstay.terms.rights import Role
 from trade import ADDRESS, a_contact, a_customer, a_job, a_site
 
@@ -87,8 +87,8 @@ def test_whatever_names_them_is_refused_with_whom_to_use(
     before = contents_of(cast)
     with pytest.raises(Blocked, match=f"^{re.escape(merged.told)}$") as refused:
         cast.perform(operation, customerId=merged.id, **known)
-    # Nothing would clear it out of the way.
-    assert [reason.unblock for reason in refused.value.reasons] == [None]
+    # Nothing would clear it out of the way; who took over is shown instead.
+    assert refused.value.unblocks == (WayOut("get_customer", at=merged.stays),)
     assert contents_of(cast) == before
 
 

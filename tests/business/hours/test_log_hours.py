@@ -10,7 +10,7 @@ from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import get_job
 from mainstay.business.people.operations import update_person
 from mainstay.business.people.standing import remove_person
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
+from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound, WayOut
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from trade import close
@@ -314,4 +314,4 @@ def test_beside_one_s_own_timer_it_is_the_timer_that_is_to_be_stopped(cast: Cast
     times = {"startedAt": "2026-11-16T09:00:00Z", "endedAt": "2026-11-16T10:00:00Z"}
     with pytest.raises(Blocked) as refusal:
         at(cast).perform(log_hours, Role.MEMBER, **times)
-    assert refusal.value.unblocks == ("stop_timer",)
+    assert refusal.value.unblocks == (WayOut("stop_timer"),)

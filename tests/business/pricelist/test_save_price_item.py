@@ -8,7 +8,7 @@ from mainstay.business.pricelist.operations import get_price_item, list_price_it
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale, WayOut
 from mainstay.terms.rights import Role
 from wares import a_kit, a_rate, a_supplier, an_item, made_of
 
@@ -240,8 +240,9 @@ def test_what_a_kit_is_made_of_stays_a_plain_item_in_use(cast: Cast) -> None:
     for given in ({"status": "archived"}, {"components": made_of({other: "1"})}):
         with pytest.raises(
             Conflict, match=r"^Combi boiler is part of the kit New heating. Take it out of there first.$"
-        ):
+        ) as refused:
             cast.perform(save_price_item, itemId=item, **given)
+        assert refused.value.unblocks == (WayOut("save_price_item", at=kit),)
     cast.perform(save_price_item, itemId=kit, status="archived")
     # A kit that is put away needs its parts no more, until it comes back; but they never become kits.
     with pytest.raises(Conflict, match=r"is part of the kit"):
@@ -264,8 +265,9 @@ def test_a_kit_comes_to_no_more_than_a_price_can_be(cast: Cast) -> None:
     for given in ({"sellPrice": "0.0001"}, {"costPrice": "90072"}, {"costPrice": LARGEST}):
         with pytest.raises(
             Conflict, match=r"^The kit New heating would come to more than a price can be. Take fewer of"
-        ):
+        ) as refused:
             cast.perform(save_price_item, itemId=other, **given)
+        assert refused.value.unblocks == (WayOut("save_price_item", at=kit),)
     assert prices(cast, other) == ("0.00", "0.0001")
     # So every list of them can be worked out.
     assert len(cast.perform(list_price_items)["data"]) == 2 + 1

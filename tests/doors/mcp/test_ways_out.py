@@ -21,6 +21,7 @@ from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from running import RunningServer
 from scheduling import DAY, make_job, plan
+from wares import a_kit, an_item
 
 Asked = tuple[str, dict[str, Any]]
 
@@ -42,6 +43,12 @@ def merged_customer(cast: Cast) -> Asked:
     ended, stays = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
     cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
     return "create_job", {"customerId": ended, "title": "Mend the roof"}
+
+
+def part_of_a_kit(cast: Cast) -> Asked:
+    item = an_item(cast)
+    a_kit(cast, {item: "1"})
+    return "save_price_item", {"itemId": item, "status": "archived"}
 
 
 def busy_customer(cast: Cast) -> Asked:
@@ -149,7 +156,8 @@ def no_job(_cast: Cast) -> Asked:
 REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
     (archived_customer, {"restore_customer"}),
     # Nobody is told to restore them: that is refused as well.
-    (merged_customer, {"list_jobs"}),
+    (merged_customer, {"get_customer"}),
+    (part_of_a_kit, {"save_price_item"}),
     (busy_customer, {"list_jobs"}),
     (contact_of_another, {"list_contacts"}),
     (closed_job, {"change_job_status"}),
@@ -181,6 +189,13 @@ def test_a_refusal_names_what_to_call_next(
     result = call_tool(server, cast.key(), tool, **arguments)
     assert result["isError"] is True
     assert named(result["content"][0]["text"]) == next_tools, result["content"][0]["text"]
+
+
+def test_where_it_is_done_to_another_record_that_one_is_named(server: RunningServer, cast: Cast) -> None:
+    ended, stays = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
+    cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
+    told = call_tool(server, cast.key(), "create_job", customerId=ended, title="Mend the roof")["content"][0]["text"]
+    assert told.endswith(f"Use that customer instead. Call get_customer for {stays} first.")
 
 
 def test_what_helps_against_several_reasons_is_named_once(server: RunningServer, cast: Cast) -> None:

@@ -11,17 +11,22 @@ from billing import an_invoice, issued, paid
 from cast import Cast
 from doors.office.test_quotes import fields_of
 from labour import new_job
+from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, get_customer
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.standing import remove_person
+from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.schedule.cancelling import cancel_job
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.ways_out import is_done_somewhere
 from mainstay.terms.rights import Role
+from ordering import an_order
 from quoting import a_draft, accepted, sent
 from running import RunningServer
+from trade import a_customer
 from visiting import Visit, visit_as, words
+from wares import a_kit, a_supplier, an_item
 
 
 def ways(page: str) -> dict[str, str]:
@@ -76,6 +81,34 @@ def test_the_record_that_it_names_is_changed_where_that_can_be(server: RunningSe
     assert cast.perform(get_customer, customerId=customer)["status"] == "active"
 
 
+def test_what_changes_another_record_is_called_by_what_it_leads_to(visiting: Visit, cast: Cast) -> None:
+    supplier = a_supplier(cast)
+    path = f"/purchasing/orders/{an_order(cast, supplierId=supplier)['id']}/send"
+    cast.perform(save_supplier, supplierId=supplier, status="archived")
+    page = visiting.answer(visiting.get(path).text, path, deliver="none").text
+    assert "is archived. Restore them first." in words(page)
+    assert ways(page) == {"Edit supplier": f"/suppliers/{supplier}/edit"}
+    every_one_opens(visiting, ways(page))
+
+
+def test_what_another_one_of_the_kind_stands_for_is_done_there(visiting: Visit, cast: Cast) -> None:
+    item = an_item(cast)
+    kit, path = a_kit(cast, {item: "1"}), f"/price-list/{item}/edit"
+    page = visiting.post(path, fields_of(visiting.get(path).text) | {"status": "archived"}).text
+    assert "is part of the kit New heating. Take it out of there first." in words(page)
+    assert ways(page) == {"Edit New heating": f"/price-list/{kit}/edit"}
+    every_one_opens(visiting, ways(page))
+
+
+def test_who_was_merged_leads_to_who_took_over(visiting: Visit, cast: Cast) -> None:
+    ended, stays = a_customer(cast), a_customer(cast, "Ryburn")
+    cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
+    asked = {f"/customers/{ended}/edit": {"name": "Calder"}, "/jobs/new": {"customerId": ended, "title": "Roof"}}
+    for (path, given), way in zip(asked.items(), ("See Ryburn", "See customer"), strict=True):
+        page = visiting.post(path, fields_of(visiting.get(path).text) | given).text
+        assert ways(page) == {way: f"/customers/{stays}"}
+
+
 def test_another_one_of_the_kind_is_found_in_the_list(visiting: Visit, cast: Cast) -> None:
     page = visiting.get(f"/people/{cast.people[Role.OWNER]}/remove").text
     assert "Name another owner first" in words(page)
@@ -126,7 +159,7 @@ def test_only_what_whoever_asked_may_do_is_offered(server: RunningServer, cast: 
 
 
 # Of these a rule says only that they show a record, whose page one goes back to, or it is no rule that names them.
-SHOWS = {"get_invoice", "get_quote", "get_report"}
+SHOWS = {"get_customer", "get_invoice", "get_quote", "get_report"}
 
 
 def test_whatever_a_rule_names_is_done_somewhere_in_the_office() -> None:

@@ -151,7 +151,8 @@ class Customer(Kept):
     def if_merged(self) -> list[Reason]:
         """Why one turns to another customer instead."""
         if self.merged_into_id:
-            return [Reason(f"{self.name} was merged into {self.survivor}. Use that customer instead.")]
+            text = f"{self.name} was merged into {self.survivor}. Use that customer instead."
+            return [Reason(text, "get_customer", at=self.merged_into_id)]
         return []
 
     def not_usable(self) -> list[Reason]:

@@ -28,7 +28,7 @@ from mainstay.business.pricelist.store import (
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import NO_TOOL
-from mainstay.terms.refusal import Conflict, Fault, Invalid, NotFound
+from mainstay.terms.refusal import Conflict, Fault, Invalid, NotFound, Reason, refuse
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, Line, Paragraph, Price, Usual, id_of, omittable
@@ -204,7 +204,8 @@ def _check_kits(ctx: Context, given: SavePriceItem, item: PriceItem) -> None:
     elif given.status == "archived":
         kit = find_kit_with(ctx, item.id, in_use=True)
     if kit:
-        raise Conflict(f"{item.name} is part of the kit {kit.name}. Take it out of there first.")
+        text = f"{item.name} is part of the kit {kit.name}. Take it out of there first."
+        refuse([Reason(text, "save_price_item", at=kit.id)])
 
 
 def _tell_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
@@ -214,4 +215,6 @@ def _tell_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
     if (after.sell_price, after.cost_price) != (before.sell_price, before.cost_price):
         kit = find_dear_kit(ctx, after.id)
         if kit:
-            raise Conflict(f"The kit {kit} would come to more than a price can be. Take fewer of it there first.")
+            identity, name = kit
+            text = f"The kit {name} would come to more than a price can be. Take fewer of it there first."
+            refuse([Reason(text, "save_price_item", at=identity)])

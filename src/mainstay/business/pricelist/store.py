@@ -138,8 +138,8 @@ def find_kit_with(ctx: Context, item: str, *, in_use: bool) -> PriceItem | None:
     return ITEMS.find(ctx, f"{_HAS_PART}{active}", item=item)
 
 
-def find_dear_kit(ctx: Context, item: str) -> str | None:
-    """The name of a kit with this item in it whose parts come to more than a price can be."""
+def find_dear_kit(ctx: Context, item: str) -> tuple[str, str] | None:
+    """The id and the name of a kit with this item in it whose parts come to more than a price can be."""
     found = ctx.rows.all(
         "SELECT kit.id, kit.name, kit_part.quantity, part.sell_price, part.cost_price FROM kit_part AS named"
         " JOIN kit_part ON kit_part.organisation_id = named.organisation_id AND kit_part.kit_id = named.kit_id"
@@ -148,10 +148,10 @@ def find_dear_kit(ctx: Context, item: str) -> str | None:
         " WHERE named.organisation_id = :organisation AND named.item_id = :item ORDER BY kit.id",
         item=item,
     )
-    for (_, name), kept in groupby(found, key=lambda row: row[:2]):
+    for (kit, name), kept in groupby(found, key=lambda row: row[:2]):
         parts = list(kept)
         if not all(is_priceable((int(row[price] or 0), int(row[2] or 0)) for row in parts) for price in (3, 4)):
-            return str(name)
+            return str(kit), str(name)
     return None
 
 

@@ -136,9 +136,9 @@ def _look(offered: Sequence[str], name: str | None, shows: str) -> str:
     return f" {name} {shows}." if name in offered else ""
 
 
-def _first(unblocks: Sequence[str], offered: Sequence[str]) -> str:
+def _first(unblocks: Sequence[tuple[str, str | None]], offered: Sequence[str]) -> str:
     """What is to be called before, of what this actor may use."""
-    helping = [name for name in unblocks if name in offered]
+    helping = [f"{name} for {at}" if at else name for name, at in unblocks if name in offered]
     return f"Call {' or '.join(helping)} first." if helping else ""
 
 

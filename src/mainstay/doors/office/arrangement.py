@@ -186,6 +186,12 @@ def label_of(operation: Operation) -> str:
     return words_of(_short(operation) if operation.on else operation.name)
 
 
+def label_elsewhere(operation: Operation) -> str:
+    """What a button says on the page of another kind of record: `Restore customer`, `Edit supplier`, `See quote`."""
+    plainly = "see" if not operation.changes else "edit" if _short(operation) == "edit" else None
+    return words_of(f"{plainly}_{operation.on.what}" if plainly and operation.on else operation.name)
+
+
 def label_of_new(operation: Operation) -> str:
     """What a button says that makes a record: `Create webhook`, and `Add site` for `save_site`."""
     return words_of(operation.name.replace("save_", "add_", 1) if operation.makes else operation.name)

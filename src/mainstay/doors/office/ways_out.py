@@ -14,7 +14,7 @@ from mainstay.business.hours.timers import stop_timer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.free_time import find_free_time
 from mainstay.doors.office import frame
-from mainstay.doors.office.arrangement import Action, Arrangement, action_at, label_of_new
+from mainstay.doors.office.arrangement import Action, Arrangement, action_at, label_elsewhere, label_of_new
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import AsTold
 from mainstay.doors.pages.asking import asked_of
@@ -43,17 +43,22 @@ class WaysOut:
     of: Arrangement
 
     async def shown(
-        self, guest: Guest, refused: Operation, unblocks: Iterable[str], record: AsTold | None
+        self, guest: Guest, refused: Operation, unblocks: Iterable[tuple[str, str | None]], record: AsTold | None
     ) -> list[Action]:
         """Each once, with its address, but for what was refused itself: its form is at hand."""
         found: dict[str, Action] = {}
-        for operation in map(self.desk.operations.__getitem__, unblocks):
-            possible = guest.may(operation) and operation is not refused
-            ways = await self._ways(guest, operation, record) if possible else ()
+        for name, at in unblocks:
+            operation = self.desk.operations[name]
+            possible = guest.may(operation) and (at or operation is not refused)
+            ways = await self._ways(guest, operation, at, record) if possible else ()
             found |= {way.path: way for way in ways if way}
         return list(found.values())
 
-    async def _ways(self, guest: Guest, operation: Operation, record: AsTold | None) -> Sequence[Action | None]:
+    async def _ways(
+        self, guest: Guest, operation: Operation, at: str | None, record: AsTold | None
+    ) -> Sequence[Action | None]:
+        if at:
+            return [await self._there(guest, operation, at)]
         if record is not None and operation.name in record["availableActions"]:
             leading = self.of.leading.get(operation.name)
             return leading(record) if leading else self.of.doing(operation, record)
@@ -79,14 +84,21 @@ class WaysOut:
         named = record.get(_alias(operation)) if record and listing and listing.id_field else None
         if not named:
             return self._listed(guest, self.desk.catalogue.lists.get(listing.prefix) if listing else None, record)
+        return await self._there(guest, operation, named)
+
+    async def _there(self, guest: Guest, operation: Operation, at: str) -> Action | None:
+        """What is done to another record, or shows it, where whoever asks can do that; one of the kind is named."""
         try:
-            other = await self.desk.get(guest, named)
+            other = await self.desk.get(guest, at)
         except NotFound:
             return None
-        if operation.name not in other["availableActions"]:
+        if operation.changes and operation.name not in other["availableActions"]:
             return None
-        # The page of another kind of record says which it is about.
-        return action_at(operation, self.desk.place_of(named))._replace(label=words_of(operation.name))
+        place = self.desk.place_of(at)
+        way = action_at(operation, place) if operation.changes else Action("See", place)
+        of_the_kind = other["object"] == self.of.gets.output.noun
+        called = f"{way.label} {self.of.called_here(other, guest.here)}" if of_the_kind else label_elsewhere(operation)
+        return way._replace(label=called)
 
     def _listed(self, guest: Guest, lists: Operation | None, record: AsTold | None) -> Action | None:
         """The list in which one sees it, narrowed to what belongs to the record."""
