@@ -5,7 +5,7 @@ import pytest
 
 from cast import Cast
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.standing import name_owner, remove_person
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from running import RunningServer
@@ -179,6 +179,14 @@ def test_another_role_is_given_only_after_what_would_happen_was_shown(server: Ru
     answer = visiting.answer(shown.text, f"{person}/change-role", role="office", confirmed="yes")
     assert answer.headers["Location"] == f"{person}?done=change_role"
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["role"] == "office"
+
+
+def test_of_an_owner_the_next_role_is_still_to_be_chosen(server: RunningServer, cast: Cast) -> None:
+    cast.perform(name_owner, personId=cast.people[Role.MEMBER])
+    asked = visit(server, cast).get(f"{person_at(cast)}/change-role").text
+    assert '<option value="owner"' not in asked
+    assert '<option value="">Choose …</option>' in asked
+    assert " selected>" not in asked
 
 
 def test_an_owner_is_named_after_it_was_said_what_that_means(server: RunningServer, cast: Cast) -> None:

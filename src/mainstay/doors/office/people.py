@@ -2,7 +2,7 @@
 
 from mainstay.business.people.operations import get_person, invite_person, list_people
 from mainstay.doors.office.arrangement import Arrangement
-from mainstay.terms.rights import Role
+from mainstay.terms.rights import HIGHEST, Role
 
 PEOPLE = Arrangement(
     title="People",
@@ -19,6 +19,8 @@ PEOPLE = Arrangement(
     facts=("phone", "skills", "workingHours", "companyName", "colour", "costRate", "billRate"),
     tabs={"": "Current", "invited": "Invited", "left": "Left"},
     order="name",
+    # The highest role is given by no form, so none is chosen there for those who have it.
+    fills=lambda person: person | ({"role": None} if person["role"] == HIGHEST else {}),
     more="activity_link.html",
     unsent="The last mail could not be sent: {problem} Correct the address; if it was the invitation, invite again.",
     empty="Nobody here. Invite the people you work with: they get a mail with a link to join.",
