@@ -163,7 +163,7 @@ def test_a_wrong_setting_is_named_in_one_sentence(name: str, text: str) -> None:
         ("MAINSTAY_SMPT", "MAINSTAY_SMTP"),
         ("MAINSTAY_BASEURL", "MAINSTAY_BASE_URL"),
         ("MAINSTAY_DATABASE_URL", "MAINSTAY_DATABASE"),
-        ("MAINSTAY_PROXY", "MAINSTAY_PORT"),
+        ("MAINSTAY_port", "MAINSTAY_PORT"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_known_one(name: str, meant: str) -> None:
@@ -174,6 +174,14 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one(name: str, meant:
     with pytest.raises(WrongSetting, match="is not a setting of Mainstay"):
         read_settings({name: ""})
     assert read_settings({"MAINSTAY_KEY": "what the examples of the reference use"}) == read_settings({})
+
+
+@pytest.mark.parametrize("name", ["MAINSTAY_FOO", "MAINSTAY_PROXY", "MAINSTAY_"])
+def test_a_name_that_is_near_none_is_refused_with_where_they_are_told(name: str) -> None:
+    with pytest.raises(WrongSetting) as caught:
+        read_settings({name: "x"})
+    told = "`mainstay serve --help` tells those there are: a flag --base-url is MAINSTAY_BASE_URL."
+    assert str(caught.value) == f"{name} is not a setting of Mainstay. {told}"
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 # So the examples of the reference call the key of whoever asks.
 _OF_OTHERS = {f"{PREFIX}KEY"}
+_LISTED = "`mainstay serve --help` tells those there are: a flag --base-url is MAINSTAY_BASE_URL."
 
 
 def _check_names(environment: Mapping[str, str]) -> None:
@@ -109,8 +110,10 @@ def _check_names(environment: Mapping[str, str]) -> None:
     known = [PREFIX + name.upper() for name in MEANINGS]
     for name in environment:
         if name.startswith(PREFIX) and name not in {*known, *_OF_OTHERS}:
-            nearest = late("difflib").get_close_matches(name, known, n=1, cutoff=0.0)[0]
-            raise WrongSetting(f"{name} is not a setting of Mainstay. The nearest one is {nearest}.")
+            # What all of them begin with says nothing of how near one is.
+            near = late("difflib").get_close_matches(name.removeprefix(PREFIX).lower(), MEANINGS, n=1)
+            told = f"The nearest one is {PREFIX}{near[0].upper()}." if near else _LISTED
+            raise WrongSetting(f"{name} is not a setting of Mainstay. {told}")
 
 
 def environment_of(settings: Settings) -> dict[str, str]:

@@ -100,6 +100,12 @@ def test_what_the_record_does_not_show_or_shows_of_another_kind_has_words() -> N
     assert "ids" in taken(record_quote_decision)["chosen"]["description"]
 
 
+def test_what_one_would_take_a_silent_field_for_wrongly_is_said_of_the_tool() -> None:
+    assert "email" in silent(update_person)
+    assert "A new address" in describe(update_person)["description"]
+    assert "changes nobody's sign-in" in describe(update_person)["description"]
+
+
 def test_a_list_of_changes_is_known_by_the_parts_of_the_record() -> None:
     edit = taken(update_quote)["edits"]["items"]["properties"]
     assert {name for name, field in edit.items() if "description" in field} == {"kind", "edit", "lineId", "position"}

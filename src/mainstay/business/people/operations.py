@@ -197,8 +197,8 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     """Change a person's details.
 
-    Owners and admins change everyone's, others their own phone and colour. Someone invited whose address changes is
-    sent the invitation there.
+    Owners and admins change everyone's, others their own phone and colour. A new address gets the mails, also an open
+    invitation, and changes nobody's sign-in.
     """
     changes = given.sent("person_id")
     if "email" in changes and (known := find_by_email(ctx, given.email)) and known.id != person.id:
