@@ -69,9 +69,15 @@ class House(NamedTuple):
         return local_date(ctx.now, self.time_zone)
 
 
-@once_each
 def house_of(ctx: Context) -> House:
-    """What the organisation has decided; read once for each act, none of which both changes and asks it."""
+    """What the organisation has decided; read once for each act, but for one that has changed it itself."""
+    return _as_it_is(ctx) if ctx.actor.organisation in ctx.pen.touched else _as_it_was(ctx)
+
+
+def _as_it_is(ctx: Context) -> House:
     row = ctx.rows.one(f"SELECT {', '.join(House._fields)} FROM organisation WHERE id = :organisation")
     told: dict[str, Any] = dict(zip(House._fields, row or (), strict=True))
     return House(**told | {"prices_include_tax": bool(told["prices_include_tax"])})
+
+
+_as_it_was = once_each(_as_it_is)
