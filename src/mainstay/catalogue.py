@@ -30,6 +30,7 @@ from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import joining, reactions, standing
 from mainstay.business.people import operations as people
+from mainstay.business.people import proofs as people_proofs
 from mainstay.business.pricelist import operations as items
 from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
@@ -164,6 +165,7 @@ PROOFS = (
     still_there(CATALOGUE.listings, removable={"out", "entry", "document", "webhook", "delivery", "invoice"}),
     found_by_words(CATALOGUE.listings, renewing=(REWORD, RENAMED, RETITLED, record_rewording.REWORD_RECORD)),
     copies_agree(CATALOGUE.listings),
+    *people_proofs.PROOFS,
     *job_proofs.PROOFS,
     *schedule_proofs.PROOFS,
     *hours_proofs.PROOFS,

@@ -17,6 +17,7 @@ from mainstay.business.purchasing.bills import list_bills
 from mainstay.catalogue import PROOFS
 from mainstay.safekeeping.checking import check
 from mainstay.staging import connect, open_files
+from mainstay.terms.rights import Role
 from mainstay.values.moments import system_clock
 from trade import a_job, work_off
 
@@ -97,6 +98,11 @@ FAULTS = [
     Fault("search_words", "is not found by", ("UPDATE customer SET name = 'Another'",)),
     Fault("own_records", "something it is not", ("UPDATE own_job SET status = 'closed'",)),
     Fault("own_records", "something it is not", ("UPDATE own_customer SET name_folded = 'x'",)),
+    Fault(
+        "sign_ins",
+        "is that of several active people",
+        ("UPDATE person SET account_id = (SELECT min(account_id) FROM person) WHERE status = 'active'",),
+    ),
     Fault("numbers_of_job", "is not there", (f"DELETE FROM job WHERE id = {SECOND_JOB}",)),
     Fault("numbers_of_job", "is given once more", ("UPDATE number_series SET next = 3 WHERE kind = 'job'",)),
     Fault("numbers_of_job", "is not there", ("UPDATE number_series SET next = next + 1 WHERE kind = 'job'",)),
@@ -218,6 +224,19 @@ def test_an_older_schema_is_told_of_and_left_as_it_is(keepsake: Keepsake) -> Non
     assert set(wrong(outcome)) == {"schema"}
     assert outcome["proofs"][-1]["name"] == "schema"
     assert wrong(checked(keepsake)) == wrong(outcome)
+
+
+def test_people_of_one_sign_in_are_named_but_for_those_who_have_left(keepsake: Keepsake) -> None:
+    owner, admin, member = (keepsake.exhibit.cast.people[role] for role in (Role.OWNER, Role.ADMIN, Role.MEMBER))
+    theirs = f"(SELECT account_id FROM person WHERE id = '{owner}')"
+    keepsake.spoil(
+        f"UPDATE person SET account_id = {theirs} WHERE id IN ('{admin}', '{member}')",
+        f"UPDATE person SET status = 'left' WHERE id = '{member}'",
+    )
+    people = sorted([(owner, "Olivia Owner"), (admin, "Adam Admin")])
+    named = " and ".join(f"{name} ({identity})" for identity, name in people)
+    told = f"is that of several active people: {named}. Remove all but one of them"
+    assert wrong(checked(keepsake))["sign_ins"] == [("sign-in olivia@cast.example", told)]
 
 
 def test_numbers_that_were_raised_leave_a_gap_that_is_none(keepsake: Keepsake) -> None:
