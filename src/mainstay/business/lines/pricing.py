@@ -1,7 +1,7 @@
 """Lines out of the price list and its taxes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -13,6 +13,7 @@ from mainstay.business.pricelist.store import ITEMS, TAX_RATES
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import new_id
+from mainstay.values.once import once_each
 from mainstay.values.totals import with_tax, without_tax
 
 
@@ -23,8 +24,6 @@ class PriceBook:
     ctx: Context
     # Whether the prices of the document are with tax.
     inclusive: bool
-    # What was found of the rates that lines name: a document has many lines and few rates.
-    _rates: dict[str, TaxRate | None] = field(default_factory=dict)
 
     def line(self, sent: dict[str, Any], at: str) -> Line:
         """A new line of what was sent, at this place of the input."""
@@ -50,7 +49,7 @@ class PriceBook:
         name = sent.get("tax_rate_id")
         if name is None:
             return
-        rate = self._rate(name)
+        rate = _rate(self.ctx, name)
         if rate is None or rate.status == "archived":
             problem = "is archived" if rate else "is no tax rate"
             raise Invalid([Fault(f"{at}.taxRateId", f"{problem}; list_tax_rates tells them")])
@@ -74,15 +73,10 @@ class PriceBook:
         """What the organisation has a price for, taxed at a rate, as the document tells it: with tax or before it."""
         if house_of(self.ctx).prices_include_tax == self.inclusive:
             return price
-        taxed = self._rate(rate) if rate else None
+        taxed = _rate(self.ctx, rate) if rate else None
         if taxed is None:
             return price
         return with_tax(price, taxed.percent) if self.inclusive else without_tax(price, taxed.percent)
-
-    def _rate(self, name: str) -> TaxRate | None:
-        if name not in self._rates:
-            self._rates[name] = _find_rate(self.ctx, name)
-        return self._rates[name]
 
     def _item(self, name: str | None, at: str) -> PriceItem | None:
         if name is None:
@@ -100,7 +94,7 @@ class PriceBook:
 def rates_of(ctx: Context, lines: Iterable[Line]) -> dict[str, TaxRate]:
     """The rates that these lines name, archived or not."""
     named = dict.fromkeys(line.tax_rate_id for line in lines if line.tax_rate_id)
-    return {name: TAX_RATES.fetch(ctx, name) for name in named}
+    return {name: _rate(ctx, name) or TAX_RATES.fetch(ctx, name) for name in named}
 
 
 def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
@@ -115,7 +109,17 @@ def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
     for rate in rates:
         if not rate.used:
             ctx.rows.run("UPDATE tax_rate SET used = 1 WHERE organisation_id = :organisation AND id = :id", id=rate.id)
+            _rates_read(ctx).pop(rate.id, None)
 
 
-def _find_rate(ctx: Context, name: str) -> TaxRate | None:
-    return TAX_RATES.find(ctx, "tax_rate.id = :id", id=name)
+def _rate(ctx: Context, name: str) -> TaxRate | None:
+    """A rate of tax, if there is such; read once for each act: a document has many lines and few rates."""
+    read = _rates_read(ctx)
+    if name not in read:
+        read[name] = TAX_RATES.find(ctx, "tax_rate.id = :id", id=name)
+    return read[name]
+
+
+@once_each
+def _rates_read(_ctx: Context) -> dict[str, TaxRate | None]:
+    return {}

@@ -128,7 +128,7 @@ def planned(ctx: Context, given: PlanVisit) -> list[Placement]:
         "series_id": new_id("series") if len(times) > 1 else None,
     }
     return [
-        Placement(None, {**same, **when._asdict(), "person_id": person, "group_id": group})
+        Placement(None, {**same, **when._asdict(), "person_id": person, "group_id": group}, job)
         for when in times
         for group in [new_id("group") if len(people) > 1 else None]
         for person in people or [None]
@@ -147,7 +147,8 @@ def moved(ctx: Context, given: MoveVisit, visit: Visit) -> list[Placement]:
     if "allow_overlap" in sent or "overlap_reason" in sent:
         sent["overlap_reason"] = given.overlap_reason if sent.get("allow_overlap", visit.allow_overlap) else None
         _check_overlap(allowed=sent.get("allow_overlap", visit.allow_overlap), reason=given.overlap_reason)
-    _check_workable(ctx, visit)
+    job = JOBS.find(ctx, "job.id = :id", id=visit.about_job) if visit.about_job else None
+    refuse(job.not_workable() if job else [])
     after = _when(given, visit)
     placements = []
     for one in [visit, *_going_with(ctx, visit, given.scope)]:
@@ -162,7 +163,7 @@ def moved(ctx: Context, given: MoveVisit, visit: Visit) -> list[Placement]:
         if "allow_overlap" not in sent and Placement(one, values).leaves:
             # It was allowed where it was, and not wherever it goes.
             values |= {"allow_overlap": False, "overlap_reason": None}
-        placements.append(Placement(one, values))
+        placements.append(Placement(one, values, job))
     return placements
 
 
@@ -242,9 +243,3 @@ def _check_overlap(*, allowed: bool, reason: str | None) -> None:
         raise Invalid([Fault("overlapReason", "is required with allowOverlap")])
     if reason and not allowed:
         raise Invalid([Fault("allowOverlap", "is not true; overlapReason is for visits that may overlap")])
-
-
-def _check_workable(ctx: Context, visit: Visit) -> None:
-    job = JOBS.find(ctx, "job.id = :id", id=visit.about_job) if visit.about_job else None
-    if job:
-        refuse(job.not_workable())

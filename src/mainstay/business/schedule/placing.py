@@ -21,6 +21,8 @@ class Placement:
 
     visit: Visit | None
     values: dict[str, Any]
+    # The job it is for, where that was read already.
+    job: Job | None = None
 
     @property
     def wanted(self) -> Wanted | None:
@@ -89,8 +91,9 @@ def tell_all(ctx: Context, placements: Sequence[Placement], placed: Sequence[Vis
     seen = {(visit.about_job, visit.person_id) for visit in (*before, *placed) if visit}
     _let_see(ctx, seen)
     telling.note(ctx, before, placed)
+    read = {placement.job.id: placement.job for placement in placements if placement.job}
     for identity in sorted({job for job, _ in seen if job}):
-        known = JOBS.find(ctx, "job.id = :id", id=identity)
+        known = read.get(identity) or JOBS.find(ctx, "job.id = :id", id=identity)
         if known and (told := hand_down(ctx, known)) is not known:
             first = told.planned_visits and not known.planned_visits
             ctx.record((JobScheduled if first else JobUpdated)(told, known))
