@@ -1,10 +1,10 @@
 """What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mainstay.backing.database import Handle
 from mainstay.kernel.event import Event
@@ -16,6 +16,9 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept
 from mainstay.values.moments import moment_text
 from mainstay.values.once import MadeOnce
+
+if TYPE_CHECKING:
+    from mainstay.kernel.listing import Listing
 
 
 class Envelope(NamedTuple):
@@ -31,20 +34,6 @@ class Envelope(NamedTuple):
     bare: bool = False
 
 
-class Findable(Protocol):
-    """Where records of one kind are found, as whoever asks may see them."""
-
-    @property
-    def number(self) -> str | None:
-        """The column of the number by which people know one, if they do."""
-
-    def fetch_whole(self, ctx: "Context", identity: str | None) -> Kept:
-        """The record of this id, or a refusal, also where only some of it is seen."""
-
-    def search(self, ctx: "Context", text: str, most: int) -> Sequence[Kept]:
-        """The newest records that are found by a text."""
-
-
 class Known(Protocol):
     """What an act may have to know of all that the house can do."""
 
@@ -53,7 +42,7 @@ class Known(Protocol):
         """The kinds of events."""
 
     @property
-    def listings(self) -> Mapping[str, tuple[Findable, Right]]:
+    def listings(self) -> Mapping[str, tuple["Listing[Kept]", Right]]:
         """How each kind of record is read, and who may, by the prefix of its ids."""
 
 
@@ -82,7 +71,7 @@ class Context:
         return self.known.kinds if self.known else frozenset()
 
     @property
-    def listings(self) -> Mapping[str, tuple[Findable, Right]]:
+    def listings(self) -> Mapping[str, tuple["Listing[Kept]", Right]]:
         """How records of each kind are read and by whom, by the prefix of their ids."""
         return self.known.listings if self.known else {}
 

@@ -14,7 +14,6 @@ from mainstay.business.organisation.house import house_of
 from mainstay.business.records.model import ActivityOut
 from mainstay.business.records.trail import newest_acts, some_records
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.audit import ActedBy
 from mainstay.terms.listed import COUNTED
@@ -91,7 +90,7 @@ def _called(ctx: Context, identities: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for prefix, some in of_kind.items():
         listing, right = ctx.listings.get(prefix, (None, None))
-        if isinstance(listing, Listing) and right and ctx.actor.may(right):
+        if listing and right and ctx.actor.may(right):
             rows = among(ctx.rows, f"{listing.everything} AND {listing.table}.id IN {THESE}", some)
             found |= {kept.id: kept.called for kept in map(listing.keep, rows)}
     return found

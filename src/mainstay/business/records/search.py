@@ -7,7 +7,8 @@ from typing import NamedTuple
 from pydantic import Field
 
 from mainstay.business.records.model import FoundOut, Hit
-from mainstay.kernel.context import Context, Findable
+from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import NotFound
 from mainstay.terms.rights import Right
@@ -66,7 +67,7 @@ def _nearest_first(meant: Kept | None, newest: Sequence[Kept], distance: Callabl
     return [_Near(0, meant), *near] if meant else near
 
 
-def _meant(ctx: Context, prefix: str, listing: Findable, text: str) -> Kept | None:
+def _meant(ctx: Context, prefix: str, listing: Listing[Kept], text: str) -> Kept | None:
     """The one record of a kind whose number this is, however old it is: as `J-3`, and as `job 3`."""
     if listing.number and text[-1].isdigit():
         kind, _, number = text.partition(" ")
