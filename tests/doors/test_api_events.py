@@ -75,7 +75,7 @@ def test_another_organisation_sees_none_of_it(server: RunningServer, cast: Cast,
             "starting_after=x",
             (
                 "starting_after: is not known here"
-                " (perhaps startingAfter; known: limit, startingAfter, type, since, order)"
+                " (perhaps startingAfter, known: limit, startingAfter, type, since, order)"
             ),
         ),
         ("startingAfter=evt_1", "startingAfter: is not the id of an event"),
@@ -97,7 +97,7 @@ def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast)
         " quote.accepted, quote.created, quote.declined, quote.expired, quote.sent, quote.superseded, quote.updated,"
         " quote.viewed, quote.withdrawn"
     )
-    assert told == f"type: names a kind of event that is not known; there are {kinds}"
+    assert told == f"type: names a kind of event that is not known, there are {kinds}"
 
 
 def test_webhooks_themselves_have_no_place_in_the_api(server: RunningServer, cast: Cast) -> None:

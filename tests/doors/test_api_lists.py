@@ -113,7 +113,7 @@ def test_a_malformed_limit_is_refused(server: RunningServer, cast: Cast, limit: 
             "starting_after=person_01M7FF7QPEW8W2APKVNX5RP16N",
             (
                 "starting_after: is not known here"
-                " (perhaps startingAfter; known: limit, startingAfter, status, role, text, order)"
+                " (perhaps startingAfter, known: limit, startingAfter, status, role, text, order)"
             ),
         ),
         ("status=gone", "status: is not one of 'invited', 'active' or 'left'"),

@@ -194,4 +194,4 @@ def test_hours_that_were_changed_meanwhile_are_neither_submitted_approved_nor_st
     assert server.request("POST", "/api/v1/hours/submit", key, headers=seen, json=body).status_code == 200
     body |= {"from": "2026-11-16", "until": "2026-11-16"}
     told = refused(server.request("POST", "/api/v1/hours/submit", key, json=body), 422)
-    assert told.startswith("from: goes with a range; send either that, or timeEntryIds")
+    assert told.startswith("from: goes with a range, send either that, or timeEntryIds")

@@ -53,8 +53,8 @@ def test_a_statement_asks_for_the_customer_at_every_door(server: RunningServer, 
 @pytest.mark.parametrize(
     ("tool", "given", "told"),
     [
-        ("log_hours", {"hours": 2}, "hours: is not known here (perhaps minutes; known: "),
-        ("list_jobs", {"customer": "x"}, "customer: is not known here (perhaps customerId; known: "),
+        ("log_hours", {"hours": 2}, "hours: is not known here (perhaps minutes, known: "),
+        ("list_jobs", {"customer": "x"}, "customer: is not known here (perhaps customerId, known: "),
         (
             "create_customer",
             {"name": "A", "billingAddress": "1 Weir Lane"},

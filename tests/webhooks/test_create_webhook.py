@@ -100,14 +100,14 @@ def test_of_many_at_once_ten_are_made(cast: Cast) -> None:
         ({"url": "ftp://example.com"}, "url: is not an address such as https://example.com/webhooks"),
         ({"url": "https://"}, "url: is not an address such as https://example.com/webhooks"),
         ({"url": RECEIVER + "x" * 2000}, "url: is longer than 2000 characters"),
-        ({"url": RECEIVER, "events": []}, "events: is empty; name at least one kind, or leave it out for all"),
+        ({"url": RECEIVER, "events": []}, "events: is empty, name at least one kind, or leave it out for all"),
         (
             {"url": RECEIVER, "events": ["person.joined", "person.flew"]},
-            "events: names a kind of event that is not known; there are {kinds}",
+            "events: names a kind of event that is not known, there are {kinds}",
         ),
         (
             {"url": RECEIVER, "events": ["webhook.test"]},
-            "events: names a kind of event that is not known; there are {kinds}",
+            "events: names a kind of event that is not known, there are {kinds}",
         ),
         ({"url": RECEIVER, "events": "person.joined"}, "events: is not a list"),
         ({"url": RECEIVER, "description": ""}, "description: is empty"),

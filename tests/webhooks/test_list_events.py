@@ -87,7 +87,7 @@ def test_it_is_offered_to_programs() -> None:
         ({"startingAfter": new_id("person")}, "startingAfter: is not the id of an event"),
         ({"limit": 0}, "limit: is below 1"),
         ({"limit": 101}, "limit: is above 100"),
-        ({"type": "person.flew"}, "type: names a kind of event that is not known; there are {kinds}"),
+        ({"type": "person.flew"}, "type: names a kind of event that is not known, there are {kinds}"),
         ({"kind": "person.left"}, "kind: is not known here"),
     ],
 )

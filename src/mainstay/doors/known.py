@@ -43,7 +43,7 @@ def naming_known(faults: Sequence[Fault], model: type[BaseModel], elsewhere: Col
 def _meant(name: str, known: Sequence[str]) -> str:
     """Which field may be meant by a name that is not known, where one is close."""
     meant = [field for field in _MEANT.get(name, ()) if field in known] or get_close_matches(name, known, 1, _CLOSE)
-    return f"perhaps {meant[0]}; " if meant else ""
+    return f"perhaps {meant[0]}, " if meant else ""
 
 
 _CLOSE = 0.75

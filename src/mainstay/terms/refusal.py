@@ -36,8 +36,8 @@ class Fault:
     problem: str
 
     def __str__(self) -> str:
-        """The form in which every door tells it: `dueOn: is not a date`."""
-        return f"{self.field}: {self.problem}"
+        """The form in which every door tells it: `dueOn: is not a date`. A semicolon stands only between several."""
+        return f"{self.field}: {self.problem}".replace("; ", ", ")
 
 
 class Invalid(Refusal):

@@ -69,7 +69,7 @@ def test_no_kind_of_event_tells_of_customers(cast: Cast) -> None:
         ({"paymentTermsDays": 366}, "paymentTermsDays: is above 365"),
         ({"paymentTermsDays": -1}, "paymentTermsDays: is below 0"),
         ({"language": "xx"}, "language: is not one of 'en', 'de', 'fr', 'nl' or 'es'"),
-        ({"billingAddress": {}}, "billingAddress: is empty; send null to clear it"),
+        ({"billingAddress": {}}, "billingAddress: is empty, send null to clear it"),
         ({"eInvoiceAddress": {"scheme": "0088"}}, "eInvoiceAddress.id: is required"),
         ({"status": "archived"}, "status: is not known here"),
     ],

@@ -123,9 +123,9 @@ def test_it_stays_with_its_customer(cast: Cast) -> None:
 def test_whom_one_meets_there_is_a_contact_of_the_same_customer(cast: Cast, stranger: Cast) -> None:
     customer = a_customer(cast)
     theirs = a_contact(cast, a_customer(cast, "Ryburn"))
-    with pytest.raises(Invalid, match=r"^contactId: is a contact of another customer; list_contacts tells"):
+    with pytest.raises(Invalid, match=r"^contactId: is a contact of another customer, list_contacts tells"):
         cast.perform(save_site, customerId=customer, address=ADDRESS, contactId=theirs)
-    with pytest.raises(Invalid, match=r"^contactId: is a contact of another customer; list_contacts tells"):
+    with pytest.raises(Invalid, match=r"^contactId: is a contact of another customer, list_contacts tells"):
         cast.perform(save_site, siteId=a_site(cast, customer), contactId=theirs)
     foreign = a_contact(stranger, a_customer(stranger))
     with pytest.raises(NotFound, match="no contact"):

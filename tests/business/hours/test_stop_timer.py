@@ -96,7 +96,7 @@ def test_the_office_stops_that_of_someone_who_left_and_the_job_can_be_done(cast:
     assert cast.perform(change_job_status, jobId=job["id"], status="done")["status"] == "done"
     with pytest.raises(Conflict, match="No timer runs"):
         at(cast).perform(stop_timer, Role.OFFICE, personId=left)
-    with pytest.raises(Invalid, match=r"^personId: names Mia Member, who has left; list_people tells who is here$"):
+    with pytest.raises(Invalid, match=r"^personId: names Mia Member, who has left, list_people tells who is here$"):
         at(cast).perform(start_timer, Role.OFFICE, personId=left)
 
 
@@ -115,7 +115,7 @@ def test_it_is_named_by_its_entry(cast: Cast) -> None:
 
 def test_an_entry_and_whose_it_is_are_not_both_named(cast: Cast) -> None:
     entry = running(cast)
-    with pytest.raises(Invalid, match=r"^personId: follows from timeEntryId; send only one of them$"):
+    with pytest.raises(Invalid, match=r"^personId: follows from timeEntryId, send only one of them$"):
         at(cast).perform(stop_timer, timeEntryId=entry["id"], personId=cast.people[Role.MEMBER])
 
 

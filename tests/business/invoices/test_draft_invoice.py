@@ -223,7 +223,7 @@ def test_no_money_is_without_tax_where_there_is_a_usual_one_and_none_is_named(ca
 
 def test_more_lines_than_an_invoice_may_have_are_refused_with_a_way_out(cast: Cast) -> None:
     quote = a_sold_quote(cast, *[FLUE] * 150)
-    told = r"^lines: would make more than 200 lines; bill a part of it, with sources or up to a date$"
+    told = r"^lines: would make more than 200 lines, bill a part of it, with sources or up to a date$"
     with pytest.raises(Invalid, match=told):
         an_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 51)
     assert len(an_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 50)["lines"]) == 200

@@ -134,7 +134,7 @@ def test_the_smallest_and_the_largest_can_be_paid(cast: Cast, amount: str) -> No
         ([("INV-0001", "-1")], r"^allocations\.0\.amount: "),
         (
             [("INV-0003", "1")],
-            r"^allocations: INV-0003 is for another customer, Ryburn; list_invoices tells this one's$",
+            r"^allocations: INV-0003 is for another customer, Ryburn, list_invoices tells this one's$",
         ),
     ],
 )

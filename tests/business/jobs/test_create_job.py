@@ -134,7 +134,7 @@ def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], te
 
 def test_a_site_of_another_customer_is_refused(cast: Cast, stranger: Cast) -> None:
     site = a_site(cast, a_customer(cast, "Ryburn"))
-    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer; list_sites tells this one's$"):
+    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer, list_sites tells this one's$"):
         a_job(cast, a_customer(cast), siteId=site)
     with pytest.raises(NotFound, match="no site"):
         a_job(cast, a_customer(cast), siteId=a_site(stranger, a_customer(stranger)))
@@ -148,10 +148,10 @@ def test_only_people_who_are_here_work_on_it(cast: Cast, stranger: Cast, field: 
     customer = a_customer(cast)
     invited = cast.perform(invite_person, name="Nina New", email="nina@new.example", role="member")["id"]
     assert a_job(cast, customer, **given(invited))
-    with pytest.raises(Invalid, match=f"^{field}: names nobody of this organisation; list_people tells who is here$"):
+    with pytest.raises(Invalid, match=f"^{field}: names nobody of this organisation, list_people tells who is here$"):
         a_job(cast, customer, **given(stranger.people[Role.MEMBER]))
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    with pytest.raises(Invalid, match=f"^{field}: names Mia Member, who has left; list_people tells who is here$"):
+    with pytest.raises(Invalid, match=f"^{field}: names Mia Member, who has left, list_people tells who is here$"):
         a_job(cast, customer, **given(cast.people[Role.MEMBER]))
 
 

@@ -136,7 +136,7 @@ def test_words_cost_nothing_whatever_is_sent_beside_them() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"edit": "set", "lineId": "x", "quantity": "1"}, "edits.0.lineId: is no line of it; there are: a, b, c, d"),
+        ({"edit": "set", "lineId": "x", "quantity": "1"}, "edits.0.lineId: is no line of it, there are: a, b, c, d"),
         ({"edit": "set", "quantity": "1"}, "edits.0.lineId: is required: which line"),
         ({"edit": "remove"}, "edits.0.lineId: is required: which line"),
         ({"edit": "add", "lineId": "a", "description": "X"}, "edits.0.lineId: is not sent to add a line: it gets one"),

@@ -64,7 +64,7 @@ def test_no_deposit_of_a_quote_in_another_is_drafted(cast: Cast) -> None:
 def test_no_payment_is_put_to_an_invoice_in_another(cast: Cast) -> None:
     invoice = issued(cast, an_invoice(cast))
     decide(cast, currency="EUR")
-    told = "allocations: INV-0001 is in GBP, and the payment in EUR; credit it, and send another in EUR"
+    told = "allocations: INV-0001 is in GBP, and the payment in EUR, credit it, and send another in EUR"
     with pytest.raises(Invalid, match=rf"^{told}$"):
         paid(cast, invoice, "100")
     assert now(cast, invoice)["paid"] == "0.00"

@@ -115,7 +115,7 @@ def test_each_kind_of_mail_has_words_of_its_own(cast: Cast) -> None:
 @pytest.mark.parametrize("name", ["validUntil", "secret", "0", "", " due"])
 def test_they_name_only_what_such_a_mail_knows(cast: Cast, kind: str, part: str, name: str) -> None:
     given = {kind: WORDS | {part: f"x {{{name}}}"}}
-    with pytest.raises(Invalid, match=rf"^mailTexts\.{kind}\.{part}: knows no \{{{name}\}}; there are {NAMED}$"):
+    with pytest.raises(Invalid, match=rf"^mailTexts\.{kind}\.{part}: knows no \{{{name}\}}, there are {NAMED}$"):
         cast.perform(update_settings, mailTexts=given)
 
 

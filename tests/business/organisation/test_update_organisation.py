@@ -148,8 +148,8 @@ def test_the_same_address_makes_no_new_version(cast: Cast) -> None:
     ("address", "text"),
     [
         ("1 High Street", "address: is not an object"),
-        ({}, "address: is empty; send null to clear it"),
-        (dict.fromkeys(ADDRESS), "address: is empty; send null to clear it"),
+        ({}, "address: is empty, send null to clear it"),
+        (dict.fromkeys(ADDRESS), "address: is empty, send null to clear it"),
         ({"city": ""}, "address.city: is empty"),
         ({"street": "x"}, "address.street: is not known here"),
         ({"postal_code": "x"}, "address.postal_code: is not known here"),
@@ -172,7 +172,7 @@ def test_what_is_left_out_of_the_bank_is_null_in_it(cast: Cast) -> None:
     ("bank", "text"),
     [
         ("GB82WEST12345698765432", "bank: is not an object"),
-        ({}, "bank: is empty; send null to clear it"),
+        ({}, "bank: is empty, send null to clear it"),
         ({"iban": "GB82WEST12345698765433"}, "bank.iban: is not an IBAN: a letter or digit of it is wrong"),
         ({"iban": 8}, "bank.iban: is not text"),
         ({"iban": "x" * 81}, "bank.iban: is longer than 80 characters"),

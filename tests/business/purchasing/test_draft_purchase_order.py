@@ -90,7 +90,7 @@ def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
             {"lines": [PIPE | {"quantity": "9999999", "unitPrice": "90000"}]},
             "lines: come to more than can be bought: at most 100,000,000,000 GBP",
         ),
-        ({"deliverTo": "site"}, "siteId: is required to deliver to a site; list_sites tells them"),
+        ({"deliverTo": "site"}, "siteId: is required to deliver to a site, list_sites tells them"),
         ({"deliverTo": "moon"}, "deliverTo: is not one of"),
         ({"neededOn": "tomorrow"}, "neededOn: is not a date"),
     ],

@@ -67,7 +67,7 @@ def test_what_is_bought_for_stock_is_no_job_s(cast: Cast) -> None:
         (["11"], "lines.0.quantity: is more than is open: 0 m of 10 m have come before this"),
         (["", "2.0001"], "lines.0.quantity: is more than is open: 0 of 2 have come before this"),
         (["-1"], "lines.0.quantity: takes back more than came: 0 m of 10 m have come before this"),
-        (["0"], "lines.0.quantity: is 0; leave the line out"),
+        (["0"], "lines.0.quantity: is 0, leave the line out"),
         (["x"], "lines.0.quantity: is not a quantity"),
         ([], "lines: is empty"),
     ],
@@ -92,7 +92,7 @@ def test_what_is_no_line_of_goods_is_told_those_there_are(cast: Cast) -> None:
     heading, pipe = (line["id"] for line in order["lines"])
     with pytest.raises(Invalid) as refusal:
         cast.perform(receive_goods, purchaseOrderId=order["id"], lines=[{"lineId": heading, "quantity": "1"}])
-    assert refusal.value.text == f"lines.0.lineId: is no line of it that goods come of; there are: {pipe}"
+    assert refusal.value.text == f"lines.0.lineId: is no line of it that goods come of, there are: {pipe}"
 
 
 def test_nothing_comes_of_what_was_not_sent_or_has_ended(cast: Cast) -> None:

@@ -57,7 +57,7 @@ def test_its_total_is_what_its_lines_come_to(cast: Cast, total: str) -> None:
     with pytest.raises(Invalid) as refusal:
         a_bill(cast, lines=[PIPE, VALVE], total=total)
     told = "the lines come to 100.00 and tax of 20.00, together 120.00"
-    assert refusal.value.text == f"total: is not that: {told}; correct them, or add a line for the difference"
+    assert refusal.value.text == f"total: is not that: {told}, correct them, or add a line for the difference"
     assert materials(cast) == []
     more = [PIPE, VALVE, {"description": "Rounding", "unitPrice": "-0.01", "taxRateId": None}]
     assert a_bill(cast, lines=more, total="119.99")["total"] == "119.99"
@@ -144,7 +144,7 @@ def test_what_a_supplier_credits_is_a_bill_below_nothing(cast: Cast) -> None:
     assert back["total"] == "-12.00"
     assert materials(cast) == [("billLine", "Copper pipe", -2, -12)]
     order = ordered(cast)
-    with pytest.raises(Invalid, match=r"^lines\.0\.quantity: is below 0; void the bill that billed it"):
+    with pytest.raises(Invalid, match=r"^lines\.0\.quantity: is below 0, void the bill that billed it"):
         billed(cast, order, "-1", total="-6")
 
 
@@ -177,7 +177,7 @@ def test_a_closed_order_is_still_billed_and_one_that_was_never_sent_is_not(cast:
         ({"lines": []}, "lines: is required: what it bills"),
         ({"lines": [PIPE | {"quantity": "0"}]}, "lines.0.quantity: is 0"),
         ({"lines": [{"kind": "text", "description": "x"}]}, "lines.0.kind: is not on bills"),
-        ({"lines": [{"orderLineId": "line_x"}]}, "lines.0.orderLineId: is no line of the order; there are: none"),
+        ({"lines": [{"orderLineId": "line_x"}]}, "lines.0.orderLineId: is no line of the order, there are: none"),
         ({"total": "60.001"}, "total: has more than 2 decimals"),
         ({"total": "much"}, "total: is not a decimal"),
         ({"on": "today"}, "on: is not a date"),

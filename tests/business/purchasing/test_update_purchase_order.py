@@ -67,7 +67,7 @@ def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        ({"edit": "set", "lineId": "line_x", "quantity": "1"}, "edits.0.lineId: is no line of it; there are: line_"),
+        ({"edit": "set", "lineId": "line_x", "quantity": "1"}, "edits.0.lineId: is no line of it, there are: line_"),
         ({"edit": "add"}, "edits.0.description: is required without itemId; edits.0.unitPrice: is required"),
         ({"edit": "add", "description": "x", "unitPrice": "1", "quantity": "0"}, "edits.0.quantity: is not above 0"),
         ({"edit": "add", "description": "x", "unitPrice": "1", "cost": "1"}, "edits.0.cost: is not known here"),

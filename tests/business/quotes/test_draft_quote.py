@@ -133,7 +133,7 @@ def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
         ({"lines": [{}]}, "lines.0.description: is required without itemId; lines.0.unitPrice: is required"),
         ({"lines": [{"kind": "text"}]}, "lines.0.description: is required"),
         ({"lines": [{"itemId": "NONE"}]}, "lines.0.itemId: is no item of the price list"),
-        ({"lines": [BOILER | {"taxRateId": "x"}]}, "lines.0.taxRateId: is no tax rate; list_tax_rates tells them"),
+        ({"lines": [BOILER | {"taxRateId": "x"}]}, "lines.0.taxRateId: is no tax rate, list_tax_rates tells them"),
         ({"lines": [BOILER | {"amount": "1"}]}, "lines.0.amount: is not known here"),
         ({"lines": [BOILER] * 201}, "lines: has more than 200 entries"),
         ({"lines": [BOILER | {"quantity": "9999999", "unitPrice": "900000000000"}]}, "lines.0: comes to more than"),

@@ -154,7 +154,7 @@ def test_the_organisation_s_own_words_are_taken_as_they_are(cast: Cast) -> None:
 
 
 def test_own_words_name_only_what_there_is(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^mailTexts\.quote\.text: knows no \{secret\}; there are \{customer\}, "):
+    with pytest.raises(Invalid, match=r"^mailTexts\.quote\.text: knows no \{secret\}, there are \{customer\}, "):
         cast.perform(update_settings, mailTexts={"quote": OWN_WORDS | {"text": "{secret}"}})
 
 

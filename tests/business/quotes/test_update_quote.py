@@ -79,7 +79,7 @@ def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
 
 def test_a_wrong_edit_changes_nothing(cast: Cast) -> None:
     before = a_draft(cast)
-    with pytest.raises(Invalid, match=r"^edits\.1\.lineId: is no line of it; there are: line_"):
+    with pytest.raises(Invalid, match=r"^edits\.1\.lineId: is no line of it, there are: line_"):
         edited(
             cast,
             before,

@@ -68,7 +68,7 @@ def test_those_who_know_the_job_and_have_less_to_do_come_first(cast: Cast) -> No
 def test_a_skill_is_asked_for(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.SUBCONTRACTOR], skills=["Gás"])
     assert {name for name, _ in free(cast, skill="gas")} == {"Sam"}
-    with pytest.raises(Invalid, match=r"^skill: is a skill that nobody has; list_people"):
+    with pytest.raises(Invalid, match=r"^skill: is a skill that nobody has, list_people"):
         free(cast, skill="roofing")
 
 

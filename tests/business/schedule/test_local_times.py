@@ -24,7 +24,7 @@ def test_a_time_in_the_gap_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         planned(cast, f"{SPRING}T01:30", f"{SPRING}T03:00")
     assert refusal.value.text == (
-        "startsAt: is skipped by the clocks in Europe/London; send 2038-03-28T00:30:00+00:00 or"
+        "startsAt: is skipped by the clocks in Europe/London, send 2038-03-28T00:30:00+00:00 or"
         " 2038-03-28T02:30:00+01:00, whichever is meant"
     )
     assert planned(cast, f"{SPRING}T02:30:00+01:00", f"{SPRING}T03:00")[0] == f"{SPRING}T01:30:00.000Z"
@@ -34,7 +34,7 @@ def test_a_time_in_the_fold_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         planned(cast, f"{AUTUMN}T00:30", f"{AUTUMN}T01:30")
     assert refusal.value.text == (
-        "endsAt: is shown twice by the clocks in Europe/London; send 2038-10-31T01:30:00+01:00 or"
+        "endsAt: is shown twice by the clocks in Europe/London, send 2038-10-31T01:30:00+01:00 or"
         " 2038-10-31T01:30:00+00:00, whichever is meant"
     )
     assert planned(cast, f"{AUTUMN}T01:30:00+01:00", f"{AUTUMN}T01:30:00+00:00") == (
@@ -97,7 +97,7 @@ def test_a_month_that_is_shorter_gives_its_last_day(cast: Cast) -> None:
     [
         ({"unit": "week"}, "repeat: needs either count or until"),
         ({"unit": "week", "count": 3, "until": "2038-03-01"}, "repeat: needs either count or until"),
-        ({"unit": "month", "count": 14}, "repeat.count: reaches further than a year ahead; at most 13 fit"),
+        ({"unit": "month", "count": 14}, "repeat.count: reaches further than a year ahead, at most 13 fit"),
         ({"unit": "week", "until": "2039-03-01"}, "repeat.until: is not within a year after the first visit"),
         ({"unit": "week", "until": "2037-03-01"}, "repeat.until: is not within a year after the first visit"),
         ({"unit": "day", "count": 0}, "repeat.count: is below 2"),

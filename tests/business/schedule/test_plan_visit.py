@@ -156,7 +156,7 @@ def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
         ({"endsAt": None}, "endsAt: is required, or durationMinutes, and only one of the two"),
         ({"durationMinutes": 60}, "endsAt: is required, or durationMinutes, and only one of the two"),
         ({"endsAt": f"{DAY}T10:00"}, "endsAt: is not after startsAt"),
-        ({"endsAt": "2038-01-12T10:01"}, "endsAt: is more than 24 hours after startsAt; plan several visits"),
+        ({"endsAt": "2038-01-12T10:01"}, "endsAt: is more than 24 hours after startsAt, plan several visits"),
         ({"startsAt": "at ten"}, "startsAt: is not a time such as 2026-11-15T10:30, or 2026-11-15T10:30:00Z"),
         ({"startsAt": "9999-12-31T23:59"}, "startsAt: is not within the years 2000 to 2099"),
         ({"startsAt": "9999-12-31T23:59:00Z"}, "startsAt: is not within the years 2000 to 2099"),

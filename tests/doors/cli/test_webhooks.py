@@ -46,6 +46,6 @@ def test_what_cannot_be_is_refused_in_one_sentence(server: RunningServer, cast: 
         ("webhook", "delete", "webhook_x"),
     )
     assert private.refusal == "url: leads to an address that is not public"
-    assert unknown.refusal.startswith("events: names a kind of event that is not known; there are invoice.created, ")
+    assert unknown.refusal.startswith("events: names a kind of event that is not known, there are invoice.created, ")
     assert lost.refusal == "There is no webhook with that identifier."
     assert cast.perform(list_webhooks)["data"] == []

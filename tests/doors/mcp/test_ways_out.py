@@ -198,6 +198,16 @@ def test_where_it_is_done_to_another_record_that_one_is_named(server: RunningSer
     assert told.endswith(f"Use that customer instead. Call get_customer for {stays} first.")
 
 
+def test_what_finds_an_id_stands_behind_the_faults_and_is_none(server: RunningServer, cast: Cast) -> None:
+    given = {"customerId": "Calder", "title": "Mend the roof", "siteId": "2 Weir Lane"}
+    told = call_tool(server, cast.key(), "create_job", **given)["content"][0]["text"]
+    faults = told.removesuffix(". search finds it.").split("; ")
+    assert [fault.partition(": ")[::2] for fault in faults] == [
+        ("customerId", "is not the id of a customer"),
+        ("siteId", "is not the id of a site"),
+    ]
+
+
 def test_what_helps_against_several_reasons_is_named_once(server: RunningServer, cast: Cast) -> None:
     drafts = [logged(cast)["id"] for _ in range(2)]
     told = call_tool(server, cast.key(), "review_hours", timeEntryIds=drafts, decision="approve")["content"][0]["text"]

@@ -72,7 +72,7 @@ class Tools:
         if isinstance(refusal, Invalid):
             finding = [self._finder(fault) for fault in refusal.faults if fault.problem.startswith(NO_ID)]
             known = [name for name in dict.fromkeys(finding) if name in offered]
-            return f"; {' or '.join(known)} finds it" if known else ""
+            return f". {' or '.join(known)} finds it." if known else ""
         return self._way_past(operation, refusal, offered) if isinstance(refusal, Conflict) else ""
 
     def answered(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
