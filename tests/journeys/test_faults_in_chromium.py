@@ -27,14 +27,15 @@ def test_faint_writing_is_found_on_a_later_page_and_each_time(browser: Browser, 
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        ('<input id="name">', r"\(390, 844\), dark: \['Form elements must have labels"),
+        ('<input id="name">', r"\(320, 640\), dark: \['Form elements must have labels"),
         ('<label>A <input id="a"></label><label>B <input id="a"></label>', "IDs of active elements must be unique"),
-        ('<p style="min-width: 1300px">Wide</p>', r"910 pixels too wide on \(390, 844\)"),
+        ('<p id="a">A</p><p id="a">B</p>', "id attribute value must be unique"),
+        ('<p style="min-width: 1300px">Wide</p>', r"980 pixels too wide on \(320, 640\)"),
         ('<p style="min-width: 350px">Wide</p>', r"30 pixels too wide on \(320, 640\)"),
-        ('<p class="dark">Faint</p>', r"\(390, 844\), dark: \['Elements must have sufficient color contrast"),
-        ('<p class="light">Faint</p>', r"\(1280, 860\), light: \['Elements must have sufficient color contrast"),
+        ('<p class="dark">Faint</p>', r"\(320, 640\), dark: \['Elements must meet minimum color contrast"),
+        ('<p class="light">Faint</p>', r"\(1280, 860\), light: \['Elements must meet minimum color contrast"),
     ],
-    ids=["label", "id", "wide", "tiny", "dark", "light"],
+    ids=["label", "id", "id of a text", "wide", "tiny", "dark", "light"],
 )
 def test_a_fault_is_told_after_a_page_without(browser: Browser, fault: str, told: str) -> None:
     with open_page(browser, "http://nowhere.example", NARROW) as page:
