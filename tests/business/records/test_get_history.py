@@ -126,6 +126,21 @@ def test_a_place_that_is_none_is_refused(cast: Cast, wrong: str) -> None:
         acts(cast, startingAfter=wrong)
 
 
+def test_of_a_record_it_goes_on_behind_an_act_of_it_that_is_seen_alone(cast: Cast) -> None:
+    customer = a_customer(cast)
+    job = a_job(cast, customer, Role.MEMBER)["id"]
+    cast.perform(add_note, Role.MEMBER, recordId=job, text="x")
+    cast.perform(update_customer, customerId=customer, phone="1")
+    elsewhere = cast.perform(get_history, recordId=customer)["data"][0]["id"]
+    mine, others = (entry["id"] for entry in cast.perform(get_history, recordId=job)["data"])
+    assert acts(cast, recordId=job, startingAfter=mine) == ["create_job"]
+    assert acts(cast, recordId=job, startingAfter=others) == []
+    assert acts(cast, Role.MEMBER, recordId=job, startingAfter=mine) == []
+    for role, unknown in ((Role.OFFICE, elsewhere), (Role.OFFICE, "999999"), (Role.MEMBER, others)):
+        with pytest.raises(Invalid, match=r"^startingAfter: is of no act here"):
+            acts(cast, role, recordId=job, startingAfter=unknown)
+
+
 def test_through_a_read_only_key_it_is_that_of_its_maker(cast: Cast) -> None:
     reader = holder(cast, cast.key(Access.READ, Role.ADMIN))
     assert [entry["operation"] for entry in cast.perform(get_history, reader)["data"]] == ["create_key"]

@@ -6,9 +6,9 @@ from typing import Annotated
 import orjson
 from pydantic import Field
 
-from mainstay.backing.database import Row
+from mainstay.backing.database import Row, Value
 from mainstay.business.records.model import HistoryEntryOut
-from mainstay.business.records.trail import COLUMNS, newest_acts, some_records
+from mainstay.business.records.trail import COLUMNS, check_place, newest_acts, some_records
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.rights import Right
@@ -52,15 +52,16 @@ OPERATIONS = (get_history,)
 
 def _acts_on(ctx: Context, given: GetHistory, record: str) -> Sequence[Row]:
     # Among the acts of a record, which are few beside those of a person: so no index of people is walked.
-    conditions = [] if ctx.actor.may(Right.HISTORY_READ) else ["a.person_id || '' = :me"]
-    if given.starting_after:
-        conditions.append("t.sequence < :after")
-    return ctx.rows.all(
-        f"{_OF_RECORD}{''.join(f' AND {one}' for one in conditions)} ORDER BY t.sequence DESC LIMIT :limit",
-        record=record,
-        after=int(given.starting_after or 0),
-        limit=given.limit + 1,
+    seen = _OF_RECORD if ctx.actor.may(Right.HISTORY_READ) else f"{_OF_RECORD} AND a.person_id || '' = :me"
+    last = f"SELECT t.sequence {seen} AND t.sequence = :after"
+    behind = f" AND t.sequence < ({last})" if given.starting_after else ""
+    bound: dict[str, Value] = {"record": record, "after": int(given.starting_after or 0)}
+    rows = ctx.rows.all(
+        f"SELECT {COLUMNS} {seen}{behind} ORDER BY t.sequence DESC LIMIT :limit", limit=given.limit + 1, **bound
     )
+    if given.starting_after and not rows:
+        check_place(ctx, last, **bound)
+    return rows
 
 
 def _of_one(row: Row, record: str | None) -> Row:
@@ -70,8 +71,8 @@ def _of_one(row: Row, record: str | None) -> Row:
     return (*told, fields and orjson.dumps(fields).decode())
 
 
-_OF_RECORD = f"""
-SELECT {COLUMNS} FROM audit_record t
+_OF_RECORD = """
+FROM audit_record t
 JOIN audit a ON a.organisation_id = t.organisation_id AND a.sequence = t.sequence
 WHERE t.organisation_id = :organisation AND t.record_id = :record
 """

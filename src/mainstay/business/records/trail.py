@@ -27,9 +27,15 @@ def newest_acts(ctx: Context, given: ListInput, *conditions: str, seen: str = ""
         limit=given.limit + 1,
         **bound,
     )
-    if not rows and given.starting_after and ctx.rows.one(last, **bound) is None:
-        raise Invalid([Fault("startingAfter", "is of no act here; begin again without it")])
+    if given.starting_after and not rows:
+        check_place(ctx, last, **bound)
     return rows
+
+
+def check_place(ctx: Context, last: str, **bound: Value) -> None:
+    """Refuse to go on behind an act that is not among those that are told, as the statement of that act finds."""
+    if ctx.rows.one(last, **bound) is None:
+        raise Invalid([Fault("startingAfter", "is of no act here; begin again without it")])
 
 
 def some_records(row: Row) -> Row:
