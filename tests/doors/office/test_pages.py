@@ -8,10 +8,13 @@ import httpx2
 import pytest
 
 from cast import Cast
+from labour import logged, new_job
+from mainstay.business.hours.timers import start_timer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.terms.rights import Role
+from mainstay.values.moments import local_date
 from running import RunningServer
-from visiting import Visit, visit, words
+from visiting import Visit, visit, visit_as, words
 
 PUBLIC = ["/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/invitation/x", "/reset-password/x"]
 OFFICE = [
@@ -33,6 +36,8 @@ OFFICE = [
     "/settings/developer/webhooks",
     "/settings/developer/webhooks/new",
 ]
+# What can be sent while nothing else can be changed.
+OPEN_WHEN_LAPSED = ("/sign-out", "/settings/account/", "/schedule/calendar/new")
 STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
     " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -169,21 +174,34 @@ def asked_for(link: str) -> str:
     return " ".join([path, *sorted(part.partition("=")[0] for part in query.split("&") if part)])
 
 
+def begin_work(cast: Cast, role: Role) -> None:
+    """Hours of someone, some of which wait for approval, a timer that runs, and a visit today."""
+    today = local_date(cast.stage.clock(), "Europe/London").isoformat()
+    logged(cast, role, status="submitted", on=today, minutes=60)
+    logged(cast, role, on=today, minutes=30)
+    cast.perform(start_timer, personId=cast.people[role], jobId=new_job(cast, assigned=[cast.people[role]])["id"])
+
+
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize("lapsed", [False, True])
 def test_no_page_leads_to_a_place_that_refuses(server: RunningServer, cast: Cast, role: Role, *, lapsed: bool) -> None:
-    visiting = visit(server, cast, role)
+    visiting = visit_as(server, cast, role)
+    begin_work(cast, role)
     if lapsed:
         cast.lapse()
+    forms: set[str] = set()
     seen, ahead = {"/static", "/sign-out"}, ["/"]
     while ahead:
         path = ahead.pop()
         page = visiting.get(path)
         assert page.status_code in {200, 303}, f"{path}: {page.status_code}"
+        forms |= {*re.findall(r'<form [^>]*method="post"[^>]* action="(/[^"]*)"', page.text)}
         found = {unescape(link) for link in re.findall(r'<a [^>]*href="(/[^"#]*)"', page.text)}
         # A page looks alike whatever its address asks for: a calendar has no end.
         fresh = {asked_for(link): link for link in found if asked_for(link) not in seen}
         ahead += sorted(fresh.values())
         seen |= fresh.keys()
     assert len(seen) > 5, "only a few pages were looked at"
+    if lapsed:
+        assert {form for form in forms if not form.startswith(OPEN_WHEN_LAPSED)} == set()
     cast.renew()

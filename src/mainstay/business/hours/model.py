@@ -22,7 +22,7 @@ Status = Literal["running", "draft", "submitted", "approved", "rejected"]
 TO_REVIEW: Status = "submitted"
 Decision = Literal["approve", "reject", "unapprove"]
 # What hours become by each.
-BECOMES: dict[Decision, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
+BECOMES: Mapping[str, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
 # In which state each is decided, the likeliest first.
 DECIDED_IN: Mapping[Decision, Status] = {"approve": TO_REVIEW, "reject": TO_REVIEW, "unapprove": "approved"}
 

@@ -18,13 +18,17 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.showing import state_of
-from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Invalid, Refusal
+from mainstay.terms.refusal import Forbidden, Invalid, Refusal
 
 _PAGE = 100
 # So many entries are looked through for whose hours wait.
 _QUEUED = 1000
 _PATH = "/hours/approve"
+
+
+def sees_queue(guest: Guest) -> bool:
+    """Whether someone is shown what waits for approval: also while nothing can be decided."""
+    return guest.actor.may(review_hours.right)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class Approval:
         return see_other(f"{_PATH}?{urlencode(done)}")
 
     async def _page(self, guest: Guest, words: Mapping[str, str], refusal: Refusal | None = None) -> Response:
-        admit(review_hours, guest.actor)
+        if not sees_queue(guest):
+            raise Forbidden(f"The role {guest.actor.role} may not decide on hours. Ask an owner or admin.")
         queue, more = await self._queue(guest)
         person, monday = words.get("person", ""), words.get("week", "")
         chosen = next((one for one in queue if (one["person"], one["week"]) == (person, monday)), None)
@@ -78,6 +83,7 @@ class Approval:
             problem=_told(refusal),
             notice=AS_LEFT if guest.typed and not refusal else _decided(query_words(guest.request)),
             reviews=True,
+            decides=guest.may(review_hours) or refusal is not None,
             bills=guest.may(list_unbilled),
         )
 
@@ -139,8 +145,7 @@ def _waiting(days: list[dict[str, Any]]) -> dict[str, int]:
 
 def _decided(words: Mapping[str, str]) -> str | None:
     """What became of how many entries, said on the page after it."""
-    decided, count = words.get("decided"), words.get("count", "")
-    became = next((status for decision, status in BECOMES.items() if decision == decided), None)
+    became, count = BECOMES.get(words.get("decided", "")), words.get("count", "")
     if became is None or not count.isdecimal():
         return None
     return f"One entry is {became}." if count == "1" else f"{int(count)} entries are {became}."

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from mainstay.backing.database import EVERY
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.timers import stop_timer
 from mainstay.business.organisation.work import list_failed_work
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import PROGRESSED, next_step
@@ -71,6 +72,7 @@ class Home:
             undone=undone,
             timer=await running_timer(self.desk, guest, str(guest.actor.id)) if guest.may(list_hours) else None,
             stop=STOP,
+            may_stop=guest.may(stop_timer),
             steps=steps,
             invoicing=[] if steps else await before_invoicing(self.desk, guest),
             may_bill=guest.may(list_unbilled),

@@ -17,7 +17,7 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
-from mainstay.doors.office.approval import Approval
+from mainstay.doors.office.approval import Approval, sees_queue
 from mainstay.doors.office.arrangement import Action, Arrangement, label_of
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of
 from mainstay.doors.office.references import References
@@ -273,6 +273,8 @@ class Hours:
             area="Hours",
             at=at,
             week=week,
+            # What was typed stays in sight, also where it is refused because nothing can be changed any more.
+            types=guest.may(log_hours) or bool(typed),
             more=entries["hasMore"],
             before=at.of(at.monday - timedelta(days=DAYS)),
             after=at.of(at.monday + timedelta(days=DAYS)),
@@ -316,7 +318,7 @@ class Hours:
         return people
 
     async def _above(self, guest: Guest, record: Mapping[str, Any] | None) -> dict[str, Any]:
-        return {} if record else {"reviews": guest.may(review_hours), "bills": guest.may(list_unbilled)}
+        return {} if record else {"reviews": sees_queue(guest), "bills": guest.may(list_unbilled)}
 
     def _do(self, guest: Guest, wished: Sequence[Deed]) -> dict[str, str]:
         """Do all of it as one change; where anything is refused nothing is done, and it is told by cell what was."""

@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.costing.unbilled import list_unbilled
-from mainstay.business.hours.review import review_hours
 from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.jobs.model import TO_BILL
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
+from mainstay.doors.office.approval import sees_queue
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.references import References, unchanged
 from mainstay.doors.pages.asking import Asked
@@ -60,7 +60,7 @@ class ToBill:
             guest,
             status_of(refusal),
             area="Hours",
-            reviews=guest.may(review_hours),
+            reviews=sees_queue(guest),
             bills=True,
             drafts=guest.may(draft_invoice),
             customer=customer,
