@@ -18,6 +18,8 @@ LIMIT = 65_536
 LONG_LIMIT = 6_000_000
 # So many fields it has at most.
 _MOST_FIELDS = 10_000
+# And so much may be asked for in an address.
+_MOST_WORDS = 20
 # How HTTP says that a body is more than is taken.
 TOO_LARGE = 413
 CSRF_FIELD = "csrf"
@@ -84,11 +86,14 @@ def _fields(body: bytes) -> dict[str, str]:
 
 
 def query_words(request: Request) -> dict[str, str]:
-    """What stands behind the `?` of a page's address; what makes no sense there is left out."""
+    """What stands behind the `?` of a page's address.
+
+    What is no text there is read as signs by which nothing is called: left out, it would narrow nothing any more.
+    """
     try:
-        return dict(parse_qsl(request.query.decode("ascii"), errors="strict", max_num_fields=20))
+        return dict(parse_qsl(request.query.decode("ascii", "replace"), max_num_fields=_MOST_WORDS))
     except ValueError:
-        return {}
+        raise WrongForm(400, "This address asks for more than a page can tell. Follow a link to the page.") from None
 
 
 def csrf_token(secret: str, about: str = "") -> str:
