@@ -10,12 +10,16 @@ import pytest
 from billing import an_invoice
 from cast import Cast
 from evidence import holder, through_app
+from labour import logged, new_job, new_visit
 from mainstay.business.customers.operations import update_customer
+from mainstay.business.hours.review import submit_hours
 from mainstay.business.invoices.operations import delete_draft_invoice
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.records.activity import list_activity
+from mainstay.doors.pages.words import date_words
 from mainstay.ledger.audit import ActedBy
 from mainstay.terms.rights import Role
+from mainstay.values.moments import local_date
 from running import RunningServer
 from trade import a_customer, a_job
 from visiting import visit, words
@@ -29,6 +33,10 @@ def told(page: str) -> list[str]:
     """The acts on a page, each in words."""
     [timeline] = re.findall(r'<ol class="timeline">(.*?)</ol>', page, re.DOTALL) or [""]
     return [words(one) for one in re.findall(r"<li>(.*?)</li>", timeline, re.DOTALL)]
+
+
+def today(cast: Cast) -> str:
+    return local_date(cast.stage.clock(), "Europe/London").isoformat()
 
 
 def test_it_tells_who_did_what_in_the_words_of_a_record_s_page_and_leads_to_the_record(
@@ -116,8 +124,34 @@ def test_a_person_leads_to_what_they_did(server: RunningServer, cast: Cast) -> N
     assert f'<option value="{person}" selected>Orla Office' in page
 
 
+def test_records_are_told_apart_and_dates_are_in_words_on_the_page_and_plain_in_the_file(
+    server: RunningServer, cast: Cast
+) -> None:
+    member = cast.people[Role.MEMBER]
+    new_visit(cast, new_job(cast)["id"], member)
+    day = today(cast)
+    logged(cast, on=day, minutes=60)
+    visiting = visit(server, cast)
+    entry, planned = told(visiting.get(f"{PATH}?actedBy=person").text)[:2]
+    assert entry.endswith(f"1:00 hours of Mia Member on {date_words(day)}")
+    assert planned.endswith("J-0001 Replace the boiler (visit) · J-0001 Replace the boiler (job)")
+    rows = csv.reader(io.StringIO(visiting.get(f"{PATH}/export.csv").content.decode("utf-8-sig")))
+    assert {f"1:00 hours of Mia Member on {day}", "J-0001 Replace the boiler; J-0001 Replace the boiler"} <= {
+        row[4] for row in rows
+    }
+
+
+def test_the_file_says_how_many_records_it_does_not_name(server: RunningServer, cast: Cast) -> None:
+    ids = [logged(cast, on=today(cast), minutes=60 + number)["id"] for number in range(5)]
+    cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids)
+    rows = csv.reader(io.StringIO(visit(server, cast).get(f"{PATH}/export.csv").content.decode("utf-8-sig")))
+    [submitted] = [row[4] for row in rows if row[3] == "Hours submitted"]
+    assert submitted.count("Mia Member") == 3
+    assert submitted.endswith("; 2 more")
+
+
 def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = a_customer(cast, "=Calder")
     for number in range(30):
         cast.perform(update_customer, Role.OFFICE, customerId=customer, phone=f"={number}")
     visiting = visit(server, cast)
@@ -127,9 +161,9 @@ def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, c
     assert len(told(visiting.get(unescape(following)).text)) == 6
     [export] = re.findall(r'<a href="([^"]*)" download>CSV</a>', page)
     rows = list(csv.reader(io.StringIO(visiting.get(unescape(export)).content.decode("utf-8-sig"))))
-    assert rows[0] == ["When", "Who", "App or key", "What"]
-    assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details changed: phone"]] * 30 + [
-        ["Orla Office", "", "Customer created"]
+    assert rows[0] == ["When", "Who", "App or key", "What", "Records"]
+    assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details changed: phone", "'=Calder"]] * 30 + [
+        ["Orla Office", "", "Customer created", "'=Calder"]
     ]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", row[0]) for row in rows[1:])
 
@@ -140,6 +174,23 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
     assert "Until is before the first date." in words(answer.text)
     nothing = visit(server, cast).get(f"{PATH}?from=2038-01-02")
     assert "None of these. Show all" in words(nothing.text)
+
+
+@pytest.mark.parametrize("name", ["personId", "clientId", "actedBy", "from"])
+def test_what_is_no_text_is_refused_and_does_not_widen_what_is_shown(
+    server: RunningServer, cast: Cast, name: str
+) -> None:
+    a_customer(cast)
+    visiting = visit(server, cast)
+    for path in (PATH, f"{PATH}/export.csv"):
+        answer = visiting.get(f"{path}?{name}=%ff")
+        assert (answer.status_code, "Customer created" in answer.text) == (422, False)
+
+
+def test_an_address_that_asks_for_too_much_is_refused(server: RunningServer, cast: Cast) -> None:
+    asked = "&".join(["actedBy=person", *(f"x{number}=1" for number in range(20))])
+    answer = visit(server, cast).get(f"{PATH}?{asked}")
+    assert (answer.status_code, "asks for more than a page can tell" in answer.text) == (400, True)
 
 
 def test_everything_that_acts_is_called_in_words(server: RunningServer, cast: Cast) -> None:

@@ -19,8 +19,10 @@ from mainstay.doors.office.table import Column, harmless, minute, rows_of, write
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
+from mainstay.doors.pages.written_here import written_here
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Forbidden, Invalid, NotFound
+from mainstay.values.words import words_of
 
 PATH = "/settings/activity"
 _TITLE = "Activity"
@@ -98,19 +100,30 @@ class ActivityPages:
             Column("Who", lambda act: harmless(act["who"])),
             Column("App or key", _through),
             Column("What", lambda act: harmless(act["what"])),
+            Column("Records", _records),
         ]
         write_rows(file, rows_of(columns, acts, listed.most))
 
     def _act(self, guest: Guest, one: AsTold) -> dict[str, Any]:
         """An act in words; of what it changed, whatever it was, the fields that its form has."""
         changed = [name for names in (one["changed"] or {}).values() for name in names]
-        return act_of(guest, {**one, "changed": changed}, self.desk.operations.get(one["operation"]))
+        act = act_of(guest, {**one, "changed": changed}, self.desk.operations.get(one["operation"]))
+        return act | {"called": one["called"], "others": len((one["records"] or ())[NAMED:])}
 
     def _told(self, guest: Guest, one: AsTold) -> dict[str, Any]:
         """An act in words, with the ways to the first of the records that it touched and that are still there."""
-        named = one["called"]
-        ways = [{"called": called, "path": path} for record, called in named.items() if (path := self._way_to(record))]
-        return self._act(guest, one) | {"records": ways, "others": len((one["records"] or ())[NAMED:])}
+        ways = [
+            {"called": self._called(guest, record, one["called"]), "path": path}
+            for record in one["called"]
+            if (path := self._way_to(record))
+        ]
+        return self._act(guest, one) | {"records": ways}
+
+    def _called(self, guest: Guest, record: str, called: Mapping[str, str]) -> str:
+        """What people here call a record; beside one that is called the same, as a job and its visit, also its kind."""
+        words = written_here(called[record], guest.here)
+        alike = [*called.values()].count(called[record]) > 1
+        return f"{words} ({words_of(self.desk.getting(record).output.noun).lower()})" if alike else words
 
     def _way_to(self, record: str) -> str | None:
         with suppress(NotFound):
@@ -162,6 +175,11 @@ _NOT_NARROWING = {"limit", "startingAfter"}
 def _address(guest: Guest) -> ListAddress:
     names = frozenset(one.name for one in _asked(guest))
     return ListAddress.read(PATH, query_words(guest.request), names)
+
+
+def _records(act: Mapping[str, Any]) -> str:
+    more = [f"{act['others']} more"] if act["others"] else []
+    return harmless("; ".join([*act["called"].values(), *more]))
 
 
 def _through(act: Mapping[str, Any]) -> str:
