@@ -177,8 +177,8 @@ def test_every_act_names_the_records_it_touched(cast: Cast) -> None:
     cast.perform(delete_webhook, webhookId=webhook, confirmed=True)
     named = touched(cast)
     assert named[0] == [cast.organisation, cast.people[Role.OWNER]]
-    # What changes nothing touches nothing; what ends keys names them too.
-    assert named[5:] == [[key], [person], [admin], [], [key, admin], [webhook], [webhook]]
+    # What changes nothing is no act; what ends keys names them too.
+    assert named[5:] == [[key], [person], [admin], [key, admin], [webhook], [webhook]]
     assert history(cast, admin) == ["add_person", "update_person", "remove_person"]
     assert history(cast, key) == ["create_key", "remove_person"]
 

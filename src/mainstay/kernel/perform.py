@@ -106,15 +106,14 @@ class Stage:
         self._by_itself(organisation, timer.name, given, lambda ctx: timer.function(ctx, day))
 
     def _by_itself(self, organisation: str, name: str, given: str, deed: Callable[[Context], None]) -> None:
-        """An act of the house; one that has changed nothing leaves no trace."""
+        """An act of the house."""
         once = Once(house(organisation).credential, f"{name} {given}", name)
         with self.database.changing(organisation) as rows:
             ctx = self._context(rows, house(organisation), Envelope(f"{name} {given}"))
             if once.recall(rows, ctx.now):
                 return
             deed(ctx)
-            if ctx.pen.touched or ctx.events or ctx.letters:
-                self._write_down(ctx, name, given)
+            self._write_down(ctx, name, given)
             once.remember(rows, Answer(b"{}"), ctx.at)
         self.ring()
 
@@ -145,16 +144,16 @@ class Stage:
         return answer
 
     def _write_down(self, ctx: Context, operation: str, given: str) -> None:
-        """Keep the events of an act, the letters it leaves, and the act itself."""
+        """Keep the events of an act, the letters it leaves, and the act itself; what changed nothing was none."""
         told = []
         for event in ctx.events:
             said = events.Said(event.name, event.data(), followed=bool(self.catalogue.reactions_to(event.name)))
             told.append(events.write(ctx.rows, said, ctx.at, ctx.stamp))
         for letter in ctx.letters:
             outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
-        acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
-        entry = audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed)
-        audit.write(ctx.rows, entry)
+        if ctx.pen.touched or told or ctx.letters:
+            acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
+            audit.write(ctx.rows, audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed))
 
     def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = (), *, gone: bool = False) -> Answer:
         rights = ctx.actor.rights

@@ -17,6 +17,8 @@ from mainstay.business.records.history import get_history
 from mainstay.business.records.notes import add_note
 from mainstay.identity.authenticate import actor_of_link
 from mainstay.identity.keys import create_key
+from mainstay.kernel.context import Envelope
+from mainstay.ledger.audit import first_break
 from mainstay.terms.actor import house, operator
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Access, Right, Role, holds
@@ -50,6 +52,22 @@ def test_everything_comes_newest_first_with_who_and_what(cast: Cast) -> None:
     assert (changed["given"], changed["records"]) == ({"jobId": job, "priority": "high", "dueOn": "2038-03-01"}, [job])
     assert changed["changed"] == {job: ["priority", "dueOn"]}
     assert len(acts(cast)) == len(trail(cast))
+
+
+def test_what_changes_nothing_is_no_act_and_is_answered_again_all_the_same(cast: Cast) -> None:
+    customer = a_customer(cast, "Calder")
+    before = acts(cast)
+    request = Envelope(new_id("req"), replay_key="again")
+    first, again = (cast.answer(update_customer, request=request, customerId=customer, name="Calder") for _ in range(2))
+    assert acts(cast) == before
+    assert first.body == again.body
+    # A key stands for one request, also where that has changed nothing.
+    with pytest.raises(Invalid, match="was used before"):
+        cast.answer(update_customer, request=request, customerId=customer, name="Other")
+    cast.perform(update_customer, customerId=customer, phone="1")
+    assert acts(cast) == ["update_customer", *before]
+    with cast.stage.database.reading(cast.organisation) as rows:
+        assert first_break(rows) is None
 
 
 @pytest.mark.parametrize("role", list(Role))
