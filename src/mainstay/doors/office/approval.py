@@ -1,29 +1,37 @@
 """Hours that wait for approval: everything of one person and week on one screen."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
+
+import orjson
 
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.asked import MOST_AT_ONCE
 from mainstay.business.hours.model import BECOMES, TO_REVIEW
-from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.operations import get_time_entry, list_hours
 from mainstay.business.hours.review import review_hours
 from mainstay.doors.http import Response
-from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, status_of
+from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, read_version, status_of
 from mainstay.doors.office.week import DAYS, monday_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.showing import state_of
-from mainstay.terms.refusal import Forbidden, Invalid, Refusal
+from mainstay.kernel.context import Envelope
+from mainstay.kernel.perform import Stage
+from mainstay.terms.refusal import Forbidden, Invalid, NotFound, Refusal, Stale
 
 _PAGE = 100
 # So many entries are looked through for whose hours wait.
 _QUEUED = 1000
 _PATH = "/hours/approve"
+# How the fields begin that name an entry; each carries the version that was shown.
+_ENTRY = "entry "
 
 
 def sees_queue(guest: Guest) -> bool:
@@ -50,16 +58,42 @@ class Approval:
         """Approve what is marked, or reject it with a reason."""
         fields = await self.desk.form(guest)
         guest = guest.sending(fields)
-        marked = [name.removeprefix("entry ") for name in fields if name.startswith("entry ")]
-        given = {"timeEntryIds": marked, "decision": fields.get("decision", ""), "reason": fields.get("reason") or None}
+        marked = [name for name in fields if name.startswith(_ENTRY)]
+        seen = {name.removeprefix(_ENTRY): read_version(fields[name]) for name in marked}
+        decision, reason = fields.get("decision", ""), fields.get("reason") or None
+        given = {"timeEntryIds": [*seen], "decision": decision, "reason": reason}
         try:
-            await self.desk.perform(guest, review_hours, given)
+            changed = await self.desk.visitors.runner.change(self._decide, guest, given, seen)
         except Refusal as refusal:
-            return await self._page(guest, fields, refusal)
-        done = {"done": review_hours.name, "decided": given["decision"], "count": len(marked)}
+            return await self._page(guest, fields, self.desk.in_words(guest, review_hours, given, refusal))
+        if changed:
+            return await self._page(guest, fields, Stale(), changed)
+        done = {"done": review_hours.name, "decided": decision, "count": len(seen)}
         return see_other(f"{_PATH}?{urlencode(done)}")
 
-    async def _page(self, guest: Guest, words: Mapping[str, str], refusal: Refusal | None = None) -> Response:
+    def _decide(self, guest: Guest, given: Mapping[str, object], seen: Mapping[str, int | None]) -> list[str]:
+        """Decide on all of them as one change; those that are not as they were seen, with which nothing is decided."""
+        changed: list[str] = []
+        try:
+            with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
+                # More are not decided on at once, and so refused.
+                for identity, version in islice(seen.items(), MOST_AT_ONCE):
+                    if version not in {None, _version_now(stage, guest, identity)}:
+                        changed.append(identity)
+                # No version is right then; a form that was sent before is still answered as it was.
+                envelope = guest.envelope(review_hours.name)._replace(versions=frozenset() if changed else None)
+                stage.perform(review_hours, guest.actor, orjson.dumps(given), envelope)
+        except Stale:
+            return changed
+        return []
+
+    async def _page(
+        self,
+        guest: Guest,
+        words: Mapping[str, str],
+        refusal: Refusal | None = None,
+        changed: Collection[str] = (),
+    ) -> Response:
         if not sees_queue(guest):
             raise Forbidden(f"The role {guest.actor.role} may not decide on hours. Ask an owner or admin.")
         queue, more = await self._queue(guest)
@@ -80,7 +114,8 @@ class Approval:
             days=days,
             more_days=more_days,
             fields=words,
-            problem=_told(refusal),
+            changed=changed,
+            problem=_changed_since(len(changed)) if changed else _told(refusal),
             notice=AS_LEFT if guest.typed and not refusal else _decided(query_words(guest.request)),
             reviews=True,
             decides=guest.may(review_hours) or refusal is not None,
@@ -133,6 +168,13 @@ class Approval:
             given |= {"startingAfter": found[-1]["id"]}
 
 
+def _version_now(stage: Stage, guest: Guest, identity: str) -> int | None:
+    asked = orjson.dumps({"timeEntryId": identity})
+    with suppress(NotFound):
+        return stage.perform(get_time_entry, guest.actor, asked, Envelope(guest.request.id, bare=True)).version
+    return None
+
+
 def _week(entry: Mapping[str, Any]) -> str:
     return monday_of(date.fromisoformat(entry["on"])).isoformat()
 
@@ -149,6 +191,14 @@ def _decided(words: Mapping[str, str]) -> str | None:
     if became is None or not count.isdecimal():
         return None
     return f"One entry is {became}." if count == "1" else f"{int(count)} entries are {became}."
+
+
+def _changed_since(count: int) -> str:
+    which = "One of these entries was" if count == 1 else f"{count} of these entries were"
+    return (
+        f"{which} changed since you opened this page, so none was decided on. What is still here of it is marked as"
+        " changed: look at it, then decide again."
+    )
 
 
 def _told(refusal: Refusal | None) -> str | None:

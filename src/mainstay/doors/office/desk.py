@@ -183,12 +183,7 @@ class Desk:
 
         What a form does that was sent before is not done again: its answer is the one that it got then.
         """
-        try:
-            return await self._perform(guest, operation, given, guest.envelope(operation.name, version))
-        except Invalid as invalid:
-            if any(fault.field == "Idempotency-Key" for fault in invalid.faults):
-                raise Conflict(_SENT_BEFORE) from None
-            raise
+        return await self._perform(guest, operation, given, guest.envelope(operation.name, version))
 
     async def rehearse(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
         """What an operation would answer, reckoned like everything else and then taken back; or a refusal."""
@@ -197,7 +192,7 @@ class Desk:
                 partial(self._rehearse, guest, operation, orjson.dumps(dict(given)))
             )
         except Refusal as refusal:
-            raise self._refused(guest, operation, given, refusal) from None
+            raise self.in_words(guest, operation, given, refusal) from None
         return self._said(guest, given, result)
 
     async def list(self, guest: Guest, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
@@ -217,14 +212,16 @@ class Desk:
         try:
             answer = await runner.perform(stage, operation, guest.actor, orjson.dumps(dict(given)), envelope)
         except Refusal as refusal:
-            raise self._refused(guest, operation, given, refusal) from None
+            raise self.in_words(guest, operation, given, refusal) from None
         result: dict[str, Any] = orjson.loads(answer.body)
         if answer.preview:
             result["unblocks"] = answer.unblocks
         return self._said(guest, given, result) if operation.changes else result
 
-    def _refused(self, guest: Guest, operation: Operation, given: Mapping[str, object], refusal: Refusal) -> Refusal:
+    def in_words(self, guest: Guest, operation: Operation, given: Mapping[str, object], refusal: Refusal) -> Refusal:
         """A refusal as people are told it here."""
+        if isinstance(refusal, Invalid) and any(fault.field == "Idempotency-Key" for fault in refusal.faults):
+            return Conflict(_SENT_BEFORE)
         return refused_here(self.speech.refusal(refusal, operation), guest.here, _texts(given))
 
     def _said(self, guest: Guest, given: Mapping[str, object], result: dict[str, Any]) -> dict[str, Any]:
@@ -386,7 +383,11 @@ def status_of(refusal: Refusal | None) -> int:
 
 def seen_version(fields: Mapping[str, str]) -> int | None:
     """The version of the record that a form was filled in on."""
-    text = fields.get("version", "")
+    return read_version(fields.get("version", ""))
+
+
+def read_version(text: str) -> int | None:
+    """A version of a record, as a form carries it."""
     return int(text) if text.isdecimal() and len(text) < _LONGEST_VERSION else None
 
 

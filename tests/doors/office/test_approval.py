@@ -1,0 +1,78 @@
+"""What waits for approval is decided on as it was seen, all of it or nothing."""
+
+import re
+
+from cast import Cast
+from filling import as_opened
+from labour import logged
+from mainstay.business.hours.operations import get_time_entry, update_hours
+from mainstay.business.hours.review import review_hours
+from mainstay.terms.rights import Role
+from mainstay.values.moments import local_date
+from running import RunningServer
+from visiting import visit_as, words
+
+QUEUE = "/hours/approve"
+
+
+def waiting(cast: Cast, *minutes: int) -> list[str]:
+    """Entries of one day that wait."""
+    day = local_date(cast.stage.clock(), "Europe/London").isoformat()
+    return [str(logged(cast, status="submitted", on=day, minutes=some)["id"]) for some in minutes]
+
+
+def states(cast: Cast, *entries: str) -> list[str]:
+    return [cast.perform(get_time_entry, timeEntryId=one)["status"] for one in entries]
+
+
+def marked(page: str) -> list[str]:
+    return [name.removeprefix("entry ") for name in as_opened(page) if name.startswith("entry ")]
+
+
+def test_an_entry_that_was_changed_meanwhile_is_not_approved_unseen_nor_are_those_beside_it(
+    server: RunningServer, cast: Cast
+) -> None:
+    first, second, third = waiting(cast, 61, 62, 63)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    # Its version is that of another entry then, which was changed before it was seen.
+    cast.perform(update_hours, timeEntryId=third, note="Pipes")
+    page = visiting.get(QUEUE).text
+    cast.perform(update_hours, timeEntryId=first, minutes=600)
+    refused = visiting.post(QUEUE, as_opened(page) | {"decision": "approve"})
+    assert refused.status_code == 409
+    assert "One of these entries was changed since you opened this page, so none was decided on." in words(refused.text)
+    assert states(cast, first, second, third) == ["submitted"] * 3
+    # It is told which, as it is now; the others are still marked, and decided on with the next click.
+    [row] = [row for row in re.findall(r"(?s)<tr>.*?</tr>", refused.text) if "Changed meanwhile" in row]
+    assert f'name="entry {first}"' in row
+    assert "10:00" in words(row)
+    assert marked(refused.text) == [second, third]
+    done = visiting.post(QUEUE, as_opened(refused.text) | {"decision": "approve"})
+    assert "2 entries are approved." in words(visiting.follow(done).text)
+    assert states(cast, first, second, third) == ["submitted", "approved", "approved"]
+
+
+def test_what_another_has_decided_on_meanwhile_is_told_and_what_is_left_is_still_there(
+    server: RunningServer, cast: Cast
+) -> None:
+    first, second = waiting(cast, 61, 62)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    page = visiting.get(QUEUE).text
+    cast.perform(review_hours, timeEntryIds=[first], decision="approve")
+    refused = visiting.post(QUEUE, as_opened(page) | {"decision": "reject", "reason": "Which job?"})
+    assert (refused.status_code, "so none was decided on" in words(refused.text)) == (409, True)
+    assert ">Which job?</textarea>" in refused.text
+    assert (marked(refused.text), states(cast, first, second)) == ([second], ["approved", "submitted"])
+
+
+def test_a_form_that_is_sent_twice_is_answered_twice_and_counts_once(server: RunningServer, cast: Cast) -> None:
+    entries = waiting(cast, 61, 62)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    sent = as_opened(visiting.get(QUEUE).text) | {"decision": "approve"}
+    answers = [visiting.post(QUEUE, sent) for _ in range(2)]
+    assert [answer.headers.get("Location") for answer in answers] == [
+        f"{QUEUE}?done=review_hours&decided=approve&count=2"
+    ] * 2
+    assert states(cast, *entries) == ["approved"] * 2
+    again = visiting.post(QUEUE, sent | {"decision": "reject", "reason": "Which job?"})
+    assert "This form was sent before with something else in it" in words(again.text)
