@@ -173,7 +173,7 @@ START = {"startedAt": "2026-11-16T08:00"}
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({}, "on: is required: send on and minutes, or startedAt and endedAt; minutes: is required"),
+        ({}, "on: is required: give `on` and `minutes`, or startedAt and endedAt; minutes: is required"),
         ({"on": "2026-11-16"}, "minutes: is required"),
         ({"on": "2026-11-16", "minutes": 0}, "minutes: is below 1"),
         ({"on": "2026-11-16", "minutes": -5}, "minutes: is below 1"),
@@ -181,7 +181,7 @@ START = {"startedAt": "2026-11-16T08:00"}
         ({"on": "2026-11-17", "minutes": 60}, "on: lies ahead"),
         ({"on": "1026-11-17", "minutes": 60}, "on: lies too far back"),
         ({"on": "2026-11-16", "minutes": 60, "breakMinutes": 5}, "breakMinutes: goes with startedAt and endedAt"),
-        (START, "endedAt: is required: send startedAt and endedAt, or on and minutes"),
+        (START, "endedAt: is required: give startedAt and endedAt, or `on` and `minutes`"),
         (START | {"endedAt": "2026-11-16T09:00", "minutes": 60}, "minutes: follows from startedAt and endedAt"),
         (START | {"endedAt": "2026-11-16T08:00"}, "endedAt: is not after startedAt"),
         (START | {"endedAt": "2026-11-16T07:00"}, "endedAt: is not after startedAt"),

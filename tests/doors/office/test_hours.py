@@ -89,7 +89,7 @@ def test_what_is_wrong_is_said_in_its_cell_and_nothing_is_saved(server: RunningS
     typed = boxes(page) | {f"hours new {monday}": "25h", f"hours new {monday + timedelta(days=1)}": "3"}
     answer = visiting.answer(page, WEEK, **typed | {"on": str(monday), "job": job["id"]})
     assert (answer.status_code, own(cast, person)) == (422, [])
-    assert "is above 1440" in words(answer.text)
+    assert "Time is longer than 24:00." in words(answer.text)
 
 
 def test_a_row_without_a_job_asks_for_one(server: RunningServer, cast: Cast) -> None:

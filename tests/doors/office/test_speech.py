@@ -39,6 +39,31 @@ def test_a_visit_that_cannot_be_planned(server: RunningServer, cast: Cast, field
     assert not OURS.search(said(page.text)), said(page.text)
 
 
+OPENED, CLOSED = "\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"
+BOTH = f"{OPENED}Date{CLOSED} and {OPENED}Time{CLOSED}, or {OPENED}From{CLOSED} and {OPENED}Until{CLOSED}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, f"Date is required: give {BOTH}."),
+        ({"on": DAY}, f"Time is required: give {BOTH}."),
+        ({"startedAt": f"{DAY}T08:00"}, f"Until is required: give {OPENED}From{CLOSED} and"),
+        ({"on": DAY, "minutes": "0"}, "Time is shorter than 0:01."),
+        ({"on": DAY, "minutes": "1", "breakMinutes": "25h"}, "Break is longer than 24:00."),
+        (
+            {"on": DAY, "startedAt": f"{DAY}T08:00", "endedAt": f"{DAY}T09:00"},
+            f"Date follows from {OPENED}From{CLOSED} and {OPENED}Until{CLOSED}; give either those, or {OPENED}Date",
+        ),
+    ],
+)
+def test_hours_that_cannot_be_logged(server: RunningServer, cast: Cast, fields: dict[str, str], told: str) -> None:
+    page = visit_as(server, cast, Role.MEMBER).submit("/hours/new", **{"breakMinutes": "0"} | fields)
+    assert page.status_code == 422
+    assert told in said(page.text)
+    assert not OURS.search(said(page.text)), said(page.text)
+
+
 def test_a_list_whose_address_asks_for_what_there_is_not(server: RunningServer, cast: Cast) -> None:
     page = visit_as(server, cast, Role.OFFICE).get("/jobs?priority=lunch")
     assert "Priority is not one of Low" in said(page.text)

@@ -170,7 +170,7 @@ def _check_alone(on: str | None, minutes: int | None) -> None:
     """Times say the date and the minutes; nobody says them twice."""
     if on or minutes:
         field = "on" if on else "minutes"
-        raise Invalid([Fault(field, "follows from startedAt and endedAt; send either those, or on and minutes")])
+        raise Invalid([Fault(field, f"follows from startedAt and endedAt; give either those, or {_LENGTH}")])
 
 
 def _check_break(minutes: int) -> None:
@@ -180,7 +180,10 @@ def _check_break(minutes: int) -> None:
 
 def _check_there(**fields: object) -> None:
     missing = [name for name, value in fields.items() if not value]
-    other = "on and minutes" if "startedAt" in fields else "startedAt and endedAt"
+    ways = (_TIMES, _LENGTH) if "startedAt" in fields else (_LENGTH, _TIMES)
     if missing:
-        both = " and ".join(fields)
-        raise Invalid([Fault(name, f"is required: send {both}, or {other}") for name in missing])
+        raise Invalid([Fault(name, f"is required: give {', or '.join(ways)}") for name in missing])
+
+
+# The two ways in which it is said when someone worked; a name that is a word as well is marked as a name.
+_TIMES, _LENGTH = "startedAt and endedAt", "`on` and `minutes`"

@@ -163,7 +163,8 @@ def ways_to(asked: Sequence[Asked], faults: Mapping[str, str]) -> list[tuple[str
 
 def as_typed(asked: Sequence[Asked], fields: Mapping[str, str], faults: Mapping[str, str]) -> dict[str, str]:
     """What is wrong, in the words of those who type where an operation has none for it."""
-    unread = {one.name: why_unread(one.kind, fields.get(one.name, "")) for one in asked if one.name in faults}
+    typed = [(one, text) for one in asked if one.name in faults and (text := fields.get(one.name, "").strip())]
+    unread = {one.name: why_unread(one.kind, text) for one, text in typed}
     return {name: unread.get(name) or problem for name, problem in faults.items()}
 
 

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Fault, Invalid, Refusal
-from mainstay.values.fields import NO_ID
+from mainstay.values.durations import hours_text
+from mainstay.values.fields import NO_ID, As
 from mainstay.values.words import words_of
 
 Labels = Mapping[str, str]
@@ -25,6 +26,7 @@ _BRACKETS = re.compile(r" ?\([^()]*\)")
 _SENTENCES = re.compile(r"(?<=[.!?]) +")
 # One of a few values, as programs write them.
 _ONE_OF, _VALUE = "is not one of ", re.compile(r"'([^']*)'")
+_BEYOND, _MINUTES = re.compile(r"\bis (below|above) ([0-9]+)"), As("minutes")
 _MARKED = re.compile(r"`([^`]*)`")
 
 
@@ -41,11 +43,12 @@ class Speech:
 
     def refusal(self, refusal: Refusal, operation: Operation) -> Refusal:
         """What an operation was refused with, in words for people; each fault stays one of its field."""
-        labels = labels_of(operation.input)
+        labels, lengths = labels_of(operation.input), _lengths_of(operation.input)
         if not isinstance(refusal, Invalid):
             refusal.text = self.text(refusal.text, labels)
             return refusal
-        faults = [replace(fault, problem=self._problem(fault, labels)) for fault in refusal.faults]
+        said = [_as_length(fault) if fault.field in lengths else fault for fault in refusal.faults]
+        faults = [replace(fault, problem=self._problem(fault, labels)) for fault in said]
         return Invalid(faults, " ".join(f"{label(fault.field, labels)} {fault.problem}." for fault in faults))
 
     def text(self, text: str, labels: Labels = _NONE) -> str:
@@ -72,6 +75,15 @@ class Speech:
         return bool("`" in text or self._tools.search(text) or self._fields.search(text))
 
 
+def _as_length(fault: Fault) -> Fault:
+    """A fault of a length, which people write in hours: `is above 1440` is longer than 24:00."""
+    return replace(fault, problem=_BEYOND.sub(lambda found: _longer(found[1], int(found[2])), fault.problem))
+
+
+def _longer(beyond: str, minutes: int) -> str:
+    return f"is {'shorter' if beyond == 'below' else 'longer'} than {hours_text(minutes)}"
+
+
 def label(path: str, labels: Labels) -> str:
     """What people call a field, by the way to it: `workingHours.monday.0.from`."""
     names = [name for name in path.split(".") if not name.isdecimal()]
@@ -91,6 +103,22 @@ def _labels(model: type[BaseModel], within: str) -> Iterator[tuple[str, str]]:
         yield alias, field.title or words_of(name)
         for part in _models(field.annotation):
             yield from _labels(part, f"{alias}.")
+
+
+@cache
+def _lengths_of(model: type[BaseModel]) -> frozenset[str]:
+    """The fields in which programs send minutes, and people a time."""
+    return frozenset(
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if _MINUTES in (*field.metadata, *_marks(field.annotation))
+    )
+
+
+def _marks(kind: Any) -> Iterator[Any]:
+    yield from getattr(kind, "__metadata__", ())
+    for part in get_args(kind):
+        yield from _marks(part)
 
 
 def _models(kind: Any) -> Iterator[type[BaseModel]]:
