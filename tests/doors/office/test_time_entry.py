@@ -37,8 +37,11 @@ def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningSer
     office.submit(path, review, decision="unapprove")
     assert status() == "submitted"
     # Whoever rejects says why; the form begins with that.
-    assert '<option value="reject" selected>Reject</option>' in office.get(review).text
-    assert office.submit(review, decision="reject", reason="").status_code == 422
+    form = office.get(review).text
+    assert re.findall(r"<option [^>]*>", form) == ['<option value="reject" selected>']
+    assert re.search(r'<label for="reason">Reason</label>\s*<textarea id="reason"[^>]* required', form)
+    unsaid = office.submit(review, decision="reject", reason="")
+    assert (unsaid.status_code, "Reason is empty." in words(unsaid.text)) == (422, True)
     office.submit(review, decision="reject", reason="Which job?")
     assert status() == "rejected"
     assert buttons(office.get(path).text)[0] == "Submit"

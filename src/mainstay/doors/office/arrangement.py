@@ -100,6 +100,8 @@ class Arrangement:
     parts: Mapping[str, FormPart] = field(default_factory=dict)
     # By the field of a form: what someone can choose for a record, the likeliest first, where that depends.
     possible: Mapping[str, Callable[[AsTold, Actor], Sequence[str]]] = field(default_factory=dict)
+    # By the field of a form: the other field, and the answer there, with which it must be filled in.
+    needed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     # What may be done to several at once, and warns of nothing else: how many they were is its notice.
     counting: frozenset[str] = frozenset()
     # By what comes before all else that is done to a record: its buttons, where they are not read off its declaration.
@@ -118,6 +120,13 @@ class Arrangement:
         """What someone can choose for a record, by the field; what is not among these is not narrowed."""
         told = {name: values(record, by) for name, values in self.possible.items()}
         return {name: values for name, values in told.items() if values}
+
+    def needs(self, name: str, fields: Mapping[str, str]) -> bool:
+        """Whether a field that may be left empty must be filled in because of what else was answered."""
+        if name not in self.needed:
+            return False
+        other, answer = self.needed[name]
+        return fields.get(other) == answer
 
     def called_here(self, record: AsTold, here: Here) -> str:
         """What a record is called where whoever looks is."""

@@ -69,6 +69,12 @@ def _decisions(entry: Mapping[str, Any]) -> list[Decision]:
     return [decision for decision, status in DECIDED_IN.items() if status == entry["status"]]
 
 
+def _in_form(entry: Mapping[str, Any]) -> list[Decision]:
+    """What can be decided in the form: where one needs words it is for that, since the others have buttons."""
+    decisions = _decisions(entry)
+    return [_WITH_REASON] if _WITH_REASON in decisions else decisions
+
+
 _DECISIONS: Mapping[Decision, str] = {"approve": "Approve", "reject": "Reject", "unapprove": "Un-approve"}
 # The decision that needs a form.
 _WITH_REASON: Decision = "reject"
@@ -107,8 +113,8 @@ HOURS = Arrangement(
     empty="No hours yet. Log some, or start a timer.",
     leading={stop_timer.name: _stopping, submit_hours.name: _submitting, review_hours.name: _deciding},
     choices={"decision": tuple(_DECISIONS.items())},
-    # The others have buttons; the form is for the one that needs words.
-    possible={"decision": lambda entry, _by: _decisions(entry)[::-1]},
+    possible={"decision": lambda entry, _by: _in_form(entry)},
+    needed={"reason": ("decision", _WITH_REASON)},
 )
 
 

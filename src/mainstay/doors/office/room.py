@@ -362,7 +362,11 @@ class Room:
         """
         possible = self.of.choosable(record, guest.actor) if record else {}
         asked = [
-            replace(one, choices=self.of.choices.get(one.name, one.choices))
+            replace(
+                one,
+                choices=self.of.choices.get(one.name, one.choices),
+                required=one.required or self.of.needs(one.name, fields),
+            )
             for one in asked_of(operation, guest.actor.rights)
             if one.name not in self.of.skips and [one.usual] != possible.get(one.name)
         ]
