@@ -2,7 +2,7 @@ import pytest
 
 from cast import Cast
 from labour import at, decide, new_job
-from mainstay.business.hours.operations import log_hours
+from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.people.standing import remove_person
@@ -53,6 +53,14 @@ def test_where_none_runs_it_is_said(cast: Cast) -> None:
         Conflict, match=r"^No timer runs, so there is none to stop\. Log the time instead \(log_hours\)\.$"
     ):
         cast.perform(stop_timer, Role.MEMBER)
+
+
+def test_who_sees_all_hours_is_told_how_to_find_the_timers_that_run(cast: Cast) -> None:
+    entry = running(cast, jobId=new_job(cast, assigned=[cast.people[Role.MEMBER]])["id"])
+    with pytest.raises(Conflict, match=r"list_hours with the status `running` tells whose timers run\.$"):
+        at(cast).perform(stop_timer, Role.OFFICE)
+    [found] = cast.perform(list_hours, Role.OFFICE, status="running", jobId="J-0001")["data"]
+    assert at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=found["id"])["id"] == entry["id"]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_a_running_timer_is_stopped_first(cast: Cast) -> None:
     with cast.stage.database.changing(cast.organisation) as rows:
         ctx = Context(rows, cast.actor(Role.OFFICE), Envelope("r"), cast.stage.clock)
         store.save(ctx, JOBS.fetch(ctx, job), {"running_timers": 1})
-    with pytest.raises(Blocked, match=r"^A timer still runs on J-0001\. Stop it first\.$") as refusal:
+    with pytest.raises(Blocked, match=r"^A timer still runs on J-0001\. Stop it first\. list_hours") as refusal:
         cast.perform(change_job_status, jobId=job, status="done")
     assert [reason.unblock for reason in refusal.value.reasons] == ["stop_timer"]
 

@@ -100,7 +100,10 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     """
     running, house = _meant(ctx, given), house_of(ctx)
     if running is None:
-        raise Blocked([Reason("No timer runs, so there is none to stop. Log the time instead (log_hours).")])
+        told = "No timer runs, so there is none to stop. Log the time instead (log_hours)."
+        if ctx.actor.may(Right.ALL_HOURS_READ):
+            told += " list_hours with the status `running` tells whose timers run."
+        raise Blocked([Reason(told)])
     ctx.expect(running.version)
     ended = moment_of("endedAt", given.ended_at, house) if given.ended_at else ctx.now
     return _stop(ctx, house, running, given.sent("time_entry_id", "ended_at", "person_id"), ended)

@@ -281,15 +281,15 @@ class Job(Kept):
         if to not in _MOVES[self.status]:
             possible = ", ".join(_MOVES[self.status])
             return [Reason(f"{self.number} is {words_of(self.status).lower()}. From there it can become: {possible}.")]
-        return [*self._if_timed(to), *self._if_not_paid(to)]
+        return [*self._if_timed(by, to), *self._if_not_paid(to)]
 
-    def not_cancellable(self, _by: Actor) -> list[Reason]:
+    def not_cancellable(self, by: Actor) -> list[Reason]:
         """Why it cannot be cancelled."""
         if self.status == "cancelled":
             return [Reason(f"{self.number} is cancelled already.")]
         if self.status == "closed":
             return [Reason(f"{self.number} is closed. Reopen it first.", unblock="change_job_status")]
-        return self._if_timed("cancelled")
+        return self._if_timed(by, "cancelled")
 
     def not_workable(self) -> list[Reason]:
         """Why no work can be planned or logged on it."""
@@ -300,10 +300,14 @@ class Job(Kept):
             return [Reason(f"{self.number} is {self.status}. Reopen it first.", unblock="change_job_status")]
         return []
 
-    def _if_timed(self, to: str) -> list[Reason]:
-        if self.running_timers and to in {"done", "closed", "cancelled"}:
-            return [Reason(f"A timer still runs on {self.number}. Stop it first.", unblock="stop_timer")]
-        return []
+    def _if_timed(self, by: Actor, to: str) -> list[Reason]:
+        if not self.running_timers or to not in {"done", "closed", "cancelled"}:
+            return []
+        told = f"A timer still runs on {self.number}. Stop it first."
+        # Who sees only their own hours would be told of no other.
+        if by.may(Right.ALL_HOURS_READ):
+            told += " list_hours of the job with the status `running` tells whose it is."
+        return [Reason(told, unblock="stop_timer")]
 
     def _if_not_paid(self, to: str) -> list[Reason]:
         if to != "closed" or not self.owed:
