@@ -203,7 +203,7 @@ def test_hours_of_a_day_and_a_reason_are_as_they_were_left(cast: Cast, visiting:
     sent = {**shown, "decision": "reject", "reason": "Which job?", f"entry {entries[0]['id']}": "on"}
     back = late_from(visiting, "/hours/approve", "/hours/approve", person, **sent)
     assert ">Which job?</textarea>" in back
-    assert re.findall(r'name="entry (\w+)" checked', back) == [entries[0]["id"]]
+    assert re.findall(r'name="entry (\w+)" value="\d+" checked', back) == [entries[0]["id"]]
 
 
 def test_lines_of_a_draft_are_as_they_were_left(cast: Cast, visiting: Visit, person: Somebody) -> None:
