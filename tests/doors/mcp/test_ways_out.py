@@ -161,7 +161,7 @@ REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
     (busy_customer, {"list_jobs"}),
     (contact_of_another, {"list_contacts"}),
     (closed_job, {"change_job_status"}),
-    (timed_job, {"stop_timer"}),
+    (timed_job, {"stop_timer", "list_hours"}),
     (taken_time, {"find_free_time"}),
     (leave_then, {"find_free_time"}),
     (leave_twice, {"cancel_time_off", "list_time_off"}),
@@ -206,6 +206,11 @@ def test_what_finds_an_id_stands_behind_the_faults_and_is_none(server: RunningSe
         ("customerId", "is not the id of a customer"),
         ("siteId", "is not the id of a site"),
     ]
+
+
+def test_what_a_refusal_names_itself_is_not_named_again(server: RunningServer, cast: Cast) -> None:
+    told = call_tool(server, cast.key(), "stop_timer")["content"][0]["text"]
+    assert told.endswith("(log_hours). list_hours with the status `running` tells whose timers run.")
 
 
 def test_what_helps_against_several_reasons_is_named_once(server: RunningServer, cast: Cast) -> None:

@@ -106,7 +106,9 @@ class Tools:
         about = _about(operation)
         if operation.on and (gets := self._getters.get(about)):
             return _look(offered, gets, "shows it as it is now")
-        return _look(offered, self._listers.get(about), "shows those there are")
+        lists = self._listers.get(about)
+        # A refusal may name it itself, with what to ask it for.
+        return "" if lists and lists in refusal.text else _look(offered, lists, "shows those there are")
 
     def _finder(self, fault: Fault) -> str | None:
         """What finds the id that was wanted; whoever sends a name instead may not know it yet."""
