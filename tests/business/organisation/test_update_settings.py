@@ -4,6 +4,7 @@ from cast import Cast
 from evidence import history
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.business.records.history import get_history
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
 
@@ -30,3 +31,12 @@ def test_it_is_one_or_the_other(cast: Cast, given: object) -> None:
 def test_only_admins_and_owners_decide(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
         cast.perform(update_settings, role, pricesIncludeTax=True)
+
+
+def test_numbers_that_are_changed_are_in_the_history_and_those_that_are_not_are_not(cast: Cast) -> None:
+    for _ in range(2):
+        cast.perform(update_settings, jobNumbers={"next": 500, "prefix": "A-"})
+    [newest, before] = cast.perform(get_history, recordId=cast.organisation, limit=2)["data"]
+    assert (newest["operation"], newest["changed"]) == ("update_settings", ["jobNumbers"])
+    assert before["operation"] != "update_settings"
+    assert cast.perform(get_settings)["jobNumbers"] == {"prefix": "A-", "digits": 4, "next": 500}

@@ -260,7 +260,12 @@ def _number(ctx: Context, field: str, numbers: Numbering) -> None:
     if following > series.next and numbering.is_settled(ctx, kind):
         raise _wrong_next(field, f"must stay {series.next}: these numbers have no gap, and the first was given already")
     prefix = series.prefix if numbers.prefix is None else numbers.prefix
-    numbering.save(ctx, kind, numbering.Series(prefix, numbers.digits or series.padding, following))
+    wished = numbering.Series(prefix, numbers.digits or series.padding, following)
+    if wished != series:
+        numbering.save(ctx, kind, wished)
+        # The series has a row of its own, and is told as one of the settings.
+        ctx.pen.touch(ctx.actor.organisation)
+        ctx.pen.note(ctx.actor.organisation, [to_camel(field)])
 
 
 def _wrong_next(field: str, problem: str) -> Invalid:
