@@ -75,7 +75,7 @@ def test_what_is_done_over_the_api_reaches_a_webhook(private: Settings, street: 
 
 
 def test_no_event_is_lost_by_kills(private: Settings, street: Street) -> None:
-    _endure(private, street, Plan(events=240, webhooks=2, kills=4))
+    _endure(private, street, Plan(events=120, webhooks=2, kills=2))
 
 
 @pytest.mark.long
