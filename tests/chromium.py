@@ -253,6 +253,8 @@ _RUN_AXE = """async (told) => {
             // A label or a script would find the first of them: axe thinks that others look for it.
             "duplicate-id": {enabled: true},
             "duplicate-id-active": {enabled: true},
+            // Who speaks to the page says what is written there. Still tried out by axe, and right on all our pages.
+            "label-content-name-mismatch": {enabled: true},
         },
         reporter: (results, options, answer) => answer(results),
     });

@@ -30,12 +30,13 @@ def test_faint_writing_is_found_on_a_later_page_and_each_time(browser: Browser, 
         ('<input id="name">', r"\(320, 640\), dark: \['Form elements must have labels"),
         ('<label>A <input id="a"></label><label>B <input id="a"></label>', "IDs of active elements must be unique"),
         ('<p id="a">A</p><p id="a">B</p>', "id attribute value must be unique"),
+        ('<button aria-label="Gone">Save</button>', "visible text as part of their accessible name"),
         ('<p style="min-width: 1300px">Wide</p>', r"980 pixels too wide on \(320, 640\)"),
         ('<p style="min-width: 350px">Wide</p>', r"30 pixels too wide on \(320, 640\)"),
         ('<p class="dark">Faint</p>', r"\(320, 640\), dark: \['Elements must meet minimum color contrast"),
         ('<p class="light">Faint</p>', r"\(1280, 860\), light: \['Elements must meet minimum color contrast"),
     ],
-    ids=["label", "id", "id of a text", "wide", "tiny", "dark", "light"],
+    ids=["label", "id", "id of a text", "name", "wide", "tiny", "dark", "light"],
 )
 def test_a_fault_is_told_after_a_page_without(browser: Browser, fault: str, told: str) -> None:
     with open_page(browser, "http://nowhere.example", NARROW) as page:

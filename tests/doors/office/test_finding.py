@@ -35,7 +35,7 @@ def test_every_page_has_the_search_a_key_away(server: RunningServer, cast: Cast)
     visiting = visit(server, cast, Role.OFFICE)
     for path in ("/", "/jobs", "/customers/new", "/settings/account"):
         page = visiting.get(path).text
-        assert '<form class="search" method="get" action="/search" role="search">' in page
+        assert '<form class="search" method="get" action="/search" role="search"' in page
         assert 'aria-keyshortcuts="/ Control+K"' in page
 
 
