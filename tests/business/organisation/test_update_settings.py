@@ -5,7 +5,8 @@ from evidence import history
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.business.records.history import get_history
-from mainstay.terms.refusal import Forbidden, Invalid
+from mainstay.kernel.context import Envelope
+from mainstay.terms.refusal import Forbidden, Invalid, Stale
 from mainstay.terms.rights import Role
 
 
@@ -40,3 +41,22 @@ def test_numbers_that_are_changed_are_in_the_history_and_those_that_are_not_are_
     assert (newest["operation"], newest["changed"]) == ("update_settings", ["jobNumbers"])
     assert before["operation"] != "update_settings"
     assert cast.perform(get_settings)["jobNumbers"] == {"prefix": "A-", "digits": 4, "next": 500}
+
+
+def test_numbers_that_are_changed_make_another_version(cast: Cast) -> None:
+    before = cast.perform(get_settings)["version"]
+    seen = Envelope("seen", versions=frozenset({before}))
+    assert cast.answer(update_settings, Role.OWNER, seen, jobNumbers={"prefix": "A-"}).version == before + 1
+    with pytest.raises(Stale):
+        cast.answer(update_settings, Role.OWNER, seen, jobNumbers={"prefix": "B-"})
+    # With other settings, it is one version still; and as it is already, none.
+    after = cast.perform(update_settings, jobNumbers={"prefix": "B-"}, pricesIncludeTax=True)
+    assert (after["version"], after["jobNumbers"]["prefix"]) == (before + 2, "B-")
+    assert cast.perform(update_settings, jobNumbers={"prefix": "B-"})["version"] == before + 2
+
+
+def test_all_numbers_that_were_given_are_told_at_once(cast: Cast) -> None:
+    cast.perform(update_settings, jobNumbers={"next": 50}, quoteNumbers={"next": 60})
+    told = r"^jobNumbers\.next: is below 50, and numbers are given once; quoteNumbers\.next: is below 60, "
+    with pytest.raises(Invalid, match=told):
+        cast.perform(update_settings, jobNumbers={"next": 1}, quoteNumbers={"next": 2})

@@ -15,6 +15,7 @@ from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Conflict, Invalid, Lapsed, NotFound, Refusal
 from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from telling import set_columns
 
 NAMED = {"name": "Nina Named", "password": "a password of Nina's"}
 
@@ -158,7 +159,8 @@ def test_whoever_is_here_already_becomes_nobody_else(cast: Cast) -> None:
     _, other, _ = invited(cast, role="admin")
     # The address of the one who came is free for another then, but not their sign-in.
     cast.perform(update_person, personId=person, email="nina@elsewhere.example")
-    cast.perform(update_person, personId=other, email=email)
+    # As it could be invited before that was refused.
+    set_columns(cast, "person", other, email=email, email_folded=email)
     with cast.stage.database.changing(cast.organisation) as rows:
         link = links.make_invitation(rows, other, email, cast.stage.clock())
     with pytest.raises(Conflict, match="is the sign-in of Nina Named, who is a person of this organisation already"):

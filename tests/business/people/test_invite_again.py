@@ -1,10 +1,11 @@
 import pytest
 
-from cast import Cast
+from cast import EMAILS, Cast
 from evidence import as_told, history, last_event
-from mainstay.business.people.operations import invite_again, invite_person
+from mainstay.business.people.operations import invite_again, invite_person, update_person
 from mainstay.terms.refusal import Conflict, Forbidden, NotFound
 from mainstay.terms.rights import Role
+from telling import set_columns
 
 
 def test_the_invitation_is_told_again(cast: Cast) -> None:
@@ -15,6 +16,15 @@ def test_the_invitation_is_told_again(cast: Cast) -> None:
     assert (event["type"], event["data"]["object"]["id"]) == ("person.invited", person["id"])
     assert event["id"] != first
     assert history(cast, person["id"]) == ["invite_person", "invite_again"]
+
+
+def test_by_the_sign_in_of_someone_who_is_here_nobody_is_invited_again(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], email="mia@elsewhere.example")
+    person = cast.perform(invite_person, name="Nina", email="nina@new.example", role="admin")["id"]
+    # As it could be before it was refused.
+    set_columns(cast, "person", person, email=EMAILS[Role.MEMBER], email_folded=EMAILS[Role.MEMBER])
+    with pytest.raises(Conflict, match="is the sign-in of Mia Member"):
+        cast.perform(invite_again, personId=person)
 
 
 def test_someone_who_is_here_is_not_invited_again(cast: Cast) -> None:

@@ -161,6 +161,7 @@ def test_the_sign_in_of_someone_who_is_here_invites_nobody_else(cast: Cast) -> N
             role="admin",
             password="a password of Mia's",
         )
-    # Once they have left, they come back by it.
+    # Once they have left, they come back by it, and are who they were.
     cast.perform(remove_person, personId=member, confirmed=True)
-    assert cast.perform(invite_person, name="Mia", email=EMAILS[Role.MEMBER], role="member")["status"] == "invited"
+    back = cast.perform(invite_person, name="Mia", email=EMAILS[Role.MEMBER], role="member")
+    assert (back["id"], back["status"], back["email"]) == (member, "invited", EMAILS[Role.MEMBER])

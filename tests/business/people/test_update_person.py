@@ -240,6 +240,16 @@ def test_someone_invited_whose_address_changes_is_sent_the_invitation_there(cast
     assert last_event(cast)["type"] == "person.updated"
 
 
+def test_no_invitation_goes_to_where_someone_else_who_is_here_signs_in(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], email="mia@elsewhere.example")
+    invited = cast.perform(invite_person, name="Zed", email="zed@new.example", role="admin")["id"]
+    told = len(events(cast))
+    # Whoever is let go could come back in by it, as an admin.
+    with pytest.raises(Conflict, match="is the sign-in of Mia Member, who is a person of this organisation already"):
+        cast.perform(update_person, personId=invited, email=EMAILS[Role.MEMBER])
+    assert len(events(cast)) == told
+
+
 def test_someone_who_is_here_is_invited_nowhere(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.MEMBER], email="mia@new.example")
     assert last_event(cast)["type"] == "person.updated"

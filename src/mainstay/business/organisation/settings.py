@@ -1,5 +1,6 @@
 """What an organisation decides about its work: when it is done, what roles may see, how things are numbered."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -201,13 +202,16 @@ OPERATIONS = (get_settings, update_settings)
 
 def save(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) -> OrganisationSettings:
     """Keep what was sent of the settings."""
-    numbered = [name for name in _NUMBERED if name in given.model_fields_set]
-    for name in numbered:
-        _number(ctx, name, getattr(given, name))
+    renumbered = _renumbered(ctx, given)
+    for field, series in renumbered.items():
+        numbering.save(ctx, _NUMBERED[field], series)
     after = SETTINGS.save(ctx, settings, _kept(given, settings))
+    if renumbered:
+        _restamp(ctx, [to_camel(field) for field in renumbered], stamped=after is not settings)
+        after = SETTINGS.fetch(ctx, None)
     if after.prices_include_tax != settings.prices_include_tax:
         ctx.post(Letter(TOLD_OTHERWISE, {}, "What materials are billed at"))
-    return SETTINGS.fetch(ctx, None) if numbered else after
+    return after
 
 
 def _kept(given: UpdateSettings, settings: OrganisationSettings) -> dict[str, Any]:
@@ -251,22 +255,35 @@ _GRANTS = {
 }
 
 
-def _number(ctx: Context, field: str, numbers: Numbering) -> None:
-    kind = _NUMBERED[field]
-    series = numbering.find(ctx, kind)
-    following = numbers.next or series.next
+def _renumbered(ctx: Context, given: UpdateSettings) -> dict[str, numbering.Series]:
+    """The series that are to go on otherwise than they would, by the fields that say so."""
+    wished: dict[str, numbering.Series] = {}
+    faults: list[Fault] = []
+    for field, kind in _NUMBERED.items():
+        if field in given.model_fields_set:
+            series, numbers = numbering.find(ctx, kind), getattr(given, field)
+            following = numbers.next or series.next
+            prefix = series.prefix if numbers.prefix is None else numbers.prefix
+            wish = numbering.Series(prefix, numbers.digits or series.padding, following)
+            wished |= {field: wish} if wish != series else {}
+            faults += [Fault(f"{to_camel(field)}.next", problem) for problem in _against(ctx, kind, series, following)]
+    if faults:
+        raise Invalid(faults)
+    return wished
+
+
+def _against(ctx: Context, kind: str, series: numbering.Series, following: int) -> Iterator[str]:
+    """Why a series cannot go on with this number."""
     if following < series.next:
-        raise _wrong_next(field, f"is below {series.next}, and numbers are given once")
+        yield f"is below {series.next}, and numbers are given once"
     if following > series.next and numbering.is_settled(ctx, kind):
-        raise _wrong_next(field, f"must stay {series.next}: these numbers have no gap, and the first was given already")
-    prefix = series.prefix if numbers.prefix is None else numbers.prefix
-    wished = numbering.Series(prefix, numbers.digits or series.padding, following)
-    if wished != series:
-        numbering.save(ctx, kind, wished)
-        # The series has a row of its own, and is told as one of the settings.
-        ctx.pen.touch(ctx.actor.organisation)
-        ctx.pen.note(ctx.actor.organisation, [to_camel(field)])
+        yield f"must stay {series.next}: these numbers have no gap, and the first was given already"
 
 
-def _wrong_next(field: str, problem: str) -> Invalid:
-    return Invalid([Fault(f"{to_camel(field)}.next", problem)])
+def _restamp(ctx: Context, fields: list[str], *, stamped: bool) -> None:
+    """Let the settings be another version: a series has a row of its own, and is told as one of them."""
+    if not stamped:
+        sql = "UPDATE organisation SET updated_at = :at, updated_by = :by, version = version + 1"
+        ctx.rows.run(f"{sql} WHERE id = :organisation", at=ctx.pen.at, by=ctx.pen.by)
+    ctx.pen.touch(ctx.actor.organisation)
+    ctx.pen.note(ctx.actor.organisation, fields)

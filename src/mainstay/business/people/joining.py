@@ -5,7 +5,7 @@ from pydantic import Field, SecretStr
 from mainstay.business.organisation import store as organisations
 from mainstay.business.people.events import PersonJoined
 from mainstay.business.people.model import AlreadyHere, Person
-from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_by_email
+from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_known
 from mainstay.identity import accounts, links
 from mainstay.identity.links import Kind, Link
 from mainstay.identity.passwords import check_new_password, hash_password
@@ -161,7 +161,7 @@ def _link(ctx: Context) -> Link:
 def _join(ctx: Context, name: str, email: str, role: Role) -> Person:
     account = accounts.find(ctx, email) or accounts.insert(ctx, email, ctx.ahead)
     values = {"name": name, "email": email, "role": role, "status": "active", "account_id": account}
-    known = find_by_email(ctx, email)
+    known = find_known(ctx, email)
     check_signs_in_nowhere_else(ctx, email, known.id if known else None)
     if known is None:
         person = PEOPLE.insert(ctx, values | {"skills": []})

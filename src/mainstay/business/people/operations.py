@@ -8,7 +8,7 @@ from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.events import PersonInvited, PersonUpdated
 from mainstay.business.people.model import AlreadyHere, MeOut, Person, PersonOut, Status, check_rank
-from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_by_email
+from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_by_email, find_known
 from mainstay.business.people.working_hours import check_some
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -153,8 +153,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     their old keys or connected apps.
     """
     check_rank(ctx.actor, Role(given.role))
-    known = find_by_email(ctx, given.email)
-    check_signs_in_nowhere_else(ctx, given.email, known.id if known else None)
+    known = find_known(ctx, given.email)
     if known is None:
         person = PEOPLE.insert(ctx, dict(given) | {"status": "invited"})
     elif known.status == "left":
@@ -162,7 +161,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
         person = PEOPLE.save(ctx, known, given.sent() | {"status": "invited"})
     else:
         raise AlreadyHere(known)
-    ctx.record(PersonInvited(person))
+    _send_invitation(ctx, person)
     return person
 
 
@@ -181,7 +180,7 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     The person gets a new mail; the link in the earlier one no longer works.
     """
     ctx.pen.touch(person.id)
-    ctx.record(PersonInvited(person))
+    _send_invitation(ctx, person)
     return person
 
 
@@ -207,8 +206,14 @@ def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     if after is not person:
         ctx.record(PersonUpdated(after, person))
     if after.status == "invited" and after.email != person.email:
-        ctx.record(PersonInvited(after))
+        _send_invitation(ctx, after)
     return after
 
 
 OPERATIONS = (get_me, list_people, get_person, invite_person, update_person, invite_again)
+
+
+def _send_invitation(ctx: Context, person: Person) -> None:
+    """Let an invitation go to the address of a person, unless someone else who is here signs in by it."""
+    check_signs_in_nowhere_else(ctx, person.email, person.id)
+    ctx.record(PersonInvited(person))

@@ -64,18 +64,23 @@ def find_by_email(ctx: Context, email: str) -> Person | None:
     return PEOPLE.find(ctx, "person.email_folded = :email", email=fold_address(email))
 
 
+def find_known(ctx: Context, email: str) -> Person | None:
+    """The person with this address, or else whoever has left and had it as their sign-in: their history is theirs."""
+    left = f"person.status = 'left' AND {_SIGNS_IN_BY}"
+    return find_by_email(ctx, email) or PEOPLE.find(ctx, left, email=fold_address(email))
+
+
 def check_signs_in_nowhere_else(ctx: Context, email: str, but: str | None) -> None:
     """Go on only if no other active person of the organisation has the sign-in of this address.
 
     By one sign-in one is one person: someone who is let go must not come back in as another.
     """
-    known = PEOPLE.find(
-        ctx,
-        "person.status = 'active' AND person.account_id IN (SELECT id FROM account WHERE email_folded = :email)",
-        email=fold_address(email),
-    )
+    known = PEOPLE.find(ctx, f"person.status = 'active' AND {_SIGNS_IN_BY}", email=fold_address(email))
     if known and known.id != but:
         raise Conflict(f"{email} is the sign-in of {known.name}, who is a person of this organisation already.")
+
+
+_SIGNS_IN_BY = "person.account_id IN (SELECT id FROM account WHERE email_folded = :email)"
 
 
 def find_called(rows: Handle, text: str) -> list[str]:
