@@ -5,6 +5,7 @@ import pytest
 from cast import Cast
 from evidence import as_told, history
 from mainstay.business.pricelist.taxes import get_tax_rate, list_tax_rates, save_tax_rate
+from mainstay.business.records.history import get_history
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
 from telling import set_columns
@@ -16,6 +17,11 @@ NO_TAX = [{"name": "VAT", "percent": "0"}]
 
 def got(cast: Cast, rate: str) -> dict[str, Any]:
     return cast.perform(get_tax_rate, taxRateId=rate)
+
+
+def changed(cast: Cast, rate: str) -> list[list[str] | None]:
+    """Which fields each act has changed of a rate, as its history tells."""
+    return [act["changed"] for act in reversed(cast.perform(get_history, recordId=rate)["data"])]
 
 
 def test_a_new_one_is_kept_with_everything(cast: Cast) -> None:
@@ -100,6 +106,22 @@ def test_only_one_is_the_usual_one(cast: Cast) -> None:
     cast.perform(save_tax_rate, taxRateId=first, isDefault=False)
     assert got(cast, second)["isDefault"] is True
     assert cast.perform(save_tax_rate, taxRateId=second, isDefault=False)["isDefault"] is False
+
+
+def test_the_history_tells_of_both_that_another_is_the_usual_one(cast: Cast) -> None:
+    first = a_rate(cast, isDefault=True)
+    second = a_rate(cast, "VAT 5 %")
+    assert (got(cast, first)["version"], changed(cast, first)) == (1, [None])
+    cast.perform(save_tax_rate, taxRateId=second, isDefault=True)
+    for rate in (first, second):
+        assert (got(cast, rate)["version"], changed(cast, rate)) == (2, [None, ["isDefault"]])
+    # What else is saved with it is of the same version.
+    cast.perform(save_tax_rate, taxRateId=second, isDefault=False, note="Reduced")
+    assert (got(cast, second)["version"], sorted(changed(cast, second)[-1] or [])) == (3, ["isDefault", "note"])
+    assert len(changed(cast, first)) == 2
+    # That it is no longer is told once, by whom it was.
+    cast.perform(save_tax_rate, taxRateId=second, isDefault=False)
+    assert got(cast, second)["version"] == 3
 
 
 def test_the_usual_one_is_not_archived(cast: Cast) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from mainstay.business.organisation.house import house_of
 from mainstay.business.pricelist.model import Part, PriceItem, Supplier, TaxRate, is_priceable
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -172,6 +173,27 @@ def rename_in_kits(ctx: Context, item: PriceItem) -> None:
 
 
 def make_usual(ctx: Context, rate: str | None) -> None:
-    """Take this rate where nothing else is said."""
+    """Take this rate where nothing else is said, and no longer the one that was taken until now."""
+    former = house_of(ctx).default_tax_rate_id
     ctx.rows.run("UPDATE organisation SET default_tax_rate_id = :rate WHERE id = :organisation", rate=rate)
     ctx.pen.touch(ctx.actor.organisation)
+    for one in filter(None, (former, rate)):
+        _tell_usual(ctx, one)
+
+
+def _tell_usual(ctx: Context, rate: str) -> None:
+    """Have the trail tell of a rate that it is the usual one now, or no longer; which one it is stands elsewhere."""
+    if rate in ctx.pen.touched and rate not in ctx.pen.changed:
+        # The same act has made it: all of it is new.
+        return
+    # What the same act has changed otherwise has its new version already.
+    if rate not in ctx.pen.touched:
+        ctx.rows.run(
+            "UPDATE tax_rate SET version = version + 1, updated_at = :at, updated_by = :by"
+            " WHERE organisation_id = :organisation AND id = :rate",
+            rate=rate,
+            at=ctx.pen.at,
+            by=ctx.pen.by,
+        )
+    ctx.pen.touch(rate)
+    ctx.pen.note(rate, ["isDefault"])
