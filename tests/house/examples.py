@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cast import PASSWORD, Cast, assemble
-from evidence import holder
+from evidence import holder, last_event
 from house.examples_hours import HOURS_EXAMPLES, Hours, furnish_hours
 from house.examples_invoices import INVOICE_EXAMPLES, Invoices, furnish_invoices
 from house.examples_prices import PRICE_EXAMPLES, Prices, furnish_prices
@@ -29,7 +29,7 @@ from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Actor
 from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
-from mainstay.values.moments import moment_text, system_clock
+from mainstay.values.moments import moment_text
 from mainstay.webhooks.endpoints import create_webhook, pause_webhook
 from mainstay.webhooks.fan_out import insert
 from recording import RecordingDatabase
@@ -279,7 +279,10 @@ EXAMPLES: dict[str, Callable[[Exhibit, Role], Given]] = {
     "list_deliveries": _webhook,
     "get_delivery": lambda exhibit, _: {"deliveryId": exhibit.delivery},
     "redeliver_event": lambda exhibit, _: {"deliveryId": exhibit.delivery},
-    "redeliver_failed": lambda exhibit, role: _webhook(exhibit, role) | {"since": moment_text(system_clock())},
+    # What happened last was not sent to it.
+    "redeliver_failed": lambda exhibit, role: (
+        _webhook(exhibit, role) | {"since": last_event(exhibit.cast)["createdAt"]}
+    ),
     "send_test_event": _webhook,
     "list_postings": lambda exhibit, _: REPORT_EXAMPLES["list_postings"](exhibit.business.customer),
     "get_customer_balance": lambda exhibit, _: REPORT_EXAMPLES["get_customer_balance"](exhibit.business.customer),

@@ -117,7 +117,7 @@ COSTS = {
     "rotate_webhook_secret": 6,
     "delete_webhook": 7,
     "redeliver_event": 8,
-    "redeliver_failed": 7,
+    "redeliver_failed": 9,
     "send_test_event": 9,
     "disable_webhook": 10,
 }

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from cast import Cast
-from evidence import events
+from evidence import events, history
 from mainstay.business.people.operations import update_person
 from mainstay.terms.refusal import Conflict, Invalid, NotFound
 from mainstay.terms.rights import Role
@@ -75,6 +75,17 @@ def test_what_happened_while_it_was_disabled_is_made_up_for(cast: Cast) -> None:
     assert cast.perform(redeliver_failed, webhookId=webhook, since=ago(cast, hours=1))["count"] == 3
     assert by_event(cast, webhook) == dict.fromkeys(missed, "waiting")
     assert cast.perform(redeliver_failed, webhookId=webhook, since=ago(cast, hours=1))["count"] == 0
+
+
+def test_where_nothing_is_sent_again_nothing_was_done(cast: Cast) -> None:
+    webhook = late_webhook(cast)
+    before = history(cast, webhook)
+    asked = {"webhookId": webhook, "since": ago(cast, hours=1)}
+    cast.perform(redeliver_failed, **asked)
+    assert history(cast, webhook) == before
+    happen(cast)
+    cast.perform(redeliver_failed, **asked)
+    assert history(cast, webhook) == [*before, "redeliver_failed"]
 
 
 def test_only_the_kinds_it_wants_now_are_sent(cast: Cast) -> None:

@@ -135,7 +135,8 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> 
             insert(ctx.rows, webhook.id, event, kind, ctx.at)
         else:
             _send_again(ctx, delivery)
-    ctx.pen.touch(webhook.id)
+    if chosen:
+        ctx.pen.touch(webhook.id)
     return RedeliveredOut(object=RedeliveredOut.noun, webhook_id=webhook.id, count=len(chosen), has_more=has_more)
 
 
