@@ -303,11 +303,12 @@ class Job(Kept):
     def _if_timed(self, by: Actor, to: str) -> list[Reason]:
         if not self.running_timers or to not in {"done", "closed", "cancelled"}:
             return []
-        told = f"A timer still runs on {self.number}. Stop it first."
-        # Who sees only their own hours would be told of no other.
+        # Who sees only their own hours would be told of no other, and stops no other.
         if by.may(Right.ALL_HOURS_READ):
-            told += " list_hours of the job with the status `running` tells whose it is."
-        return [Reason(told, unblock="stop_timer")]
+            way = "Stop it first. list_hours of the job with the status `running` tells whose it is."
+        else:
+            way = "Stop it first if it is yours. Otherwise whoever started it does, or someone in the office."
+        return [Reason(f"A timer still runs on {self.number}. {way}", unblock="stop_timer")]
 
     def _if_not_paid(self, to: str) -> list[Reason]:
         if to != "closed" or not self.owed:
