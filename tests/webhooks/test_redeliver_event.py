@@ -54,8 +54,9 @@ def test_it_waits_for_a_paused_webhook(cast: Cast) -> None:
 def test_a_disabled_webhook_must_be_set_active_first(cast: Cast) -> None:
     webhook, delivery = tried(cast, "failed")
     set_columns(cast, "webhook", webhook, status="disabled")
-    with pytest.raises(Conflict, match=r"^The webhook is disabled\. Resume it first\.$"):
+    with pytest.raises(Conflict, match=r"^The webhook is disabled\. Resume it first\.$") as refusal:
         cast.perform(redeliver_event, deliveryId=delivery["id"])
+    assert refusal.value.unblocks == (("resume_webhook", webhook),)
     assert deliveries(cast, webhook)[0]["status"] == "failed"
     cast.perform(resume_webhook, webhookId=webhook)
     assert cast.perform(redeliver_event, deliveryId=delivery["id"])["status"] == "waiting"

@@ -182,7 +182,8 @@ class Delivery(Kept):
         if not self.has_body:
             reasons.append(Reason("The event is kept no longer, so it cannot be sent again."))
         if self.to_nowhere:
-            reasons.append(Reason("The webhook is disabled. Resume it first.", unblock="resume_webhook"))
+            told = "The webhook is disabled. Resume it first."
+            reasons.append(Reason(told, unblock="resume_webhook", at=self.webhook_id))
         if self.status == "sending":
             reasons.append(Reason("The event is being sent at this moment. Wait for what becomes of it."))
         return reasons

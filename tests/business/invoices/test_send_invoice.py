@@ -136,7 +136,7 @@ def test_it_is_mailed_where_it_is_said_or_not_at_all(cast: Cast) -> None:
     nobody = an_invoice(cast, customerId=a_customer(cast))
     with pytest.raises(Blocked, match=r"^There is no address to mail it to\. Give Calder Property one") as refusal:
         mailed(cast, nobody)
-    assert [reason.unblock for reason in refusal.value.reasons] == ["update_customer"]
+    assert refusal.value.unblocks == (("update_customer", nobody["customerId"]),)
     assert "Nobody is mailed: hand it over yourself." in previewed(cast, nobody, deliver="none")["effects"]
     assert issued(cast, nobody)["status"] == "sent"
     assert len(mails(cast)) == 1

@@ -128,11 +128,11 @@ def test_everything_that_stands_against_it_is_told_at_once(cast: Cast) -> None:
     nothing, nowhere = refusal.value.reasons
     assert nothing == Reason("PO-0001 has no line of something to buy. Add one first.", "update_purchase_order")
     assert nowhere.text.startswith("There is no address to mail it to. Give Pennine Supplies one")
-    assert nowhere.unblock == "save_supplier"
+    assert (nowhere.unblock, nowhere.at) == ("save_supplier", order["supplierId"])
     cast.perform(save_supplier, supplierId=order["supplierId"], status="archived")
     with pytest.raises(Blocked) as refusal:
         sent(cast, order)
-    archived = Reason("Pennine Supplies is archived. Restore them first.", "save_supplier")
+    archived = Reason("Pennine Supplies is archived. Restore them first.", "save_supplier", at=order["supplierId"])
     assert refusal.value.reasons == (archived, nothing, nowhere)
     less = an_order(cast, lines=[PIPE | {"unitPrice": "-1"}])
     with pytest.raises(Blocked, match="PO-0002 comes to less than nothing"):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agents import call_tool
+from billing import an_invoice
 from cast import Cast
 from labour import logged
 from mainstay.business.customers.merging import merge_customers
@@ -14,16 +15,23 @@ from mainstay.business.customers.operations import archive_customer, create_cust
 from mainstay.business.customers.places import save_contact
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import change_job_status
+from mainstay.business.organisation.settings import update_settings
+from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, set_visit_status
 from mainstay.catalogue import CATALOGUE
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
+from ordering import an_order
+from quoting import a_draft, sent
 from running import RunningServer
 from scheduling import DAY, make_job, plan
-from wares import a_kit, an_item
+from trade import a_customer
+from wares import a_kit, a_supplier, an_item
 
 Asked = tuple[str, dict[str, Any]]
+# With what is named then, and for which record.
+Elsewhere = tuple[str, dict[str, Any], str]
 
 TOOLS = [operation.name for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 
@@ -198,10 +206,117 @@ def test_where_it_is_done_to_another_record_that_one_is_named(server: RunningSer
     assert told.endswith(f"Use that customer instead. Call get_customer for {stays} first.")
 
 
+def order_from_the_archived(cast: Cast) -> Elsewhere:
+    supplier = a_supplier(cast)
+    order = an_order(cast, supplierId=supplier)["id"]
+    cast.perform(save_supplier, supplierId=supplier, status="archived")
+    return "send_purchase_order", {"purchaseOrderId": order, "deliver": "none"}, f"save_supplier for {supplier}"
+
+
+def order_to_nowhere(cast: Cast) -> Elsewhere:
+    supplier = a_supplier(cast)
+    return (
+        "send_purchase_order",
+        {"purchaseOrderId": an_order(cast, supplierId=supplier)["id"]},
+        f"save_supplier for {supplier}",
+    )
+
+
+def quote_to_nowhere(cast: Cast) -> Elsewhere:
+    quote = a_draft(cast, customerId=a_customer(cast))
+    return "send_quote", {"quoteId": quote["id"]}, f"update_customer for {quote['customerId']}"
+
+
+def quote_for_the_archived(cast: Cast) -> Elsewhere:
+    quote = a_draft(cast)
+    cast.perform(archive_customer, customerId=quote["customerId"])
+    return (
+        "send_quote",
+        {"quoteId": quote["id"], "deliver": "none"},
+        f"restore_customer for {quote['customerId']}",
+    )
+
+
+def invoice_to_nowhere(cast: Cast) -> Elsewhere:
+    invoice = an_invoice(cast, customerId=a_customer(cast))
+    return "send_invoice", {"invoiceId": invoice["id"]}, f"update_customer for {invoice['customerId']}"
+
+
+def visit_of_a_closed_job(cast: Cast) -> Elsewhere:
+    job = make_job(cast)
+    for status in ("done", "closed"):
+        cast.perform(change_job_status, jobId=job["id"], status=status)
+    return "plan_visit", {"jobId": job["number"], "on": DAY}, f"change_job_status for {job['id']}"
+
+
+def invoice_of_an_open_quote(cast: Cast) -> Elsewhere:
+    quote = sent(cast)
+    return "draft_invoice", {"quoteId": quote["id"]}, f"record_quote_decision for {quote['id']}"
+
+
+def payment_of_a_draft(cast: Cast) -> Elsewhere:
+    invoice = an_invoice(cast)
+    given = {"amount": "1", "method": "cash", "allocations": [{"invoiceId": invoice["id"], "amount": "1"}]}
+    return "record_payment", {"customerId": invoice["customerId"], **given}, f"send_invoice for {invoice['id']}"
+
+
+def bill_of_a_draft(cast: Cast) -> Elsewhere:
+    order = an_order(cast)
+    given = {
+        "supplierNumber": "R-1",
+        "total": "1",
+        "on": "2026-11-12",
+        "supplierId": order["supplierId"],
+        "purchaseOrderId": order["id"],
+    }
+    return "record_bill", given, f"send_purchase_order for {order['id']}"
+
+
+def hours_that_overlap(cast: Cast) -> Elsewhere:
+    times = {"startedAt": "2026-11-12T08:00", "endedAt": "2026-11-12T10:00"}
+    return "log_hours", times, f"update_hours for {logged(cast, Role.OWNER, **times)['id']}"
+
+
+ELSEWHERE = (
+    order_from_the_archived,
+    order_to_nowhere,
+    quote_to_nowhere,
+    quote_for_the_archived,
+    invoice_to_nowhere,
+    visit_of_a_closed_job,
+    invoice_of_an_open_quote,
+    payment_of_a_draft,
+    bill_of_a_draft,
+    hours_that_overlap,
+)
+
+
+@pytest.mark.parametrize("asks", ELSEWHERE, ids=lambda one: one.__name__)
+def test_another_record_is_named_by_its_id(
+    server: RunningServer, cast: Cast, asks: Callable[[Cast], Elsewhere]
+) -> None:
+    tool, arguments, helping = asks(cast)
+    told = call_tool(server, cast.key(), tool, **arguments)["content"][0]["text"]
+    assert f"Call {helping} first." in told
+
+
+def test_books_are_opened_by_a_tool_that_there_is(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_settings, booksClosedUntil="2099-12-31")
+    told = call_tool(server, cast.key(), "log_hours", on="2026-11-12", minutes=5)["content"][0]["text"]
+    assert told.endswith("An owner or admin can open them again. Call update_organisation first.")
+    assert call_tool(server, cast.key(), "update_organisation", booksClosedUntil=None)["isError"] is False
+
+
+def test_what_finds_an_id_says_which(server: RunningServer, cast: Cast) -> None:
+    given = {"personId": "Mia", "from": "Monday"}
+    told = call_tool(server, cast.key(), "request_time_off", **given)["content"][0]["text"]
+    assert told.endswith("; from: is not a date such as 2026-11-15. search finds the id of a person.")
+
+
 def test_what_finds_an_id_stands_behind_the_faults_and_is_none(server: RunningServer, cast: Cast) -> None:
     given = {"customerId": "Calder", "title": "Mend the roof", "siteId": "2 Weir Lane"}
     told = call_tool(server, cast.key(), "create_job", **given)["content"][0]["text"]
-    faults = told.removesuffix(". search finds it.").split("; ")
+    faults = told.removesuffix(". search finds the id of a customer and the id of a site.").split("; ")
     assert [fault.partition(": ")[::2] for fault in faults] == [
         ("customerId", "is not the id of a customer"),
         ("siteId", "is not the id of a site"),

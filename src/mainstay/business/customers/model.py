@@ -157,7 +157,7 @@ class Customer(Kept):
 
     def not_usable(self) -> list[Reason]:
         """Why there is no new work for them."""
-        archived = Reason(f"{self.name} is archived. Restore the customer first.", unblock="restore_customer")
+        archived = Reason(f"{self.name} is archived. Restore the customer first.", "restore_customer", at=self.id)
         return self.if_merged() or ([archived] if self.status == "archived" else [])
 
 

@@ -127,8 +127,9 @@ def refuse_clash(ctx: Context, clash: TimeEntry) -> None:
     """Refuse time in which someone worked on this."""
     text = f"{_told(clash, house_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
     # Whoever plans around another's hours asks that person, or takes other times.
-    theirs = "update_hours" if clash.ended_at else "stop_timer"
-    refuse([Reason(text, unblock=theirs if clash.person_id == ctx.actor.id else "list_hours")])
+    if clash.person_id != ctx.actor.id:
+        refuse([Reason(text, "list_hours")])
+    refuse([Reason(text, "update_hours", at=clash.id) if clash.ended_at else Reason(text, "stop_timer")])
 
 
 def _told(entry: TimeEntry, zone: str) -> str:

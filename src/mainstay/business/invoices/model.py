@@ -241,7 +241,7 @@ class ListedInvoice(Kept):
     def not_payable(self) -> list[Reason]:
         """Why nothing can be paid on it."""
         if self.status == "draft":
-            return [Reason("A draft cannot be paid. Send it first.", "send_invoice")]
+            return [Reason("A draft cannot be paid. Send it first.", "send_invoice", at=self.id)]
         if is_payable(self.status):
             return []
         word = {"void": "is void", "paid": "is paid already", "credited": "is credited"}[self.status]

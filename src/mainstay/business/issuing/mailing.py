@@ -74,7 +74,7 @@ def customer_s(
     if deliver == "none":
         return Recipients([], [])
     to = asked or _usual(ctx, customer, receives)
-    return _recipients(to, Reason(_NOBODY.format(customer.name, _WAYS[deliver]), "update_customer"))
+    return _recipients(to, Reason(_NOBODY.format(customer.name, _WAYS[deliver]), "update_customer", at=customer.id))
 
 
 def supplier_s(supplier: Supplier, asked: Sequence[str] | None, deliver: Deliver) -> Recipients:
@@ -82,7 +82,7 @@ def supplier_s(supplier: Supplier, asked: Sequence[str] | None, deliver: Deliver
     if deliver == "none":
         return Recipients([], [])
     to = asked or ([supplier.email] if supplier.email else [])
-    return _recipients(to, Reason(_NOBODY.format(supplier.name, _WAYS[deliver]), "save_supplier"))
+    return _recipients(to, Reason(_NOBODY.format(supplier.name, _WAYS[deliver]), "save_supplier", at=supplier.id))
 
 
 def mail(ctx: Context, enclosed: Enclosed, to: Sequence[str], told: Values) -> None:

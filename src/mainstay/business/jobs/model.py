@@ -293,7 +293,7 @@ class Job(Kept):
 
     def not_workable(self) -> list[Reason]:
         """Why no work can be planned or logged on it."""
-        return self._if_over()
+        return [reason._replace(at=self.id) for reason in self._if_over()]
 
     def _if_over(self) -> list[Reason]:
         if is_over(self.status):

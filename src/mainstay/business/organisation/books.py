@@ -11,4 +11,6 @@ def if_closed(on: str, closed_until: str | None) -> list[Reason]:
     if closed_until is None or on > closed_until:
         return []
     text = f"The books are closed until {closed_until}, so nothing of {on} changes any more."
-    return [Reason(f"{text} An owner or admin can open them again.", unblock="update_settings")]
+    text += " An owner or admin can open them again."
+    # Whoever is not offered the one is offered the other: agents change settings with the organisation.
+    return [Reason(text, unblock="update_settings", otherwise="update_organisation")]

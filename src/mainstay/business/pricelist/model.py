@@ -198,7 +198,7 @@ class Supplier(Kept):
     def not_usable(self) -> list[Reason]:
         """Why nothing more is bought from them."""
         if self.status == "archived":
-            return [Reason(f"{self.name} is archived. Restore them first.", "save_supplier")]
+            return [Reason(f"{self.name} is archived. Restore them first.", "save_supplier", at=self.id)]
         return []
 
 

@@ -183,7 +183,8 @@ class ListedOrder(Kept):
         if self.status in _UNDER_WAY or self.status == "closed":
             return []
         way = " Send it first." if self.status == "draft" else ""
-        return [Reason(f"{self._is}, so nothing of it is billed.{way}", "send_purchase_order" if way else None)]
+        told = f"{self._is}, so nothing of it is billed.{way}"
+        return [Reason(told, "send_purchase_order", at=self.id) if way else Reason(told)]
 
     def not_closable(self, _by: Actor) -> list[Reason]:
         """Why it cannot be closed."""

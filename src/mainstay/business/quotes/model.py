@@ -177,7 +177,7 @@ class ListedQuote(Kept):
         if self.status == "accepted":
             return []
         told = f"{self.named} is not accepted, so there is nothing to bill of it. Record the customer's answer first."
-        return [Reason(told, "record_quote_decision")]
+        return [Reason(told, "record_quote_decision", at=self.id)]
 
     @property
     def _next(self) -> str | None:

@@ -1,5 +1,6 @@
 """Tools, derived from the catalogue: none is written by hand."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -70,9 +71,7 @@ class Tools:
             name = self._shown.get(refusal.what) or "search"
             return _look(offered, name, "finds those there are" if name == "search" else "shows those there are")
         if isinstance(refusal, Invalid):
-            finding = [self._finder(fault) for fault in refusal.faults if fault.problem.startswith(NO_ID)]
-            known = [name for name in dict.fromkeys(finding) if name in offered]
-            return f". {' or '.join(known)} finds it." if known else ""
+            return self._finders(refusal, offered)
         return self._way_past(operation, refusal, offered) if isinstance(refusal, Conflict) else ""
 
     def answered(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
@@ -110,10 +109,17 @@ class Tools:
         # A refusal may name it itself, with what to ask it for.
         return "" if lists and lists in refusal.text else _look(offered, lists, "shows those there are")
 
-    def _finder(self, fault: Fault) -> str | None:
-        """What finds the id that was wanted; whoever sends a name instead may not know it yet."""
+    def _finders(self, refusal: Invalid, offered: list[str]) -> str:
+        """What finds the ids that were wanted; whoever sends a name instead may not know it yet."""
+        wanted: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for fault in refusal.faults:
+            if fault.problem.startswith(NO_ID) and (name := self._finder(fault)) in offered:
+                wanted[name][fault.problem.removeprefix("is not ")] = None
+        return "".join(f". {name} finds {' and '.join(ids)}" for name, ids in wanted.items()) + ("." if wanted else "")
+
+    def _finder(self, fault: Fault) -> str:
         what = fault.problem.removeprefix(NO_ID).strip().removeprefix("a ")
-        return "search" if what in self._found else self._shown.get(what)
+        return "search" if what in self._found else self._shown.get(what) or ""
 
     def _offered(self, rights: Rights, access: Access) -> list[Operation]:
         return [
