@@ -103,7 +103,7 @@ def test_the_office_approves_a_week_and_rejects_with_a_reason(
         page.get_by_role("button", name="Approve marked hours").click()
         expect(page.get_by_role("status")).to_contain_text("One entry is approved.")
         page.get_by_text("Reject marked hours").click()
-        page.get_by_label("Why").fill("Which job?")
+        page.get_by_label("Reason").fill("Which job?")
         page.get_by_role("button", name="Reject", exact=True).click()
         expect(page.get_by_text("Nothing waits for approval")).to_be_visible()
     found = cast.perform(list_hours, personId=cast.people[Role.MEMBER])["data"]

@@ -2,10 +2,12 @@
 
 import re
 
+import pytest
+
 from cast import Cast
 from filling import as_opened
 from labour import logged
-from mainstay.business.hours.operations import get_time_entry, update_hours
+from mainstay.business.hours.operations import delete_hours, get_time_entry, update_hours
 from mainstay.business.hours.review import review_hours
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
@@ -76,3 +78,38 @@ def test_a_form_that_is_sent_twice_is_answered_twice_and_counts_once(server: Run
     assert states(cast, *entries) == ["approved"] * 2
     again = visiting.post(QUEUE, sent | {"decision": "reject", "reason": "Which job?"})
     assert "This form was sent before with something else in it" in words(again.text)
+
+
+def test_what_was_deleted_meanwhile_counts_as_changed_and_hides_no_other_change(
+    server: RunningServer, cast: Cast
+) -> None:
+    gone, other, third = waiting(cast, 61, 62, 63)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    page = visiting.get(QUEUE).text
+    cast.perform(delete_hours, timeEntryId=gone, confirmed=True)
+    cast.perform(update_hours, timeEntryId=other, minutes=600)
+    refused = visiting.post(QUEUE, as_opened(page) | {"decision": "approve"})
+    assert refused.status_code == 409
+    assert "2 of these entries were changed since you opened this page, so none was decided on." in words(refused.text)
+    [row] = [row for row in re.findall(r"(?s)<tr>.*?</tr>", refused.text) if "Changed meanwhile" in row]
+    assert f'name="entry {other}"' in row
+    assert (marked(refused.text), states(cast, other, third)) == ([third], ["submitted"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"decision": "reject", "reason": " "}, "Say why, so that they know what to change."),
+        ({"decision": "reject", "reason": "Which\x07job?"}, "Reason "),
+        ({"decision": "reject", "reason": "x" * 100_000}, "Reason "),
+        ({"decision": "perhaps"}, "Decision is not one of"),
+    ],
+)
+def test_it_is_said_what_is_wrong_and_not_that_something_is_missing(
+    server: RunningServer, cast: Cast, sent: dict[str, str], told: str
+) -> None:
+    waiting(cast, 61)
+    visiting = visit_as(server, cast, Role.OFFICE)
+    refused = visiting.post(QUEUE, as_opened(visiting.get(QUEUE).text) | sent)
+    [problem] = re.findall(r'(?s)<p class="notice bad" role="alert">.*?</p>', refused.text)
+    assert (refused.status_code, words(problem).startswith(f"! {told}")) == (422, True), words(problem)

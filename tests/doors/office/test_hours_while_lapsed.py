@@ -3,12 +3,14 @@
 import re
 
 from cast import Cast
+from doors.office.test_late_forms import leave, sign_in_again
+from filling import as_opened
 from labour import logged
 from mainstay.business.hours.timers import start_timer
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
 from running import RunningServer
-from visiting import visit_as, words
+from visiting import Visit, somebody, visit_as, words
 
 WEEK, QUEUE = "/hours/week", "/hours/approve"
 
@@ -47,3 +49,16 @@ def test_what_waits_for_approval_is_read_where_home_leads_and_not_decided(server
     late = visiting.answer(open_page, QUEUE, decision="reject", reason="Which job?", **{marked[0]: "on"})
     assert (late.status_code, ">Which job?</textarea>" in late.text) == (402, True)
     assert visit_as(server, cast, Role.MEMBER).get(QUEUE).status_code == 403
+
+
+def test_a_reason_that_was_typed_before_a_sign_in_ended_is_still_there(server: RunningServer, cast: Cast) -> None:
+    logged(cast, status="submitted", on=today(cast), minutes=61)
+    person, visiting = somebody(cast, Role.OFFICE), Visit(server)
+    visiting.sign_in(person)
+    sent = as_opened(visiting.get(QUEUE).text) | {"decision": "reject", "reason": "Which job?"}
+    leave(visiting)
+    cast.lapse()
+    late = visiting.post(QUEUE, sent, Referer=f"{server.url}{QUEUE}")
+    back = sign_in_again(visiting, late, person)
+    assert "the form is as you left it" in words(back.text)
+    assert ">Which job?</textarea>" in back.text

@@ -78,12 +78,16 @@ class Approval:
             with self.desk.visitors.stage.together(guest.actor.organisation) as stage:
                 # More are not decided on at once, and so refused.
                 for identity, version in islice(seen.items(), MOST_AT_ONCE):
-                    if version not in {None, _version_now(stage, guest, identity)}:
+                    now = _version_now(stage, guest, identity)
+                    if now is None or version not in {None, now}:
                         changed.append(identity)
                 # No version is right then; a form that was sent before is still answered as it was.
                 envelope = guest.envelope(review_hours.name)._replace(versions=frozenset() if changed else None)
                 stage.perform(review_hours, guest.actor, orjson.dumps(given), envelope)
-        except Stale:
+        except (Stale, NotFound):
+            # What is gone is missed before anyone asks whether the others are as they were seen.
+            if not changed:
+                raise
             return changed
         return []
 
@@ -115,10 +119,11 @@ class Approval:
             more_days=more_days,
             fields=words,
             changed=changed,
-            problem=_changed_since(len(changed)) if changed else _told(refusal),
+            problem=_changed_since(len(changed)) if changed else _told(refusal, words),
             notice=AS_LEFT if guest.typed and not refusal else _decided(query_words(guest.request)),
             reviews=True,
-            decides=guest.may(review_hours) or refusal is not None,
+            # What was typed stays in sight, also where it is refused because nothing can be decided any more.
+            decides=guest.may(review_hours) or refusal is not None or bool(guest.typed),
             bills=guest.may(list_unbilled),
         )
 
@@ -201,8 +206,11 @@ def _changed_since(count: int) -> str:
     )
 
 
-def _told(refusal: Refusal | None) -> str | None:
-    if isinstance(refusal, Invalid):
-        field = refusal.faults[0].field
-        return "Say why, so that they know what to change." if field == "reason" else "Mark at least one entry."
+def _told(refusal: Refusal | None, words: Mapping[str, str]) -> str | None:
+    """What is wrong; what is missing, in words of this page."""
+    faults = {fault.field for fault in refusal.faults} if isinstance(refusal, Invalid) else set()
+    if "timeEntryIds" in faults and not any(name.startswith(_ENTRY) for name in words):
+        return "Mark at least one entry."
+    if "reason" in faults and not words.get("reason", "").strip():
+        return "Say why, so that they know what to change."
     return refusal.text if refusal else None
