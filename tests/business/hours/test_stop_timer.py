@@ -67,7 +67,7 @@ def test_who_sees_all_hours_is_told_how_to_find_the_timers_that_run(cast: Cast) 
     ("sent", "problem"),
     [
         ({"breakMinutes": 240}, "breakMinutes: leaves no time worked"),
-        ({"endedAt": "2026-11-16T07:00"}, "endedAt: is not after startedAt"),
+        ({"endedAt": "2026-11-16T07:00"}, "endedAt: is not after the start"),
         ({"endedAt": "2026-11-16T12:16"}, "endedAt: lies ahead"),
         ({"endedAt": "2026-11-16"}, "endedAt: is not a time"),
     ],

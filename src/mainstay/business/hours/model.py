@@ -114,14 +114,14 @@ def worked_between(started: datetime, ended: datetime, break_minutes: int, zone:
     """From a beginning to an end; the minutes that really passed, without the break."""
     check_start(started, now)
     if ended <= started:
-        raise Invalid([Fault("endedAt", "is not after startedAt; a shift over midnight ends on the next date")])
+        raise Invalid([Fault("endedAt", "is not after the start; a shift over midnight ends on the next date")])
     if ended > now + AHEAD:
         raise Invalid([Fault("endedAt", "lies ahead; hours are logged when they are worked")])
     if ended - started > LONGEST:
-        raise Invalid([Fault("endedAt", "is more than 24 hours after startedAt; log one entry for each day")])
+        raise Invalid([Fault("endedAt", "is more than 24 hours after the start; log one entry for each day")])
     minutes = Period(started, ended).minutes - break_minutes
     if minutes < 1:
-        problem = "leaves no time worked" if break_minutes else "is less than a minute after startedAt"
+        problem = "leaves no time worked" if break_minutes else "is less than a minute after the start"
         raise Invalid([Fault("breakMinutes" if break_minutes else "endedAt", problem)])
     on = local_date(started, zone).isoformat()
     return Worked(on, minutes, moment_text(started), moment_text(ended), break_minutes)

@@ -66,6 +66,7 @@ NOTICES = {
     "others-ended": "Every other sign-in has ended.",
     "reset": "Your new password is set. Sign in with it.",
     "signed-out": "You are signed out.",
+    "unchanged": "Nothing was changed, so nothing was saved.",
 }
 
 

@@ -10,7 +10,7 @@ import orjson
 
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.model import DECIDED_IN, Decision
-from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours, update_hours
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
 from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import list_jobs
@@ -25,6 +25,7 @@ from mainstay.doors.office.room import Room
 from mainstay.doors.office.timer import STOP, running_timer
 from mainstay.doors.office.to_bill import ToBill
 from mainstay.doors.office.week import DAYS, NO_JOB, Deed, deeds, monday_of, week_of
+from mainstay.doors.office.week_forms import faults_of, sent_from
 from mainstay.doors.pages.asking import Asked
 from mainstay.doors.pages.door import Route, form_at
 from mainstay.doors.pages.forms import query_words
@@ -42,6 +43,8 @@ _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
 _JOB = Asked("job", "Job", None, "reference", required=False, refers="job")
 _NONE = {NO_JOB, "no job"}
 _WEEK = "/hours/week"
+# What is refused of a week as a whole, beside its cells.
+_SUBMIT = "submit"
 
 
 def _stopping(entry: dict[str, Any]) -> Sequence[Action]:
@@ -184,15 +187,15 @@ class Hours:
         try:
             job = await self._job(guest, fields)
         except Invalid as invalid:
-            return await self._page(guest, at, fields, {"job": f"The job {invalid.faults[0].problem}."})
+            return await self._page(guest, at, fields, faults_of(invalid))
         wished, faults = deeds(fields, job, None if at.own else at.person)
         if fields.get("then") == "submit":
-            wished.append(Deed("submit", submit_hours, {**at.span, **at.whose}))
+            wished.append(Deed(_SUBMIT, submit_hours, {**at.span, **at.whose}))
         if not faults:
             faults = await self.desk.visitors.runner.change(self._do, guest, wished)
         if faults:
             return await self._page(guest, at, fields, faults)
-        return _back(at, wished[-1].operation.name if wished else update_hours.name)
+        return _back(at, wished[-1].operation.name if wished else "unchanged")
 
     async def log(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Log hours of one day."""
@@ -200,7 +203,7 @@ class Hours:
         try:
             time = read_minutes(fields.get("time", ""))
         except ValueError as problem:
-            return await self._page(guest, at, fields, {"time": f"The time {problem}."})
+            return await self._page(guest, at, fields, {"time": f"Time {problem}."})
         given = {"minutes": time, "on": fields.get("day", ""), "note": fields.get("note", "").strip() or None}
         return await self._done(guest, at, log_hours, fields, given)
 
@@ -219,7 +222,7 @@ class Hours:
         try:
             given["breakMinutes"] = read_minutes(fields.get("break", "") or "0")
         except ValueError as problem:
-            return await self._page(guest, at, fields, {"break": f"The break {problem}."})
+            return await self._page(guest, at, fields, {"break": f"Break {problem}."})
         # On the page of an entry its own timer is meant, and no other that runs since.
         given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
         return await self._done(guest, at, stop_timer, fields, given)
@@ -235,7 +238,8 @@ class Hours:
             whose = {} if "timeEntryId" in given else at.whose
             await self.desk.perform(guest, operation, {**given, **about, **whose})
         except Refusal as refusal:
-            return await self._page(guest, at, fields, refusal=refusal)
+            faults = faults_of(refusal)
+            return await self._page(guest, at, fields, faults, None if faults else refusal)
         return _back(at, operation.name)
 
     async def _job(self, guest: Guest, fields: Mapping[str, str]) -> str:
@@ -290,7 +294,9 @@ class Hours:
             many_jobs=jobs["hasMore"],
             people=await self._people(guest),
             typed=typed or {},
+            sent=sent_from(typed or {}),
             wrong=faults or {},
+            marks=bool((faults or {}).keys() - {_SUBMIT}),
             problem=refusal.text if refusal else None,
             notice=AS_LEFT if guest.typed and not (faults or refusal) else self.desk.notice(guest),
             **await self._above(guest, None),
@@ -344,7 +350,7 @@ class Hours:
             except Stale:
                 faults[deed.cell] = "It was changed meanwhile. Look at it, then save again."
             except Refusal as refusal:
-                faults[deed.cell] = self.desk.speech.refusal(refusal, deed.operation).text
+                faults[deed.cell] = self.desk.in_words(guest, deed.operation, deed.given, refusal).text
         if faults:
             raise _RefusedError(faults)
 

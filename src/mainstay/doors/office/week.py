@@ -185,7 +185,7 @@ def deeds(fields: Mapping[str, str], job: str, person: str | None) -> tuple[list
         try:
             minutes = read_minutes(text) if text.strip() else 0
         except ValueError as problem:
-            faults[name] = f"{problem}."
+            faults[name] = f"That {problem}."
             continue
         seen = fields.get(f"seen {place}", "").split(" ")
         if is_id(seen[0], "entry"):
