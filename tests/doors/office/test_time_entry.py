@@ -39,12 +39,18 @@ def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningSer
     # Whoever rejects says why; the form begins with that.
     form = office.get(review).text
     assert re.findall(r"<option [^>]*>", form) == ['<option value="reject" selected>']
+    assert "<h1>Reject hours</h1>" in form
+    assert '<button class="primary" type="submit">Reject</button>' in form
     assert re.search(r'<label for="reason">Reason</label>\s*<textarea id="reason"[^>]* required', form)
     unsaid = office.submit(review, decision="reject", reason="")
     assert (unsaid.status_code, "Reason is empty." in words(unsaid.text)) == (422, True)
     office.submit(review, decision="reject", reason="Which job?")
     assert status() == "rejected"
     assert buttons(office.get(path).text)[0] == "Submit"
+    # Nothing is left to decide on, so nothing is asked.
+    nothing = office.get(review)
+    assert (nothing.status_code, "This cannot be done with it as it is now." in words(nothing.text)) == (409, True)
+    assert "<option" not in nothing.text.partition("<main")[2]
 
 
 def test_a_timer_s_own_form_stops_that_one_and_no_other(server: RunningServer, cast: Cast) -> None:

@@ -15,6 +15,7 @@ from mainstay.doors.pages.showing import Cell, Here, cells
 from mainstay.doors.pages.written_here import written_here
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Conflict
 from mainstay.terms.shapes import Shown
 from mainstay.values.words import words_of
 
@@ -102,6 +103,8 @@ class Arrangement:
     possible: Mapping[str, Callable[[AsTold, Actor], Sequence[str]]] = field(default_factory=dict)
     # By the field of a form: the other field, and the answer there, with which it must be filled in.
     needed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # By what is done to a record: the one thing its form is for, where that depends; None where it is for nothing.
+    purposes: Mapping[str, Callable[[AsTold], str | None]] = field(default_factory=dict)
     # What may be done to several at once, and warns of nothing else: how many they were is its notice.
     counting: frozenset[str] = frozenset()
     # By what comes before all else that is done to a record: its buttons, where they are not read off its declaration.
@@ -120,6 +123,19 @@ class Arrangement:
         """What someone can choose for a record, by the field; what is not among these is not narrowed."""
         told = {name: values(record, by) for name, values in self.possible.items()}
         return {name: values for name, values in told.items() if values}
+
+    def heading(self, operation: Operation, record: AsTold | None) -> dict[str, str]:
+        """What stands above the form of an operation, and on its button."""
+        if record is None:
+            return {"title": title_of_new(operation), "submits": submits(operation)}
+        if operation.name in self.purposes and (purpose := self.purposes[operation.name](record)):
+            return {"title": f"{purpose} {self.title.lower()}", "submits": purpose}
+        return {"title": operation.title, "submits": submits(operation)}
+
+    def check_purpose(self, operation: Operation, record: AsTold) -> None:
+        """Refuse a form that is for nothing, as the record is."""
+        if operation.name in self.purposes and self.purposes[operation.name](record) is None:
+            raise Conflict("This cannot be done with it as it is now. Its own page shows what can be.")
 
     def needs(self, name: str, fields: Mapping[str, str]) -> bool:
         """Whether a field that may be left empty must be filled in because of what else was answered."""

@@ -78,6 +78,11 @@ def _in_form(entry: Mapping[str, Any]) -> list[Decision]:
     return [_WITH_REASON] if _WITH_REASON in decisions else decisions
 
 
+def _decided_in_form(entry: Mapping[str, Any]) -> str | None:
+    """What the form is for; nothing can be decided on what is not handed in."""
+    return next((_DECISIONS[decision] for decision in _in_form(entry)), None)
+
+
 _DECISIONS: Mapping[Decision, str] = {"approve": "Approve", "reject": "Reject", "unapprove": "Un-approve"}
 # The decision that needs a form.
 _WITH_REASON: Decision = "reject"
@@ -117,6 +122,7 @@ HOURS = Arrangement(
     leading={stop_timer.name: _stopping, submit_hours.name: _submitting, review_hours.name: _deciding},
     choices={"decision": tuple(_DECISIONS.items())},
     possible={"decision": lambda entry, _by: _in_form(entry)},
+    purposes={review_hours.name: _decided_in_form},
     needed={"reason": ("decision", _WITH_REASON)},
 )
 

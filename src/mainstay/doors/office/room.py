@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
-from mainstay.doors.office.arrangement import Arrangement, submits, title_of_new, verb_of
+from mainstay.doors.office.arrangement import Arrangement, verb_of
 from mainstay.doors.office.beside import NOTES, Beside, as_note, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
 from mainstay.doors.office.lists import RecordList
@@ -130,6 +130,8 @@ class Room:
             return await self._preview(guest, operation, found, {})
         if stopped := await self._stopped(guest, operation, found, asked):
             return stopped
+        if not guest.typed:
+            self.of.check_purpose(operation, found)
         fields = self._begun(guest, asked, found) | (part.begins(found, guest.here) if part else {})
         return await self._form(guest, operation, marked(asked, fields), record=found)
 
@@ -292,6 +294,7 @@ class Room:
             fields, shown = guest.typed, {"notice": AS_LEFT}
         asked = self._asked(operation, guest, fields, record)
         shown |= {"faults": as_typed(asked, fields, shown["faults"])} if "faults" in shown else {}
+        shown |= self.of.heading(operation, record)
         shown |= await self.beside(guest, operation, fields) if self.beside else {}
         asked, fields = await self._references.offered(guest, asked, fields, record)
         return self.desk.page(
@@ -300,10 +303,8 @@ class Room:
             status_of(refusal),
             of=self.of,
             operation=operation,
-            title=operation.title if record else title_of_new(operation),
             record=record,
             called=self.of.called_here(record, guest.here) if record else None,
-            submits=submits(operation),
             path=self.of.path_of(record["id"]) if record else self.of.path,
             version=fields.get("version", record.get("version") if record else None),
             asked=asked,
