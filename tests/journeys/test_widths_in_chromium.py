@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from billing import an_invoice
 from cast import Cast
-from chromium import NARROW, check_page, come_in, open_page
+from chromium import NARROW, TINY, check_page, come_in, open_page
 from dealing import trade
 from mainstay.business.reporting.operations import REPORTS
 from mainstay.terms.rights import Role
@@ -89,6 +89,31 @@ def test_a_record_with_an_amount_and_a_state_takes_two_lines_on_a_phone(
             heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
             assert heights
             assert max(heights) <= 64, (path, heights)
+
+
+def test_more_actions_of_a_record_have_room_at_every_width(busy: Cast, browser: Browser, server: RunningServer) -> None:
+    with open_page(browser, server.url, TINY) as page:
+        come_in(page, busy, Role.OWNER)
+        faults = []
+        for path in ("/jobs", "/invoices", "/payments", "/purchasing/orders", "/purchasing/bills"):
+            page.goto(path)
+            page.locator(".records tbody th a").first.click()
+            page.locator(".top .more-actions > summary").click()
+            expect(page.locator(".top .more-actions .sheet")).to_be_visible()
+            faults += [f"{path} at {width}: {left}" for width, left in sheets_beyond(page, (320, 390, 640, 641, 896))]
+    assert faults == []
+
+
+def sheets_beyond(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, list[float]]]:
+    """At which widths the open sheet of a page runs off an edge, or the page scrolls sideways."""
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 860})
+        left, right, whole = page.evaluate("""() => {
+            const {left, right} = document.querySelector(".top .more-actions .sheet").getBoundingClientRect();
+            return [left, right, document.documentElement.scrollWidth];
+        }""")
+        if left < 0 or right > width or whole > width:
+            yield width, [left, right, whole]
 
 
 def faults_of(page: Page, path: str, widths: tuple[int, ...]) -> Iterator[str]:
