@@ -37,7 +37,7 @@ OFFICE = [
     "/settings/developer/webhooks/new",
 ]
 # What can be sent while nothing else can be changed.
-OPEN_WHEN_LAPSED = ("/sign-out", "/organisation", "/settings/account/", "/schedule/calendar/new")
+OPEN_WHEN_LAPSED = ("/sign-out", "/organisation", "/settings/account/")
 STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
     " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -65,6 +65,7 @@ class CalendarPages:
             headers=handed.headers if handed else (),
             area="Schedule",
             link=link,
+            makes=guest.may(rotate_calendar_link),
             address=handed.made["address"] if handed else None,
             notice=self.desk.notice(guest),
         )
