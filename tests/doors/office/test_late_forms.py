@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from html import escape
 
 import httpx2
 import orjson
@@ -88,6 +89,21 @@ def test_a_record_that_changed_meanwhile_is_not_overwritten(cast: Cast, visiting
     assert 'value="Mia Renamed"' in back.text
     assert f'name="version" value="{version}"' in back.text
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["name"] == "Mia Member"
+
+
+def test_it_is_not_lost_where_the_subscription_lapsed_meanwhile(cast: Cast, visiting: Visit, person: Somebody) -> None:
+    to_edit = f"/people/{cast.people[Role.MEMBER]}/edit"
+    for path, fields in {INVITE: NORA, to_edit: {"name": "Mia <New>", "email": "mia@cast.example"}}.items():
+        answer = send_late(visiting, path, fields)
+        cast.lapse()
+        back = sign_in_again(visiting, answer, person)
+        assert back.status_code == 402
+        assert "The subscription is inactive" in words(back.text)
+        assert f'value="{escape(fields["name"])}"' in back.text
+        # Whoever has typed nothing is let to no form in vain.
+        assert "<h1>That is not possible" in visiting.get(path).text
+        cast.renew()
+        assert visiting.answer(back.text, path, **fields).status_code == 303
 
 
 def test_it_is_shown_to_nobody_else(cast: Cast, visiting: Visit, server: RunningServer) -> None:

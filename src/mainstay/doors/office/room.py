@@ -17,6 +17,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement, verb_of
 from mainstay.doors.office.beside import NOTES, Beside, as_note, note_left
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest, about, seen_version, status_of, wrong
+from mainstay.doors.office.left import held_up
 from mainstay.doors.office.lists import RecordList
 from mainstay.doors.office.mails import mails_about
 from mainstay.doors.office.references import AsTold, References, unchanged
@@ -100,8 +101,9 @@ class Room:
     async def ask_new(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """The form for a new record."""
         creates = self._creates()
-        admit(creates, guest.actor)
-        return await self._form(guest, creates, usual(self._asked(creates, guest)) | query_words(guest.request))
+        refusal = held_up(guest, creates)
+        fields = usual(self._asked(creates, guest)) | query_words(guest.request)
+        return await self._form(guest, creates, fields, refusal)
 
     async def create(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Make one."""
@@ -123,17 +125,16 @@ class Room:
         if at["verb"] in self.of.sides:
             return await self._beside(guest, at)
         operation = self._doing(guest, at["verb"])
-        admit(operation, guest.actor)
-        found = await self._fetch(guest, at)
+        refusal, found = held_up(guest, operation), await self._fetch(guest, at)
         asked, part = self._asked(operation, guest, record=found), self.of.parts.get(operation.name)
         if operation.is_irreversible and not asked and not part:
             return await self._preview(guest, operation, found, {})
-        if stopped := await self._stopped(guest, operation, found, asked):
+        if not refusal and (stopped := await self._stopped(guest, operation, found, asked)):
             return stopped
         if not guest.typed:
             self.of.check_purpose(operation, found)
         fields = self._begun(guest, asked, found) | (part.begins(found, guest.here) if part else {})
-        return await self._form(guest, operation, marked(asked, fields), record=found)
+        return await self._form(guest, operation, marked(asked, fields), refusal, found)
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Do it; what cannot be undone only once it is confirmed."""
@@ -290,8 +291,8 @@ class Room:
         record: AsTold | None = None,
     ) -> Response:
         shown = wrong(refusal)
-        if guest.typed and not refusal:
-            fields, shown = guest.typed, {"notice": AS_LEFT}
+        if guest.typed:
+            fields, shown = guest.typed, shown or {"notice": AS_LEFT}
         asked = self._asked(operation, guest, fields, record)
         shown |= {"faults": as_typed(asked, fields, shown["faults"])} if "faults" in shown else {}
         shown |= self.of.heading(operation, record)
