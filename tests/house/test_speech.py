@@ -10,6 +10,7 @@ import pytest
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.pages.speech import Speech
 from mainstay.terms.faults import PROBLEMS
+from mainstay.values.ids import new_id
 
 SOURCE = Path(__file__).parents[2] / "src" / "mainstay"
 RULES = [path for floor in ("business", "identity", "webhooks", "kernel") for path in (SOURCE / floor).rglob("*.py")]
@@ -63,3 +64,8 @@ def test_a_refusal_is_plain_to_people() -> None:
 @pytest.mark.parametrize("problem", PROBLEMS.values())
 def test_what_is_wrong_with_a_field_is_plain_to_people(problem: str) -> None:
     assert not OURS.search(SPEECH.text(re.sub(r"{\w+}", "X", problem)))
+
+
+def test_an_id_in_brackets_is_left_out_and_other_brackets_stay() -> None:
+    text = f"Calder (Halifax) was merged into Ryburn ({new_id('customer')}). Use that customer instead."
+    assert SPEECH.text(text) == "Calder (Halifax) was merged into Ryburn. Use that customer instead."

@@ -22,6 +22,11 @@ def is_id(text: str, prefix: str) -> bool:
     return text.startswith(f"{prefix}_") and _ULID.fullmatch(text, len(prefix) + 1) is not None
 
 
+def has_id(text: str) -> bool:
+    """Tell whether an id stands somewhere in the text, of whatever kind."""
+    return _ANY_ID.search(text) is not None
+
+
 class Ulids:
     """Strictly increasing 128-bit numbers: 48 bits of milliseconds, then 80 random bits."""
 
@@ -53,4 +58,5 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]  # two characters at once: half the time
 _SHIFTS = range(120, -1, -10)
 _ULID = re.compile(f"[0-7][{_ALPHABET}]{{25}}")
+_ANY_ID = re.compile(rf"\b[a-z]+_{_ULID.pattern}\b")
 _ULIDS = Ulids(lambda: time.time_ns() // 1_000_000)

@@ -107,6 +107,8 @@ def test_who_was_merged_leads_to_who_took_over(visiting: Visit, cast: Cast) -> N
     for (path, given), way in zip(asked.items(), ("See Ryburn", "See customer"), strict=True):
         page = visiting.post(path, fields_of(visiting.get(path).text) | given).text
         assert ways(page) == {way: f"/customers/{stays}"}
+        # Programs are told the id of who took over; people are led there.
+        assert "was merged into Ryburn. Use that customer instead." in words(page)
 
 
 def test_another_one_of_the_kind_is_found_in_the_list(visiting: Visit, cast: Cast) -> None:

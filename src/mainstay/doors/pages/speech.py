@@ -1,7 +1,8 @@
 """What operations say to programs and people alike, as people are told it: without names of ours.
 
 A refusal names fields as programs send them, and tells what to call next in brackets, in a clause behind a semicolon or
-in a sentence of its own. On a page, fields are called by their labels, and what names an operation is left out.
+in a sentence of its own; ids are in brackets, too. On a page, fields are called by their labels, and what names an
+operation or is an id is left out.
 """
 
 import re
@@ -17,6 +18,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.terms.refusal import Fault, Invalid, Refusal
 from mainstay.values.durations import hours_text
 from mainstay.values.fields import NO_ID, As
+from mainstay.values.ids import has_id
 from mainstay.values.words import words_of
 
 Labels = Mapping[str, str]
@@ -72,7 +74,7 @@ class Speech:
         return f"{told}." if told and sentence.endswith(".") and not told.endswith(".") else told
 
     def _is_for_programs(self, text: str) -> bool:
-        return bool("`" in text or self._tools.search(text) or self._fields.search(text))
+        return bool("`" in text or has_id(text) or self._tools.search(text) or self._fields.search(text))
 
 
 def _as_length(fault: Fault) -> Fault:
