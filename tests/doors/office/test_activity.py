@@ -176,6 +176,27 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
     assert "None of these. Show all" in words(nothing.text)
 
 
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ("personId=nobody", "Person is none that is known here."),
+        ("clientId=zzz", "App or key is none that is known here."),
+        ("actedBy=zzz", "Done by is not one of Person, App"),
+        ("from=zzz", "From is not a date"),
+        ("startingAfter=zzz", "Starting after"),
+    ],
+)
+def test_what_it_cannot_be_narrowed_to_is_told_by_its_name(
+    server: RunningServer, cast: Cast, asked: str, fault: str
+) -> None:
+    answer = visit(server, cast).get(f"{PATH}?{asked}")
+    assert answer.status_code == 422
+    assert fault in words(answer.text)
+    name = asked.partition("=")[0]
+    if name in {"personId", "actedBy", "from"}:
+        assert re.search(rf'name="{name}"[^>]* aria-invalid="true" aria-describedby="{name}-fault"', answer.text)
+
+
 @pytest.mark.parametrize("name", ["personId", "clientId", "actedBy", "from"])
 def test_what_is_no_text_is_refused_and_does_not_widen_what_is_shown(
     server: RunningServer, cast: Cast, name: str

@@ -67,6 +67,9 @@ class ActivityPages:
         try:
             page = await self.desk.perform(guest, list_activity, at.asked)
         except Invalid as invalid:
+            # What stands nowhere on the page is told on one of its own.
+            if not at.chosen.keys() >= {fault.field for fault in invalid.faults}:
+                raise
             refusal = invalid
         return self.desk.page(
             "activity.html",
