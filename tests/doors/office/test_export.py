@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from cast import Cast
+from doors.office.test_customers import main
 from inside import Inside
 from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.folder import DataFolder
@@ -48,7 +49,7 @@ from mainstay.terms.shapes import Page
 from mainstay.values.moments import parse_moment
 from running import RunningServer
 from trade import a_customer, a_job, a_site
-from visiting import Visit, visit
+from visiting import Visit, visit, words
 from wares import a_kit, a_supplier, an_item
 
 LISTS = ["/people", "/price-list", "/suppliers", "/settings/taxes"]
@@ -113,6 +114,24 @@ def test_the_same_filter_and_order_are_in_the_link_and_in_the_file(server: Runni
     # Where in the list the page stands that links to it makes no difference.
     behind = f"startingAfter={cast.people[Role.ADMIN]}"
     assert names(olivia.get(f"/people/export.csv?order=name&{behind}")) == by_name
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("/jobs/export.csv?status=zzz", "Status is not one of"),
+        ("/hours/export.csv?status=zzz", "Status is not one of"),
+        ("/settings/activity/export.csv?actedBy=zzz", "Done by is not one of Person"),
+        ("/settings/activity/export.csv?personId=zzz", "Person is none that is known here."),
+    ],
+)
+def test_what_no_file_is_narrowed_to_is_told_in_words(server: RunningServer, cast: Cast, asked: str, told: str) -> None:
+    answer = visit(server, cast).get(asked)
+    assert answer.status_code == 422
+    shown = words(main(answer.text))
+    assert told in shown
+    assert "'" not in shown
+    assert "inProgress" not in shown
 
 
 def test_all_pages_of_the_list_are_in_it(server: RunningServer, cast: Cast) -> None:

@@ -21,7 +21,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.written_here import written_here
 from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Forbidden, Invalid, NotFound
+from mainstay.terms.refusal import Forbidden, Invalid, NotFound, Refusal
 from mainstay.values.words import words_of
 
 PATH = "/settings/activity"
@@ -93,7 +93,10 @@ class ActivityPages:
         visitors, asked = self.desk.visitors, replace(_address(guest), after=None).asked
         listed = Export(visitors.stage, guest.actor, list_activity, asked, guest.time_zone, guest.request.id)
         written = partial(as_file, write=partial(self._write, guest, listed), packs=guest.request.takes_gzip)
-        return await visitors.runner.take_long(written, visitors.passing, _TITLE)
+        try:
+            return await visitors.runner.take_long(written, visitors.passing, _TITLE)
+        except Refusal as refusal:
+            raise self.desk.in_words(guest, list_activity, asked, refusal) from None
 
     def _write(self, guest: Guest, listed: Export, file: IO[bytes]) -> None:
         acts = (self._act(guest, one) for one in listed.records())

@@ -17,7 +17,7 @@ from mainstay.doors.pages.showing import is_amount, known, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
 from mainstay.terms.listed import COUNTED
-from mainstay.terms.refusal import Invalid
+from mainstay.terms.refusal import Invalid, Refusal
 
 # What a list is narrowed by in other ways than by its filters: tabs, and an order.
 _BESIDE = {"status", "order"}
@@ -158,7 +158,10 @@ class RecordList:
         asked = self._asked(replace(at, after=None), choices)
         listed = Export(visitors.stage, guest.actor, self.lists, asked, guest.time_zone, guest.request.id)
         written = partial(listed.answer, packs=guest.request.takes_gzip)
-        return await visitors.runner.take_long(written, visitors.passing, self.of.title)
+        try:
+            return await visitors.runner.take_long(written, visitors.passing, self.of.title)
+        except Refusal as refusal:
+            raise self.desk.in_words(guest, self.lists, asked, refusal) from None
 
     def _creating(self, guest: Guest) -> dict[str, str] | None:
         creates = self.of.creates
