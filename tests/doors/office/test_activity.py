@@ -11,6 +11,7 @@ from billing import an_invoice
 from cast import Cast
 from evidence import holder, through_app
 from labour import logged, new_job, new_visit
+from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.hours.review import submit_hours
 from mainstay.business.invoices.operations import delete_draft_invoice
@@ -21,7 +22,7 @@ from mainstay.ledger.audit import ActedBy
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
 from running import RunningServer
-from trade import a_customer, a_job
+from trade import a_contact, a_customer, a_job
 from visiting import visit, words
 
 # Of this door, the smoke set on both engines.
@@ -124,7 +125,7 @@ def test_a_person_leads_to_what_they_did(server: RunningServer, cast: Cast) -> N
     assert f'<option value="{person}" selected>Orla Office' in page
 
 
-def test_records_are_told_apart_and_dates_are_in_words_on_the_page_and_plain_in_the_file(
+def test_records_are_told_apart_and_dates_are_in_words_on_the_page_and_in_the_file(
     server: RunningServer, cast: Cast
 ) -> None:
     member = cast.people[Role.MEMBER]
@@ -136,9 +137,18 @@ def test_records_are_told_apart_and_dates_are_in_words_on_the_page_and_plain_in_
     assert entry.endswith(f"1:00 hours of Mia Member on {date_words(day)}")
     assert planned.endswith("J-0001 Replace the boiler (visit) · J-0001 Replace the boiler (job)")
     rows = csv.reader(io.StringIO(visiting.get(f"{PATH}/export.csv").content.decode("utf-8-sig")))
-    assert {f"1:00 hours of Mia Member on {day}", "J-0001 Replace the boiler; J-0001 Replace the boiler"} <= {
-        row[4] for row in rows
-    }
+    assert {
+        f"1:00 hours of Mia Member on {date_words(day)}",
+        "J-0001 Replace the boiler (visit); J-0001 Replace the boiler (job)",
+    } <= {row[4] for row in rows}
+
+
+def test_a_merge_is_told_by_its_customers_before_what_moved_with_them(server: RunningServer, cast: Cast) -> None:
+    ended, stays = a_customer(cast, "Keith Eastwood"), a_customer(cast, "Derek Kershaw")
+    a_contact(cast, ended, "Keith Eastwood")
+    cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
+    [merged] = [one for one in told(visit(server, cast).get(PATH).text) if one.startswith("Customers merged")]
+    assert merged.endswith("Keith Eastwood (customer) · Derek Kershaw · Keith Eastwood (contact)")
 
 
 def test_the_file_says_how_many_records_it_does_not_name(server: RunningServer, cast: Cast) -> None:

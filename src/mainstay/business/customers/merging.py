@@ -55,6 +55,8 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
         raise Conflict("A customer cannot be merged into itself. Name another one.")
     refuse(stays.not_usable())
     ctx.summary = f"{customer.name} is merged into {stays.name}."
+    # Before all that moves with them: an act is told by its first records.
+    ctx.pen.touch(customer.id, stays.id)
     for table, what in _FOLLOWING.items():
         moved = _move(ctx, table, customer.id, stays.id)
         if moved:
@@ -67,7 +69,6 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
     _move(ctx, "customer", customer.id, stays.id, "merged_into_id")
     CUSTOMERS.save(ctx, customer, {"status": "archived", "merged_into_id": stays.id})
     ctx.post(Letter(REWORD, {"customer": stays.id}))
-    ctx.pen.touch(stays.id)
     return stays
 
 

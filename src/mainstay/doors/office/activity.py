@@ -111,25 +111,28 @@ class ActivityPages:
         write_rows(file, rows_of(columns, acts, listed.most))
 
     def _act(self, guest: Guest, one: AsTold) -> dict[str, Any]:
-        """An act in words; of what it changed, whatever it was, the fields that its form has."""
+        """An act in words, as is each record that it names; of what it changed, the fields that its form has."""
         changed = [name for names in (one["changed"] or {}).values() for name in names]
         act = act_of(guest, {**one, "changed": changed}, self.desk.operations.get(one["operation"]))
-        return act | {"called": one["called"], "others": len((one["records"] or ())[NAMED:])}
+        called = {record: self._called(guest, record, one["called"]) for record in one["called"]}
+        return act | {"called": called, "others": len((one["records"] or ())[NAMED:])}
 
     def _told(self, guest: Guest, one: AsTold) -> dict[str, Any]:
         """An act in words, with the ways to the first of the records that it touched and that are still there."""
+        act = self._act(guest, one)
         ways = [
-            {"called": self._called(guest, record, one["called"]), "path": path}
-            for record in one["called"]
+            {"called": called, "path": path}
+            for record, called in act["called"].items()
             if (path := self._way_to(record))
         ]
-        return self._act(guest, one) | {"records": ways}
+        return act | {"records": ways}
 
     def _called(self, guest: Guest, record: str, called: Mapping[str, str]) -> str:
         """What people here call a record; beside one that is called the same, as a job and its visit, also its kind."""
         words = written_here(called[record], guest.here)
+        gets = self.desk.catalogue.gets.get(record.partition("_")[0])
         alike = [*called.values()].count(called[record]) > 1
-        return f"{words} ({words_of(self.desk.getting(record).output.noun).lower()})" if alike else words
+        return f"{words} ({words_of(gets.output.noun).lower()})" if alike and gets else words
 
     def _way_to(self, record: str) -> str | None:
         with suppress(NotFound):
