@@ -30,6 +30,15 @@ class Pen:
         """Let the trail say which fields of a record are different now."""
         self.changed.setdefault(identity, {}).update(dict.fromkeys(fields))
 
+    def restamp(self, table: str, identity: str, fields: Iterable[str], tenant: str = "organisation_id") -> None:
+        """Let a record be another version, once in an act, because of what is told of it and stands elsewhere."""
+        if identity not in self.touched:
+            stamped = "updated_at = :at, updated_by = :by, version = version + 1"
+            sql = f"UPDATE {table} SET {stamped} WHERE {tenant} = :organisation AND id = :id"
+            self.rows.run(sql, id=identity, at=self.at, by=self.by)
+            self.touch(identity)
+        self.note(identity, fields)
+
     def insert(self, table: str, identity: str, columns: Mapping[str, Value], returning: str) -> Row:
         """A new record of the organisation, in its first version; these columns of it."""
         self.touch(identity)

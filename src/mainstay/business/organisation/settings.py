@@ -207,7 +207,8 @@ def save(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) ->
         numbering.save(ctx, _NUMBERED[field], series)
     after = SETTINGS.save(ctx, settings, _kept(given, settings))
     if renumbered:
-        _restamp(ctx, [to_camel(field) for field in renumbered], stamped=after is not settings)
+        # A series has a row of its own, and is told as one of the settings.
+        ctx.pen.restamp(SETTINGS.table, settings.id, map(to_camel, renumbered), SETTINGS.tenant)
         after = SETTINGS.fetch(ctx, None)
     if after.prices_include_tax != settings.prices_include_tax:
         ctx.post(Letter(TOLD_OTHERWISE, {}, "What materials are billed at"))
@@ -278,12 +279,3 @@ def _against(ctx: Context, kind: str, series: numbering.Series, following: int) 
         yield f"is below {series.next}, and numbers are given once"
     if following > series.next and numbering.is_settled(ctx, kind):
         yield f"must stay {series.next}: these numbers have no gap, and the first was given already"
-
-
-def _restamp(ctx: Context, fields: list[str], *, stamped: bool) -> None:
-    """Let the settings be another version: a series has a row of its own, and is told as one of them."""
-    if not stamped:
-        sql = "UPDATE organisation SET updated_at = :at, updated_by = :by, version = version + 1"
-        ctx.rows.run(f"{sql} WHERE id = :organisation", at=ctx.pen.at, by=ctx.pen.by)
-    ctx.pen.touch(ctx.actor.organisation)
-    ctx.pen.note(ctx.actor.organisation, fields)

@@ -178,22 +178,6 @@ def make_usual(ctx: Context, rate: str | None) -> None:
     ctx.rows.run("UPDATE organisation SET default_tax_rate_id = :rate WHERE id = :organisation", rate=rate)
     ctx.pen.touch(ctx.actor.organisation)
     for one in filter(None, (former, rate)):
-        _tell_usual(ctx, one)
-
-
-def _tell_usual(ctx: Context, rate: str) -> None:
-    """Have the trail tell of a rate that it is the usual one now, or no longer; which one it is stands elsewhere."""
-    if rate in ctx.pen.touched and rate not in ctx.pen.changed:
-        # The same act has made it: all of it is new.
-        return
-    # What the same act has changed otherwise has its new version already.
-    if rate not in ctx.pen.touched:
-        ctx.rows.run(
-            "UPDATE tax_rate SET version = version + 1, updated_at = :at, updated_by = :by"
-            " WHERE organisation_id = :organisation AND id = :rate",
-            rate=rate,
-            at=ctx.pen.at,
-            by=ctx.pen.by,
-        )
-    ctx.pen.touch(rate)
-    ctx.pen.note(rate, ["isDefault"])
+        # What the same act has made is all new.
+        if one not in ctx.pen.touched or one in ctx.pen.changed:
+            ctx.pen.restamp(TAX_RATES.table, one, ["isDefault"])

@@ -13,7 +13,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.beside import act_of
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.export import Export, as_file
+from mainstay.doors.office.export import Export, export
 from mainstay.doors.office.references import AsTold, References, title_of
 from mainstay.doors.office.table import Column, harmless, minute, rows_of, write_rows
 from mainstay.doors.pages.asking import Asked, asked_of
@@ -21,7 +21,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.written_here import written_here
 from mainstay.kernel.catalogue import admit
-from mainstay.terms.refusal import Forbidden, Invalid, NotFound, Refusal
+from mainstay.terms.refusal import Forbidden, Invalid, NotFound
 from mainstay.values.words import words_of
 
 PATH = "/settings/activity"
@@ -90,13 +90,9 @@ class ActivityPages:
     async def export(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """All of it as a file, narrowed like its page."""
         admit(list_activity, guest.actor)
-        visitors, asked = self.desk.visitors, replace(_address(guest), after=None).asked
-        listed = Export(visitors.stage, guest.actor, list_activity, asked, guest.time_zone, guest.request.id)
-        written = partial(as_file, write=partial(self._write, guest, listed), packs=guest.request.takes_gzip)
-        try:
-            return await visitors.runner.take_long(written, visitors.passing, _TITLE)
-        except Refusal as refusal:
-            raise self.desk.in_words(guest, list_activity, asked, refusal) from None
+        asked = replace(_address(guest), after=None).asked
+        listed = Export.of(self.desk, guest, list_activity, asked)
+        return await export(self.desk, guest, listed, _TITLE, partial(self._write, guest))
 
     def _write(self, guest: Guest, listed: Export, file: IO[bytes]) -> None:
         acts = (self._act(guest, one) for one in listed.records())

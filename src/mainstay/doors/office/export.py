@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import orjson
 
@@ -11,12 +12,14 @@ from mainstay.backing.deadline import WAIT_SECONDS, under
 from mainstay.backing.files import PassingFiles
 from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
+from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.table import columns_of, rows_of, write_rows
 from mainstay.doors.packing import packing_into
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage
 from mainstay.terms.actor import Actor
+from mainstay.terms.refusal import Refusal
 
 MOST_ROWS = 100_000
 _PAGE = 100
@@ -35,9 +38,10 @@ class Export:
     request: str
     most: int = MOST_ROWS
 
-    def answer(self, passing: PassingFiles, called: str, *, packs: bool) -> Response:
-        """Write it, and answer from what was written. It takes long, and so is nothing for the event loop."""
-        return as_file(passing, called, self.write, packs=packs)
+    @classmethod
+    def of(cls, desk: Desk, guest: Guest, lists: Operation, asked: Mapping[str, object]) -> Self:
+        """The list as a guest of the office would see it."""
+        return cls(desk.visitors.stage, guest.actor, lists, asked, guest.time_zone, guest.request.id)
 
     def write(self, file: IO[bytes]) -> None:
         """Write it: a line of labels, and one for each record."""
@@ -55,6 +59,21 @@ class Export:
             if not page["hasMore"]:
                 return
             behind = {"startingAfter": page["data"][-1]["id"]}
+
+
+async def export(
+    desk: Desk,
+    guest: Guest,
+    listed: Export,
+    called: str,
+    write: Callable[[Export, IO[bytes]], None] = Export.write,
+) -> Response:
+    """A list as a file, for whoever asks; what it cannot be narrowed to is told in words for people."""
+    written = partial(as_file, write=partial(write, listed), packs=guest.request.takes_gzip)
+    try:
+        return await desk.visitors.runner.take_long(written, desk.visitors.passing, called)
+    except Refusal as refusal:
+        raise desk.in_words(guest, listed.lists, listed.asked, refusal) from None
 
 
 def as_file(passing: PassingFiles, called: str, write: Callable[[IO[bytes]], None], *, packs: bool) -> Response:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.arrangement import Arrangement, label_of_new
 from mainstay.doors.office.desk import Desk, Guest, told
-from mainstay.doors.office.export import Export
+from mainstay.doors.office.export import Export, export
 from mainstay.doors.office.references import AsTold, References
 from mainstay.doors.pages.asking import Asked, asked_of
 from mainstay.doors.pages.forms import query_words
@@ -17,7 +16,7 @@ from mainstay.doors.pages.showing import is_amount, known, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
 from mainstay.terms.listed import COUNTED
-from mainstay.terms.refusal import Invalid, Refusal
+from mainstay.terms.refusal import Invalid
 
 # What a list is narrowed by in other ways than by its filters: tabs, and an order.
 _BESIDE = {"status", "order"}
@@ -154,14 +153,9 @@ class RecordList:
 
     async def export(self, guest: Guest) -> Response:
         """The whole list as a file, narrowed and ordered like its page."""
-        visitors, (choices, at, _) = self.desk.visitors, await self._address(guest)
+        choices, at, _ = await self._address(guest)
         asked = self._asked(replace(at, after=None), choices)
-        listed = Export(visitors.stage, guest.actor, self.lists, asked, guest.time_zone, guest.request.id)
-        written = partial(listed.answer, packs=guest.request.takes_gzip)
-        try:
-            return await visitors.runner.take_long(written, visitors.passing, self.of.title)
-        except Refusal as refusal:
-            raise self.desk.in_words(guest, self.lists, asked, refusal) from None
+        return await export(self.desk, guest, Export.of(self.desk, guest, self.lists, asked), self.of.title)
 
     def _creating(self, guest: Guest) -> dict[str, str] | None:
         creates = self.of.creates

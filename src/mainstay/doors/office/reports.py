@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import urlencode
 
 from mainstay.business.customers.operations import get_customer
@@ -16,7 +16,7 @@ from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.http import Response
 from mainstay.doors.office.charts import chart_of, percent
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
-from mainstay.doors.office.export import Export, as_file
+from mainstay.doors.office.export import Export, as_file, export
 from mainstay.doors.office.references import References, unchanged
 from mainstay.doors.office.table import harmless, write_rows
 from mainstay.doors.pages.asking import Asked, asked_of
@@ -148,14 +148,8 @@ class ReportPages:
         admit(list_postings, guest.actor)
         words = query_words(guest.request)
         asked = {name: words[name] for name in ("from", "until") if words.get(name)}
-        visitors = self.desk.visitors
-        # What is wrong with the dates is told before a file is begun.
-        await self.desk.perform(guest, list_postings, {**asked, "limit": 1})
-        listed = Export(visitors.stage, guest.actor, list_postings, asked, guest.time_zone, guest.request.id)
-        lines = ([_plain("text", posting[name]) for name in JOURNAL_COLUMNS.values()] for posting in listed.records())
-        rows = chain([list(JOURNAL_COLUMNS)], lines)
-        written = partial(as_file, packs=guest.request.takes_gzip)
-        return await visitors.runner.take_long(written, visitors.passing, "Journal", partial(write_rows, rows=rows))
+        listed = Export.of(self.desk, guest, list_postings, asked)
+        return await export(self.desk, guest, listed, "Journal", _write_journal)
 
     async def _given(
         self, guest: Guest, at: Mapping[str, str], asked: Sequence[Asked], words: Mapping[str, str]
@@ -264,6 +258,11 @@ def _head(column: Mapping[str, Any]) -> str:
     """What stands above a column of a file: with what its numbers count, where that is not money."""
     label = str(column["label"])
     return f"{label}, minutes" if column["kind"] == "minutes" else label
+
+
+def _write_journal(listed: Export, file: IO[bytes]) -> None:
+    lines = ([_plain("text", posting[name]) for name in JOURNAL_COLUMNS.values()] for posting in listed.records())
+    write_rows(file, chain([list(JOURNAL_COLUMNS)], lines))
 
 
 def _plain(kind: str, value: Any) -> str:

@@ -103,8 +103,9 @@ def _labels(model: type[BaseModel], within: str) -> Iterator[tuple[str, str]]:
     for name, field in model.model_fields.items():
         alias = within + (field.alias or name)
         yield alias, field.title or words_of(name)
-        for part in _models(field.annotation):
-            yield from _labels(part, f"{alias}.")
+        for part in _within(field.annotation):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                yield from _labels(part, f"{alias}.")
 
 
 @cache
@@ -113,21 +114,15 @@ def _lengths_of(model: type[BaseModel]) -> frozenset[str]:
     return frozenset(
         field.alias or name
         for name, field in model.model_fields.items()
-        if _MINUTES in (*field.metadata, *_marks(field.annotation))
+        if _MINUTES in (*field.metadata, *_within(field.annotation))
     )
 
 
-def _marks(kind: Any) -> Iterator[Any]:
-    yield from getattr(kind, "__metadata__", ())
+def _within(kind: Any) -> Iterator[Any]:
+    """A type, and whatever it is made of: other types, and what is written beside them."""
+    yield kind
     for part in get_args(kind):
-        yield from _marks(part)
-
-
-def _models(kind: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        yield kind
-    for part in get_args(kind):
-        yield from _models(part)
+        yield from _within(part)
 
 
 def _dotted(names: set[str]) -> set[str]:
