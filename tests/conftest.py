@@ -81,6 +81,14 @@ def _cheap_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _wait_for_files() -> Iterator[None]:
+    """Wait for files of documents as long as it takes on a busy machine; a test of those that are late says so."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("mainstay.doors.papers.WAIT_SECONDS", 60.0)
+        yield
+
+
 @pytest.fixture
 def dear() -> Iterator[None]:
     """A password costs what it costs everyone but the tests."""

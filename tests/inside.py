@@ -8,7 +8,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -48,10 +48,16 @@ class Inside(RunningServer):
 
 
 @contextmanager
-def open_inside(settings: Settings, clock: Clock = system_clock, catalogue: Catalogue = CATALOGUE) -> Iterator[Inside]:
-    """Serve these settings within this process until the block ends, perhaps with more that its pages can do."""
+def open_inside(
+    settings: Settings, clock: Clock = system_clock, catalogue: Catalogue = CATALOGUE, *, working: bool = True
+) -> Iterator[Inside]:
+    """Serve these settings within this process until the block ends.
+
+    Perhaps with more that its pages can do, and perhaps with no worker beside it.
+    """
     prepare(settings)
-    with _loop_in_a_thread() as loop, _working(settings, open_stage(settings, clock)):
+    worker = _working(settings, open_stage(settings, clock)) if working else nullcontext()
+    with _loop_in_a_thread() as loop, worker:
         # The front closes its stage at its end.
         front = open_front(settings, replace(open_stage(settings, clock), catalogue=catalogue), row=0)
         _wait_for(front.start(), loop)

@@ -2,12 +2,12 @@
 
 import gc
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 from multiprocessing import parent_process
 
 from mainstay.backing.callers import Callers, open_bounds
+from mainstay.backing.content_reader import ContentReader
 from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import Limits, MachineLimits
@@ -16,6 +16,7 @@ from mainstay.backing.processes import end_with_parent, hold_asking, settle_on_c
 from mainstay.backing.repeating import Repeated
 from mainstay.backing.rows import claim_row
 from mainstay.backing.served import Served
+from mainstay.business.issuing.printer import Printer
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.addresses import Addresses
 from mainstay.doors.api import door as api
@@ -38,7 +39,8 @@ from mainstay.doors.oauth.token import Token
 from mainstay.doors.office.routes import Makers, office
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.papers import Papers
-from mainstay.doors.running import Runner
+from mainstay.doors.running import CONTENT_THREADS, Runner
+from mainstay.doors.turns import Turns
 from mainstay.identity.last_used import EVERY_SECONDS, LastUsed
 from mainstay.identity.tokens import TokenOffice
 from mainstay.kernel.perform import Stage
@@ -54,8 +56,6 @@ from mainstay.staging import (
     open_stage,
 )
 
-THREADS = 8
-LONG_THREADS = 2
 # How often it is noted how connections are used.
 SAMPLE_SECONDS = 1.0
 
@@ -81,10 +81,9 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     folder = DataFolder(settings.data)
     limits = _limits(settings)
     last_used = LastUsed(stage.database)
-    threads, long_threads = ThreadPoolExecutor(THREADS), ThreadPoolExecutor(LONG_THREADS)
-    looking_thread = ThreadPoolExecutor(1)
-    writing = Repeated(last_used.write, EVERY_SECONDS, threads)
-    runner = Runner(stage.database.reads_inline, threads, long_threads, looking_thread)
+    counted = Served(folder.tallies, METERED, row)
+    runner = Runner(stage.database.reads_inline, change_turns=Turns(on_timeout=counted.count_timeout))
+    writing = Repeated(last_used.write, EVERY_SECONDS, runner.threads.quick)
     entrance = Entrance(stage, limits, last_used, runner)
     addresses = Addresses(settings.base_url, settings.trusted_proxies)
     operations = CATALOGUE.operations
@@ -93,9 +92,9 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
     described = cache(lambda: describe(CATALOGUE, settings.base_url))
     files, passing = open_files(settings), PassingFiles(folder.passing)
     sealer = open_sealer(settings)
-    visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing)
+    content, printer = ContentReader(CONTENT_THREADS), Printer(CONTENT_THREADS)
+    visitors = Visitors(stage, runner, limits, addresses, settings.base_url, sealer, files, passing, content, printer)
     callers = Callers(settings.port, addresses.holder, open_bounds())
-    counted = Served(folder.tallies, METERED, row)
     sampling = Repeated(lambda: counted.observe_pool(stage.database.pool()), SAMPLE_SECONDS, None)
 
     async def start() -> None:
@@ -107,8 +106,7 @@ def open_front(settings: Settings, stage: Stage, row: int) -> Front:
         callers.stop()
         await sampling.stop()
         await writing.stop()
-        threads.shutdown()
-        long_threads.shutdown(cancel_futures=True)
+        runner.threads.close()
         passing.close()
         stage.database.close()
 

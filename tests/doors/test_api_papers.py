@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +14,23 @@ import pytest
 from billing import an_invoice, issued
 from cast import Cast, assemble
 from chances import open_firm
+from inside import open_inside
+from installations import Opened
+from mainstay.backing.database import EVERY
 from mainstay.backing.files import Files
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.quotes.sending import get_quote_pdf
 from mainstay.doors.papers import Papers
 from mainstay.doors.running import Runner
 from mainstay.kernel.context import Envelope
+from mainstay.ledger import outbox
 from mainstay.terms.rights import Access, Role
 from mainstay.worker import Worker, printing
+from mainstay.working import open_worker
 from quoting import a_draft, press, sent
 from running import RunningServer
 from talking import refused
+from visiting import visit
 
 QUOTES = "/api/v1/quotes"
 _PATIENCE_SECONDS = 60
@@ -79,10 +86,59 @@ def test_a_pdf_that_someone_waits_for_is_made_before_all_that_was_there_to_do(al
         asked.wait(_PATIENCE_SECONDS)
         worker.step()
 
-    with ThreadPoolExecutor(3) as threads:
-        runner = Runner(reads_inline=False, threads=threads, long_threads=threads, looking_thread=threads)
+    with ThreadPoolExecutor(1) as thread:
+        runner = Runner(reads_inline=False)
         papers = Papers(replace(alone.stage, ring=asked.set), runner, Files(tmp_path / "files"))
-        threads.submit(do_one_thing)
+        thread.submit(do_one_thing)
         raw = orjson.dumps({"quoteId": quote["id"]})
         given = asyncio.run(papers.answer(get_quote_pdf, alone.actor(Role.OWNER), raw, Envelope("req_test")))
+        runner.threads.close()
     assert given.status == 200
+
+
+@pytest.fixture
+def without_worker(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
+    """A server beside which nobody prints, and which waits for nobody."""
+    monkeypatch.setattr("mainstay.doors.papers.WAIT_SECONDS", 0.0)
+    with open_inside(opened.settings, working=False) as server:
+        yield server
+
+
+def test_a_file_that_is_not_ready_says_so_until_it_is(without_worker: RunningServer, alone: Cast) -> None:
+    key, quote = alone.key(Access.READ), sent(alone, deliver="none")
+    path = f"{QUOTES}/{quote['id']}/pdf"
+    for _ in range(2):
+        answer = without_worker.request("GET", path, key)
+        assert answer.status_code == 202
+        assert answer.headers["retry-after"] == "2"
+        assert answer.json() == {
+            "object": "paper",
+            "recordId": quote["id"],
+            "form": "pdf",
+            "name": "Quote Q-0001.pdf",
+            "sha256": None,
+        }
+    worker = open_worker(without_worker.settings, alone.stage)
+    while worker.step():
+        pass
+    answer = without_worker.request("GET", path, key)
+    assert answer.status_code == 200
+    assert answer.content.startswith(b"%PDF-")
+
+
+def test_the_office_shows_a_page_that_loads_again_by_itself(without_worker: RunningServer, alone: Cast) -> None:
+    quote = sent(alone, deliver="none")
+    page = visit(without_worker, alone).get(f"/quotes/{quote['id']}/pdf")
+    assert page.status_code == 202
+    assert page.headers["refresh"] == "2"
+    assert "Preparing Quote Q-0001.pdf" in page.text
+
+
+def test_a_file_that_could_not_be_made_is_refused_and_not_promised(without_worker: RunningServer, alone: Cast) -> None:
+    path = f"{QUOTES}/{sent(alone, deliver='none')['id']}/pdf"
+    assert without_worker.request("GET", path, alone.key()).status_code == 202
+    with alone.stage.database.changing(EVERY) as rows:
+        (work,) = outbox.take(rows, alone.stage.clock(), 1)
+        outbox.park(rows, work, alone.stage.clock(), "Typst gave up", "It could not be printed.")
+    text = refused(without_worker.request("GET", path, alone.key()), 409)
+    assert text == "Quote Q-0001.pdf could not be made. Ask whoever runs this Mainstay to try again."

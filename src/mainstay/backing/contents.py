@@ -6,6 +6,7 @@ from pathlib import Path
 from unicodedata import category, normalize
 from zipfile import BadZipFile, ZipFile
 
+from mainstay.backing.child import BadContent
 from mainstay.backing.images import ACCEPTED, MOST_OF_PHOTOGRAPH, NotAPicture, redrawn
 
 PDF = "application/pdf"
@@ -39,7 +40,7 @@ _OF_PICTURES = {"png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "tif", "tiff"
 _KNOWN_ENDINGS = {ending for endings in _ENDINGS.values() for ending in endings}
 
 
-class NotTaken(Exception):
+class NotTaken(BadContent):
     """A file is none of the kinds we take; the text says why, and what is taken, behind the name of the field."""
 
 

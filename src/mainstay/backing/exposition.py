@@ -100,6 +100,12 @@ def outbox_text(waiting: int, parked: int, late: float) -> str:
     )
 
 
+def timeouts_text(count: int) -> str:
+    """Write how many changes waited in vain for others of their organisation, in the same format."""
+    words = "Changes that were given up because others of the same organisation took too long."
+    return _family("mainstay_change_timeouts_total", "counter", words, {"": count})
+
+
 def pools_text(pools: Mapping[str, Pool]) -> str:
     """Write how connections to the database are used, by the kind of process that uses them; nothing where none is."""
     if not pools:

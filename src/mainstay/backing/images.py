@@ -4,6 +4,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from mainstay.backing.child import BadContent
 from mainstay.late import late
 
 # What is read, and what each is made into again.
@@ -18,7 +19,7 @@ _LONGEST_SIDE = 32_000
 _PNG_BEGINS = b"\x89PNG"
 
 
-class NotAPicture(Exception):
+class NotAPicture(BadContent):
     """What was handed in is no picture that we take; the text says why, behind the name of the field."""
 
 
@@ -26,7 +27,7 @@ def redrawn(source: Path | BinaryIO, side: int, most_of_photograph: int = _MOST_
     """The picture of a file, drawn anew with no side longer than this; nothing else that was in the file is in it."""
     try:
         return _redrawn(source, side, most_of_photograph)
-    except NotAPicture:
+    except (NotAPicture, MemoryError):
         raise
     except Exception:
         # Whatever its reader stumbles over, it is not a picture that others could show.

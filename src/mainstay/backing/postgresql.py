@@ -33,7 +33,8 @@ from mainstay.values.ids import is_id
 # The pool tells the log of each attempt to connect in words of its own; what matters is told by whoever waits for it.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
-POOL_SIZE = 10
+# As many as a server process has threads that ask the database (`doors/running.py`); each thread finds one free.
+POOL_SIZE = 16
 POOL_WAIT_SECONDS = 5.0
 # Any number will do, as long as every process that migrates takes the same one.
 MIGRATION_LOCK = 7_205_759

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 
 from mainstay.backing.database import Pool
-from mainstay.backing.exposition import Meters, meter_names
+from mainstay.backing.exposition import Meters, meter_names, timeouts_text
 from mainstay.backing.mapped import write_fresh
 from mainstay.backing.tallies import Tallies
 
@@ -18,6 +18,7 @@ class Served:
         self._tallies = Tallies(path, _names(routes), row)
         self._first = self._tallies.index(_POOL[0])
         self._before = _NO_POOL
+        self._timeouts_at = self._tallies.index(_TIMEOUTS)
         self.meters = Meters(self._tallies, routes)
 
     @staticmethod
@@ -44,6 +45,10 @@ class Served:
             own[first + at] = now if at < _NOW else own[first + at] + now - before
         self._before = pool
 
+    def count_timeout(self) -> None:
+        """Count a change that waited for its organisation's turn in vain."""
+        self._tallies.own[self._timeouts_at] += 1
+
     def pool(self) -> Pool:
         """How all of them use theirs."""
         totals = self._tallies.totals()
@@ -52,7 +57,7 @@ class Served:
 
     def text(self) -> str:
         """The requests, in Prometheus's text format."""
-        return self.meters.text()
+        return self.meters.text() + timeouts_text(int(self._tallies.totals()[_TIMEOUTS]))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -60,13 +65,14 @@ class Served:
 
 
 _POOL = tuple(f"pool {name}" for name in Pool._fields)
+_TIMEOUTS = "changes that waited in vain"
 _NO_POOL = Pool(0, 0, 0, 0, 0.0, 0)
 # How many of them tell what is now; a process that takes over a row of one that died begins them anew.
 _NOW = Pool._fields.index("queued")
 
 
 def _names(routes: Sequence[str]) -> list[str]:
-    return [*meter_names(routes), *_POOL]
+    return [*meter_names(routes), *_POOL, _TIMEOUTS]
 
 
 def _beside(path: Path) -> Path:

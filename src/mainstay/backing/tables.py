@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
+from mainstay.backing.child import BadContent
 from mainstay.backing.sheets import check_extent
 from mainstay.late import late
 from mainstay.values.panics import is_panic
@@ -29,7 +30,7 @@ _OTHERS = {b"%PDF", b"<!do", b"<htm"}
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
-class NotATable(Exception):
+class NotATable(BadContent):
     """What was brought along cannot be read; the text says why, and what to do, as a sentence."""
 
 

@@ -22,7 +22,7 @@ class Health:
     async def is_ready(self, _request: Request) -> Response:
         """The database is there and has the schema that this program needs."""
         try:
-            ready = await self.runner.change(self.ready)
+            ready = await self.runner.probe(self.ready)
         except Unreachable:
             ready = False
         return Response(200, b'{"status":"ready"}') if ready else error(503, "The database cannot be reached.")

@@ -99,6 +99,12 @@ def note_success(rows: Handle, account: str, now: datetime) -> None:
     rows.run("UPDATE account SET signed_in_at = :at WHERE id = :id", id=account, at=moment_text(now))
 
 
+def find_owner(database: Database, email: str) -> str:
+    """The organisation whose lock an email to this address waits for."""
+    with database.reading(EVERY) as rows:
+        return find_place(rows, look_up(rows, email).account)
+
+
 def ask_for_reset(database: Database, email: str, now: datetime) -> bool:
     """Mail a link to a new password to whoever has this address; whether anyone has."""
     with database.reading(EVERY) as rows:

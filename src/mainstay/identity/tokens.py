@@ -67,6 +67,16 @@ class TokenOffice:
 
     stage: Stage
 
+    def find_owner(self, secret: str) -> str:
+        """The organisation that a code or token belongs to, for which its exchange waits; EVERY if it is not known."""
+        with self.stage.database.reading(EVERY) as rows:
+            row = rows.one(
+                "SELECT organisation_id FROM oauth_code WHERE hash = :hash"
+                " UNION ALL SELECT organisation_id FROM oauth_token WHERE hash = :hash",
+                hash=secret_hash(secret),
+            )
+        return str(row[0]) if row else EVERY
+
     def redeem(self, client: Client, code: str, redirect: str | None, verifier: str, request: str) -> Tokens:
         """Exchange a code. A thief without the verifier can neither burn it nor end the connection."""
         hash_ = secret_hash(code)

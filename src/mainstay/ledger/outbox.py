@@ -99,6 +99,15 @@ def waits(rows: Handle, letter: Letter) -> bool:
     return rows.one(same, kind=letter.kind, payload=_payload(letter)) is not None
 
 
+def is_parked(rows: Handle, letter: Letter) -> bool:
+    """Whether the same task of the organisation has failed for good."""
+    same = (
+        "SELECT 1 FROM outbox WHERE organisation_id = :organisation AND due_at IS NULL"
+        " AND kind = :kind AND payload = :payload LIMIT 1"
+    )
+    return rows.one(same, kind=letter.kind, payload=_payload(letter)) is not None
+
+
 def hurry(rows: Handle, organisation: str, letter: Letter, now: datetime) -> None:
     """Let work that is due be done before all else in the installation; the handle looks across organisations."""
     found = rows.one("SELECT min(due_at) FROM outbox WHERE due_at <= :now", now=moment_text(now))

@@ -1,10 +1,8 @@
 """The kinds of value that input fields are made of, with their rules and the words for what is wrong."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
@@ -41,14 +39,14 @@ class Usual:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload(As):
-    """Beside the name of a file that is kept: people are asked for the file."""
+    """Beside the name of a picture that is kept: people are asked for the file."""
 
     kind: str = "file"
     # How many bytes are received at most, and what a browser offers to choose from.
     most: int
     accepts: tuple[str, ...]
-    # Makes what is kept of what was handed in, or refuses it: by its content, never by its name.
-    made: Callable[[Path], bytes]
+    # It is redrawn with no side longer than this.
+    longest_side: int
 
 
 # Beside a value that no person is asked for.

@@ -16,6 +16,7 @@ import pytest
 from cast import Cast
 from doors.office.test_customers import main
 from inside import Inside
+from mainstay.backing.content_reader import ContentReader
 from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
@@ -23,6 +24,7 @@ from mainstay.business.customers.operations import list_customers
 from mainstay.business.customers.places import list_sites
 from mainstay.business.importing.carrying import Carrying
 from mainstay.business.importing.model import KINDS
+from mainstay.business.issuing.printer import Printer
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.model import OrganisationOut
 from mainstay.business.people.model import PersonOut
@@ -313,21 +315,24 @@ def slow(server: RunningServer, cast: Cast, event: Event) -> Iterator[Inside]:
         return KEPT.page(ctx, given)
 
     folder = DataFolder(settings.data)
-    with ThreadPoolExecutor(1) as threads, ThreadPoolExecutor(1) as long_threads:
-        visitors = Visitors(
-            cast.stage,
-            Runner(reads_inline=True, threads=threads, long_threads=long_threads, looking_thread=threads),
-            MachineLimits(folder.limits),
-            inside.front.addresses,
-            settings.base_url,
-            open_sealer(settings),
-            Files(folder.files),
-            PassingFiles(folder.passing),
-        )
-        room = Room(Desk(visitors), replace(PEOPLE, path="/slow", lists=list_slowly))
-        door = PagesDoor(room.routes(), Desk(visitors).signed_in(room.record), 0)
-        doors: dict[str, Answering] = {**inside.front.doors, "/slow/export.csv": door}
-        yield replace(inside, front=replace(inside.front, doors=doors))
+    runner = Runner(reads_inline=True)
+    visitors = Visitors(
+        cast.stage,
+        runner,
+        MachineLimits(folder.limits),
+        inside.front.addresses,
+        settings.base_url,
+        open_sealer(settings),
+        Files(folder.files),
+        PassingFiles(folder.passing),
+        ContentReader(),
+        Printer(),
+    )
+    room = Room(Desk(visitors), replace(PEOPLE, path="/slow", lists=list_slowly))
+    door = PagesDoor(room.routes(), Desk(visitors).signed_in(room.record), 0)
+    doors: dict[str, Answering] = {**inside.front.doors, "/slow/export.csv": door}
+    yield replace(inside, front=replace(inside.front, doors=doors))
+    runner.threads.close()
 
 
 def test_others_are_answered_while_it_is_written(slow: Inside, cast: Cast, event: Event) -> None:

@@ -3,15 +3,15 @@
 A file is made of the snapshot alone. Whoever makes it first decides what it is: its name is the hash of its content.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mainstay.backing.database import Database, Handle
 from mainstay.backing.files import Files
 from mainstay.business.issuing.printed import COLUMNS, TABLES
+from mainstay.business.issuing.printer import Printer
 from mainstay.paper import ubl
 from mainstay.paper.einvoice import terms_of
-from mainstay.paper.pdf import render
 from mainstay.paper.snapshot import Snapshot
 
 
@@ -23,26 +23,28 @@ class _Issued(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Prints, in one process, outside of every transaction."""
+    """Prints outside of every transaction."""
 
     database: Database
     files: Files
+    printer: Printer = field(default_factory=Printer)
 
     def print(self, organisation: str, record: str, form: str = "pdf") -> bytes:
         """A file of what was issued, made now if it was never made before."""
         issued = self._find(organisation, record, form)
         if issued.file:
             return self.files.path(issued.file).read_bytes()
-        content = self._made(Snapshot.model_validate_json(issued.snapshot), form)
+        content = self._made(issued.snapshot, form)
         name = self.files.keep(content)
         kept = self._keep(organisation, record, form, name)
         return content if kept == name else self.files.path(kept).read_bytes()
 
-    def _made(self, snapshot: Snapshot, form: str) -> bytes:
+    def _made(self, text: str, form: str) -> bytes:
+        snapshot = Snapshot.model_validate_json(text)
         if form == "ubl":
             return ubl.written(terms_of(snapshot))
         logo = snapshot.issuer.logo
-        return render(snapshot, self._logo(logo) if logo else None, "void" if form == "void" else None)
+        return self.printer.print(text, self._logo(logo) if logo else None, "void" if form == "void" else None)
 
     def _logo(self, name: str) -> bytes | None:
         path = self.files.path(name)

@@ -1,17 +1,15 @@
 """The organisation's logo, as it will stand on what customers are sent."""
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.backing.images import ACCEPTED, NotAPicture, redrawn
+from mainstay.backing.images import ACCEPTED
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.store import ORGANISATION
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.values.fields import KeptName, Upload
@@ -20,18 +18,10 @@ MOST_BYTES = 2_000_000
 LONGEST_SIDE = 1000
 
 
-def drawn_logo(path: Path) -> bytes:
-    """A logo out of what someone handed in."""
-    try:
-        return redrawn(path, LONGEST_SIDE)
-    except NotAPicture as fault:
-        raise Invalid([Fault("logo", str(fault))]) from None
-
-
 class SetLogo(Input):
     """The picture."""
 
-    logo: Annotated[KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, made=drawn_logo)] = Field(
+    logo: Annotated[KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, longest_side=LONGEST_SIDE)] = Field(
         description=f"A PNG or JPEG picture of at most {MOST_BYTES // 1_000_000} MB."
         f" It is made no larger than {LONGEST_SIDE:,} dots a side."
     )

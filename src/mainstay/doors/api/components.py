@@ -33,7 +33,7 @@ def schemas_of(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) -> 
     operations = [endpoint.operation for endpoint in endpoints]
     outputs: set[type[Shown]] = {
         EventOut,
-        *(operation.output for operation in operations if not operation.gives),
+        *(operation.output for operation in operations),
         *(event.about for event in events),
     }
     schemas = _records(sorted(outputs, key=lambda model: model.__name__))

@@ -9,10 +9,11 @@ from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.entrance import Entrance, OverLimit
 from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
 from mainstay.doors.known import naming_known
-from mainstay.doors.papers import Papers
+from mainstay.doors.papers import RETRY_AFTER, NotReady, Papers
 from mainstay.doors.paths import Paths
 from mainstay.kernel.catalogue import admit
 from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
 from mainstay.ledger.replay import Answer
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.faults import Raw
@@ -78,7 +79,7 @@ class ApiDoor:
             return refused(refusal, endpoint.number)
         try:
             if operation.gives:
-                response = await self.papers.answer(operation, actor, raw, envelope)
+                response = await self._file(operation, actor, raw, envelope)
                 response.route = endpoint.number
                 return response
             answer = await self.entrance.runner.perform(self.entrance.stage, operation, actor, raw, envelope)
@@ -87,6 +88,12 @@ class ApiDoor:
         except Refusal as refusal:
             return refused(refusal, endpoint.number)
         return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)
+
+    async def _file(self, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Response:
+        try:
+            return await self.papers.answer(operation, actor, raw, envelope)
+        except NotReady as waiting:
+            return Response(202, waiting.body, RETRY_AFTER)
 
     def _describe(self, request: Request) -> Response:
         if request.method not in _READS:

@@ -107,6 +107,7 @@ def _operation(endpoint: Endpoint, schemas: Schema) -> Schema:
         "parameters": [*_parameters(endpoint, schemas), *(_write_headers(endpoint) if operation.changes else ())],
         "responses": {
             str(endpoint.status): _success(endpoint),
+            **({"202": _still_being_made(operation)} if operation.gives else {}),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
         },
     }
@@ -124,6 +125,15 @@ def _success(endpoint: Endpoint) -> Schema:
     if operation.is_irreversible:
         schema = {"oneOf": [schema, named("Preview")]}
     return {"description": operation.title, "content": _json(schema)}
+
+
+def _still_being_made(operation: Operation) -> Schema:
+    """What is answered while a file is made."""
+    return {
+        "description": "The file is still being made. Ask again after the seconds in `Retry-After`.",
+        "headers": {"Retry-After": {"schema": {"type": "integer"}}},
+        "content": _json(named(name_of(operation.output))),
+    }
 
 
 def _webhook(event: type[Event]) -> Schema:

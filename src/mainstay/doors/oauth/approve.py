@@ -88,7 +88,7 @@ class Consent:
     async def _decide(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
         form = await self.visitors.form(request, visitor)
         runner = self.authorization.runner
-        await runner.change(self._use, _read_ticket(visitor, request.query, form, self.authorization.stage.clock()))
+        await runner.run(self._use, _read_ticket(visitor, request.query, form, self.authorization.stage.clock()))
         if form.get("decision") != "approve":
             raise OAuthError("access_denied", "The person did not approve the app.")
         place = next((place for place in _places(visitor) if place.organisation == form.get("organisation")), None)
@@ -102,7 +102,7 @@ class Consent:
             "challenge": asked.challenge,
         }
         try:
-            code = await runner.change(self._approve, place, given, request.id)
+            code = await runner.change(place.organisation, self._approve, place, given, request.id)
         except Refusal as refusal:
             return self._screen(request, asked, visitor, place, refusal)
         return self.authorization.answer(asked, code=code)

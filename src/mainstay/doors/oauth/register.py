@@ -52,7 +52,7 @@ class Register:
             text = "Too many registrations from this address. Try again later."
             raise OAuthError("too_many_requests", text, 429, (("retry-after", "60"),))
         now = self.stage.clock()
-        client, secret = await self.runner.change(clients.register, self.stage.database, metadata, now)
+        client, secret = await self.runner.run(clients.register, self.stage.database, metadata, now)
         answer = {"client_id": client.id, "client_id_issued_at": int(now.timestamp()), **shown(metadata)}
         if secret:
             answer |= {"client_secret": secret, "client_secret_expires_at": 0}

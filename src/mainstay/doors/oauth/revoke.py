@@ -27,5 +27,6 @@ class Revoke:
         form = await read_form(request)
         client = await authenticated_client(request, form, self.stage, self.runner)
         token = required(form, "token")
-        await self.runner.change(self.office.revoke, client, token, request.id)
+        owner = await self.runner.read(self.office.find_owner, token)
+        await self.runner.change(owner, self.office.revoke, client, token, request.id)
         return Response(200, b"{}", ANYONE)

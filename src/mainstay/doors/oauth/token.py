@@ -61,8 +61,11 @@ class Token:
 
     async def _redeem(self, client: Client, form: dict[str, str], request: str) -> Tokens:
         code, verifier = (required(form, name) for name in ("code", "code_verifier"))
-        return await self.runner.change(self.office.redeem, client, code, form.get("redirect_uri"), verifier, request)
+        owner = await self.runner.read(self.office.find_owner, code)
+        redirect = form.get("redirect_uri")
+        return await self.runner.change(owner, self.office.redeem, client, code, redirect, verifier, request)
 
     async def _refresh(self, client: Client, form: dict[str, str], request: str) -> Tokens:
         token = required(form, "refresh_token")
-        return await self.runner.change(self.office.refresh, client, token, request)
+        owner = await self.runner.read(self.office.find_owner, token)
+        return await self.runner.change(owner, self.office.refresh, client, token, request)

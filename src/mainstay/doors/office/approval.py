@@ -63,7 +63,7 @@ class Approval:
         decision, reason = fields.get("decision", ""), fields.get("reason") or None
         given = {"timeEntryIds": [*seen], "decision": decision, "reason": reason}
         try:
-            changed = await self.desk.visitors.runner.change(self._decide, guest, given, seen)
+            changed = await self.desk.visitors.runner.change(guest.actor.organisation, self._decide, guest, given, seen)
         except Refusal as refusal:
             return await self._page(guest, fields, self.desk.in_words(guest, review_hours, given, refusal))
         if changed:

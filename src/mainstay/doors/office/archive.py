@@ -76,7 +76,7 @@ class ArchivePages:
         if not (await visitors.limits.take(limit, EXPORTS_AN_HOUR, 3600.0)).accepted:
             raise TooMany("Everything was exported too often within an hour. Wait a while, then try again.")
         made = Archive(visitors.stage, guest.actor, guest.time_zone, guest.request.id, visitors.files, visitors.passing)
-        return await visitors.runner.take_long(made.answer)
+        return await visitors.runner.take_long(guest.actor.organisation, made.answer)
 
 
 def _check(actor: Actor) -> None:

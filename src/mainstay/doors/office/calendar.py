@@ -94,7 +94,7 @@ class CalendarPages:
             return apology(request, 404, _NO_LINK)
         visitors = self.desk.visitors
         answer = await visitors.runner.perform(visitors.stage, get_calendar, actor, b"{}", Envelope(request.id))
-        body = await visitors.runner.take_long(written, answer.body, visitors.base_url)
+        body = await visitors.runner.take_long(actor.organisation, written, answer.body, visitors.base_url)
         return Response(200, body, content_type="text/calendar; charset=utf-8", cache="private, max-age=300")
 
     def _whose(self, secret: str) -> Actor | None:

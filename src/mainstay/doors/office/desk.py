@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from mainstay.backing.images import NotAPicture
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office import frame
 from mainstay.doors.office.frame import Area
@@ -33,7 +34,7 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.listed import COUNTED
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
+from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.values.fields import Upload
 from mainstay.values.ids import is_id
 from mainstay.values.moments import local_date
@@ -190,7 +191,7 @@ class Desk:
         """What an operation would answer, reckoned like everything else and then taken back; or a refusal."""
         try:
             result = await self.visitors.runner.change(
-                partial(self._rehearse, guest, operation, orjson.dumps(dict(given)))
+                guest.actor.organisation, self._rehearse, guest, operation, orjson.dumps(dict(given))
             )
         except Refusal as refusal:
             raise self.in_words(guest, operation, given, refusal) from None
@@ -249,7 +250,8 @@ class Desk:
             if one.upload and one.name in guest.received:
                 await self.count_file(guest, "files")
                 [file] = guest.received[one.name]
-                kept[one.name] = await self.visitors.runner.look_at(self._keep, one.upload, file.path)
+                organisation, kept_name = guest.actor.organisation, partial(self._keep, one, one.upload, file.path)
+                kept[one.name] = await self.visitors.runner.read_content(organisation, kept_name)
         return kept
 
     async def file(self, guest: Guest, operation: Operation, about: Mapping[str, object]) -> Response:
@@ -264,8 +266,11 @@ class Desk:
         if not (await self.visitors.limits.take(f"{what} of {guest.actor.organisation}", most, 3600.0)).accepted:
             raise TooMany("There were too many files within an hour. Wait a while, then try again.")
 
-    def _keep(self, upload: Upload, path: Path) -> str:
-        return self.visitors.files.keep(upload.made(path))
+    def _keep(self, one: Asked, upload: Upload, path: Path) -> str:
+        try:
+            return self.visitors.files.keep(self.visitors.content.redraw(path, upload.longest_side))
+        except NotAPicture as fault:
+            raise Invalid([Fault(one.name, str(fault))]) from None
 
     def page(self, template: str, guest: Guest, status: int = 200, *, headers: Headers = (), **shown: Any) -> Response:
         """A page in the office's frame."""

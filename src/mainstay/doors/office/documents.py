@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from mainstay.backing.contents import NotTaken, examined, plain_name
+from mainstay.backing.contents import Content, NotTaken, plain_name
+from mainstay.backing.deadline import begin_anew
 from mainstay.business.records.documents import MOST_BYTES, add_document, get_document, keep, told_of
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
@@ -75,7 +76,10 @@ class Documents:
                 raise Invalid([Fault("File", "is missing. Choose one first")])
             for _file in received:
                 await self.desk.count_file(guest, "documents", DOCUMENTS_AN_HOUR)
-            await self.desk.visitors.runner.look_at(self._add, guest, received, about)
+            contents = await self._examine(guest, received)
+            await self.desk.visitors.runner.change(
+                guest.actor.organisation, self._add, guest, received, contents, about
+            )
         except NotFound:
             raise
         except Refusal as refusal:
@@ -111,7 +115,7 @@ class Documents:
         visitors = self.desk.visitors
         try:
             opened = partial(kept_file, visitors.files.path(name), called, media_type, shown=shown)
-            return await visitors.runner.change(opened)
+            return await visitors.runner.run(opened)
         except FileNotFoundError:
             # The folder of files was not brought along with the database.
             raise NotFound("file") from None
@@ -122,23 +126,33 @@ class Documents:
         called = title_of(await self.desk.get(guest, record))
         return {"within": {"path": f"{self.desk.place_of(record)}#files", "name": called}}
 
-    def _add(self, guest: Guest, received: Sequence[Received], about: Mapping[str, object]) -> None:
-        """Look at each, and only then keep all of them. It takes long, and so is nothing for the event loop."""
-        looked_at, faults = [], []
+    async def _examine(self, guest: Guest, received: Sequence[Received]) -> list[Content]:
+        """Examine each file; each waits for its turn, so that colleagues who upload at the same time take turns."""
+        visitors = self.desk.visitors
+        contents, faults = [], []
         for file in received:
+            examine = partial(visitors.content.examine, file.path, file.called)
             try:
-                looked_at.append(examined(file.path, file.called))
+                contents.append(await visitors.runner.read_content(guest.actor.organisation, examine))
             except NotTaken as fault:
                 faults.append(Fault(plain_name(file.called), str(fault)))
         if faults:
             raise Invalid(faults)
+        # Reading them may have taken longer than a change may wait.
+        begin_anew()
+        return contents
+
+    def _add(
+        self, guest: Guest, received: Sequence[Received], contents: Sequence[Content], about: Mapping[str, object]
+    ) -> None:
+        """Add all of them or none."""
         given = [
             orjson.dumps({**about, **told_of(content, file.called)})
-            for file, content in zip(received, looked_at, strict=True)
+            for file, content in zip(received, contents, strict=True)
         ]
         # Tried first: what is refused leaves nothing behind.
         self._add_all(guest, given, keep=False)
-        for content in looked_at:
+        for content in contents:
             keep(self.desk.visitors.files, content)
         self._add_all(guest, given, keep=True)
 

@@ -71,7 +71,7 @@ async def export(
     """A list as a file, for whoever asks; what it cannot be narrowed to is told in words for people."""
     written = partial(as_file, write=partial(write, listed), packs=guest.request.takes_gzip)
     try:
-        return await desk.visitors.runner.take_long(written, desk.visitors.passing, called)
+        return await desk.visitors.runner.take_long(guest.actor.organisation, written, desk.visitors.passing, called)
     except Refusal as refusal:
         raise desk.in_words(guest, listed.lists, listed.asked, refusal) from None
 

@@ -54,7 +54,8 @@ class Forgotten:
             return self.threshold.page("forgot.html", request, TooManyAttempts(), sent=False, email=email)
         if await self.threshold.take("reset of", fold_address(email), MAILS_PER_ACCOUNT, WINDOW):
             stage = self.threshold.visitors.stage
-            await self.threshold.runner.change(signing_in.ask_for_reset, stage.database, email, stage.clock())
+            owner = await self.threshold.runner.read(signing_in.find_owner, stage.database, email)
+            await self.threshold.runner.change(owner, signing_in.ask_for_reset, stage.database, email, stage.clock())
             stage.ring()
         return self.threshold.page("forgot.html", request, sent=True, email=email)
 
@@ -72,7 +73,9 @@ class Forgotten:
         if link is None:
             return self._dead(request)
         try:
-            account = await self.threshold.runner.change(self._reset, link, fields.get("password", ""), request.id)
+            account = await self.threshold.runner.change(
+                str(link.account), self._reset, link, fields.get("password", ""), request.id
+            )
         except DeadLink:
             return self._dead(request)
         except Refusal as refusal:

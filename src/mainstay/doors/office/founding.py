@@ -57,7 +57,7 @@ class FoundingPages:
             return see_other("/sign-in")
         try:
             await self._check_code(request, fields)
-            owner = await self.threshold.runner.change(self._perform, fields, request.id)
+            owner = await self.threshold.runner.change(self.founding.organisation, self._perform, fields, request.id)
         except Refusal as refusal:
             # Perhaps because someone else was first.
             return self._page(request, fields, refusal) if await self.is_awaited() else see_other("/sign-in")

@@ -126,7 +126,7 @@ class Home:
         chosen = fields.get("organisation", "")
         if chosen not in {place.organisation for place in guest.visitor.memberships}:
             raise NotFound("organisation")
-        await self.desk.visitors.runner.change(self._choose, guest.visitor.session, chosen)
+        await self.desk.visitors.runner.run(self._choose, guest.visitor.session, chosen)
         return see_other("/")
 
     async def changelog(self, _request: Request, _: Mapping[str, str]) -> Response:

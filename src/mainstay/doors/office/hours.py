@@ -198,7 +198,7 @@ class Hours:
         if fields.get("then") == "submit":
             wished.append(Deed(_SUBMIT, submit_hours, {**at.span, **at.whose}))
         if not faults:
-            faults = await self.desk.visitors.runner.change(self._do, guest, wished)
+            faults = await self.desk.visitors.runner.change(guest.actor.organisation, self._do, guest, wished)
         if faults:
             return await self._page(guest, at, fields, faults)
         return _back(at, wished[-1].operation.name if wished else "unchanged")

@@ -7,8 +7,9 @@ from typing import Any
 
 from mainstay.backing.contents import plain_name
 from mainstay.backing.database import Handle
+from mainstay.backing.deadline import begin_anew
 from mainstay.backing.log import log_error
-from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable, read_table
+from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable
 from mainstay.business.importing import store
 from mainstay.business.importing.carrying import Carrying
 from mainstay.business.importing.model import (
@@ -77,7 +78,7 @@ class ImportPages:
         admit(kind.makes, guest.actor)
         await self.desk.count_file(guest, "imports")
         try:
-            identity = await self.desk.visitors.runner.take_long(self._receive, guest, kind, files[0])
+            identity = await self._receive(guest, kind, files[0])
         except NotATable as fault:
             return await self._asking(guest, str(fault), kind.name)
         return see_other(f"{PATH}/{identity}")
@@ -125,10 +126,10 @@ class ImportPages:
         """Let it be done once, behind the answer unless it is quick."""
         runner = self.desk.visitors.runner
         self.desk.visitors.passing.note(run.id, 0)
-        if not await runner.change(self._move, guest, run, to, what):
+        if not await runner.change(guest.actor.organisation, self._move, guest, run, to, what):
             raise Conflict(_BEING_DONE)
         begun, _ = await self._seen(guest, {"id": run.id})
-        doing = asyncio.ensure_future(runner.take_long(work, guest, begun))
+        doing = asyncio.ensure_future(runner.run_in_background(guest.actor.organisation, work, guest, begun))
         self._working.add(doing)
         doing.add_done_callback(self._working.discard)
         await asyncio.wait({doing}, timeout=_MOMENT_SECONDS)
@@ -168,9 +169,16 @@ class ImportPages:
             rows.me = guest.actor.id
             return store.fetch(rows, identity)
 
-    def _receive(self, guest: Guest, kind: Kind, file: Received) -> str:
-        table = read_table(file.path)
+    async def _receive(self, guest: Guest, kind: Kind, file: Received) -> str:
+        """Read the file and keep its rows; the id of the run."""
+        visitors, organisation = self.desk.visitors, guest.actor.organisation
+        table = await visitors.runner.read_content(organisation, visitors.content.read_table, file.path)
+        # Reading it may have taken longer than a change may wait.
+        begin_anew()
         fresh = Fresh(kind, plain_name(file.called)[:_LONGEST_NAME], table.remarks, table.headings, table.rows)
+        return await visitors.runner.change(organisation, self._insert, guest, fresh)
+
+    def _insert(self, guest: Guest, fresh: Fresh) -> str:
         stage = self.desk.visitors.stage
         with stage.database.changing(guest.actor.organisation) as rows:
             rows.me = guest.actor.id

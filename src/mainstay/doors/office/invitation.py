@@ -61,7 +61,9 @@ class Invitation:
         try:
             known = await self.threshold.look_up(invited.link.email)
             await self.threshold.count_attempt(request, known)
-            await self.threshold.runner.change(self._perform, accept_invitation, invited.actor, given, request.id)
+            await self.threshold.runner.change(
+                invited.actor.organisation, self._perform, accept_invitation, invited.actor, given, request.id
+            )
         except DeadLink:
             return self._dead(request)
         except Refusal as refusal:

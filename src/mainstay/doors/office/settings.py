@@ -128,7 +128,7 @@ class SettingsPages:
         here, visitors = guest.visitor.membership, self.desk.visitors
         if here is None or not here.logo or here.logo != at["name"]:
             raise NotFound("page")
-        return await visitors.runner.change(_picture, visitors.files.path(here.logo))
+        return await visitors.runner.run(_picture, visitors.files.path(here.logo))
 
     async def show_account(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """One's own sign-in."""
@@ -142,7 +142,7 @@ class SettingsPages:
             known = await self.threshold.look_up_account(guest.visitor.account)
             await self.threshold.count_attempt(guest.request, known)
             check_new_password("newPassword", fields.get("newPassword", ""))
-            await self.desk.visitors.runner.change(signing_in.prove, known, fields.get("password", ""))
+            await self.desk.visitors.runner.run(signing_in.prove, known, fields.get("password", ""))
             given = {"password": fields.get("newPassword", ""), "session": guest.visitor.session}
             await self.desk.perform(guest, change_password, given)
         except NotSignedIn:
@@ -155,13 +155,13 @@ class SettingsPages:
     async def end_session(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """End one of one's own sessions."""
         await self.desk.form(guest)
-        await self.desk.visitors.runner.change(self._end, guest.visitor.account, at["id"])
+        await self.desk.visitors.runner.run(self._end, guest.visitor.account, at["id"])
         return see_other(f"{_ACCOUNT}?done=ended")
 
     async def end_other_sessions(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """End all of one's own sessions but this."""
         await self.desk.form(guest)
-        await self.desk.visitors.runner.change(self._end_others, guest.visitor.account, guest.visitor.session)
+        await self.desk.visitors.runner.run(self._end_others, guest.visitor.account, guest.visitor.session)
         return see_other(f"{_ACCOUNT}?done=others-ended")
 
     async def _account_page(self, guest: Guest, refusal: Refusal | None = None, **more: Any) -> Response:

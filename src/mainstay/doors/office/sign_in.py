@@ -48,7 +48,7 @@ class SignIn:
         try:
             known = await self.threshold.look_up(fields.get("email", ""))
             await self.threshold.count_attempt(request, known)
-            account = await self.threshold.runner.change(signing_in.prove, known, fields.get("password", ""))
+            account = await self.threshold.runner.run(signing_in.prove, known, fields.get("password", ""))
         except Refusal as refusal:
             return self._page(request, fields, refusal)
         return await self.threshold.welcome(request, account, None, fields.get("ticket", ""))
@@ -59,7 +59,7 @@ class SignIn:
         visitor = await visitors.visitor(request)
         if visitor is not None:
             await visitors.form(request, visitor)
-            await self.threshold.runner.change(self._end, visitor.account, visitor.session)
+            await self.threshold.runner.run(self._end, visitor.account, visitor.session)
         return see_other("/sign-in?done=signed-out", (visitors.no_session_cookie(),))
 
     def _page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None, **shown: Any) -> Response:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from mainstay.backing.tables import MOST_BYTES, NotATable, read_table
+from mainstay.backing.tables import MOST_BYTES, NotATable
 from mainstay.business.invoices.bank_file import Incoming, Unreadable, came_in
 from mainstay.business.invoices.operations import get_invoice
 from mainstay.business.invoices.paying import record_payment
@@ -62,8 +62,8 @@ class StatementPages:
         await self.desk.count_file(guest, "statements")
         organisation = await self.desk.perform(guest, get_organisation)
         try:
-            read, others = await self.desk.visitors.runner.take_long(
-                _read, files[0], organisation["country"], organisation["currency"]
+            read, others = await self.desk.visitors.runner.read_content(
+                guest.actor.organisation, self._read, files[0], organisation["country"], organisation["currency"]
             )
         except (NotATable, Unreadable) as fault:
             return self._page(guest, 422, problem=str(fault))
@@ -141,16 +141,15 @@ class StatementPages:
         except (NotFound, Invalid):
             raise Conflict(f"There is no invoice {number}.") from None
 
+    def _read(self, file: Received, country: str, currency: str) -> tuple[list[Incoming], int]:
+        """What came in, and how many rows say nothing of the kind."""
+        table = self.desk.visitors.content.read_table(file.path)
+        entries = came_in(table.headings, table.rows, country, currency)
+        return entries, len(table.rows) - len(entries)
+
     def _page(self, guest: Guest, status: int = 200, **shown: Any) -> Response:
         shown = {"rows": (), "recorded": (), **shown}
         return self.desk.page("statement.html", guest, status, of=PAYMENTS, path=PATH, **shown)
-
-
-def _read(file: Received, country: str, currency: str) -> tuple[list[Incoming], int]:
-    """What came in, and how many rows say nothing of the kind."""
-    table = read_table(file.path)
-    entries = came_in(table.headings, table.rows, country, currency)
-    return entries, len(table.rows) - len(entries)
 
 
 def _not_listed(rows: int) -> str:

@@ -101,13 +101,15 @@ class Threshold:
             "ticket": ticket,
             "earlier": earlier.session if earlier and earlier.account == account else None,
         }
-        begun = await self.runner.change(self._begin, account, organisation, arrival, request.id)
+        begun = await self.runner.change(
+            organisation or account, self._begin, account, organisation, arrival, request.id
+        )
         cookies = (self.visitors.session_cookie(begun["session"]), self.visitors.device_cookie(*begun["devices"]))
         return see_other(begun["path"] or "/", cookies)
 
     async def know_browser(self, request: Request, account: str) -> tuple[str, str]:
         """Know this browser for the account from now on; the cookie that it carries for it."""
-        carried = await self.runner.change(self._renew, account, self.visitors.devices(request))
+        carried = await self.runner.run(self._renew, account, self.visitors.devices(request))
         return self.visitors.device_cookie(*carried)
 
     def _looked_up(self, look_up: Callable[[Handle, str], KnownAddress], who: str) -> KnownAddress:

@@ -8,6 +8,7 @@ from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Respon
 from mainstay.doors.pages.forms import WrongForm, query_words
 from mainstay.doors.pages.render import render, see_other
 from mainstay.doors.pages.static import FILES
+from mainstay.doors.papers import REFRESH, RETRY_AFTER, NotReady
 from mainstay.doors.paths import Paths
 
 # Makes a page: given the request, and what stands in the `{…}` of its path.
@@ -73,6 +74,8 @@ async def _shown(view: View, request: Request, at: Mapping[str, str]) -> Respons
         return await view(request, at)
     except WrongForm as wrong:
         return apology(request, wrong.status, wrong.text)
+    except NotReady as waiting:
+        return _preparing(request, waiting)
     except Interrupted as interrupted:
         return apology(request, interrupted.status, interrupted.text)
     except Exception as fault:
@@ -105,6 +108,13 @@ def apology(request: Request, status: int, text: str, headers: Headers = ()) -> 
 def apology_page(status: int, text: str, headers: Headers = ()) -> Response:
     """The page itself, where whoever asks is a person for certain."""
     return render("apology.html", status, journey=True, headers=headers, title=_TITLES[status], text=text)
+
+
+def _preparing(request: Request, waiting: NotReady) -> Response:
+    """A page that loads itself again until the file is there; programs are told when to ask again."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return Response(202, waiting.body, RETRY_AFTER)
+    return render("preparing.html", 202, journey=True, headers=(*RETRY_AFTER, *REFRESH), name=waiting.name)
 
 
 def _not_allowed(request: Request, methods: Sequence[str]) -> Response:

@@ -65,7 +65,7 @@ async def read_long_form(request: Request, base_url: str, runner: Runner) -> dic
     if body.count(b"&") >= _MOST_FIELDS:
         raise TooLong
     # What is long takes a while to read, in nobody else's way.
-    return _fields(body) if len(body) <= LIMIT else await runner.change(_fields, body)
+    return _fields(body) if len(body) <= LIMIT else await runner.run(_fields, body)
 
 
 def _check(request: Request, base_url: str) -> None:

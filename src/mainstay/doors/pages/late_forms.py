@@ -55,7 +55,7 @@ class LateForms:
             return NOT_KEPT
         if not typed or not (await self.limits.take(f"late {account}", KEPT_A_MINUTE)).accepted:
             return None
-        return await self.runner.change(self._keep, account, text)
+        return await self.runner.run(self._keep, account, text)
 
     async def find(self, ticket: str, account: str) -> dict[str, str]:
         """What this account typed, while it is kept."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import parse_qsl, urlencode
 
+from mainstay.backing.content_reader import ContentReader
 from mainstay.backing.database import EVERY
 from mainstay.backing.files import Files, PassingFiles
 from mainstay.backing.limits import Limits
+from mainstay.business.issuing.printer import Printer
 from mainstay.doors.addresses import Addresses, neighbourhood
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.pages.door import apology
@@ -59,6 +61,8 @@ class Visitors:
     sealer: Sealer
     files: Files
     passing: PassingFiles
+    content: ContentReader
+    printer: Printer
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Whoever is signed in, as they stand now."""
@@ -69,7 +73,7 @@ class Visitors:
         if session is None:
             return None
         if session.is_stale(self.stage.clock()):
-            await self.runner.change(self._see, session.id)
+            await self.runner.run(self._see, session.id)
         return await self.runner.read(self._visitor, session, secret)
 
     async def form(self, request: Request, visitor: Visitor) -> dict[str, str]:
@@ -107,7 +111,7 @@ class Visitors:
         path = form_at or (await self._form_as_left(request) if lost else whole_path(request))
         words = {"late": "yes"} if lost else {}
         if path != "/" and len(path) <= LONGEST_PATH and _is_local(path):
-            words["ticket"] = await self.runner.change(self._issue, path)
+            words["ticket"] = await self.runner.run(self._issue, path)
         return see_other("/sign-in" + (f"?{urlencode(words)}" if words else ""))
 
     async def _form_as_left(self, request: Request) -> str:

@@ -65,8 +65,8 @@ class Uploads:
         form = _Form((found[1] or found[2]).encode(), limits, self.passing, received)
         try:
             async for piece in request.pieces(sum(limit.whole for limit in limits.values()) + _AROUND):
-                await self.runner.change(form.take, piece)
-            await self.runner.change(form.end)
+                await self.runner.run(form.take, piece)
+            await self.runner.run(form.end)
         except Interrupted as interrupted:
             raise _too_large(limits) if interrupted.status == TOO_LARGE else interrupted from None
         finally:
