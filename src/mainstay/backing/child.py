@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -77,7 +78,8 @@ def _restrain(memory_bytes: int) -> None:
         # The parent is bound to one core; this process takes what is left of all of them.
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-        Path("/proc/self/oom_score_adj").write_text(_KILL_ME_FIRST, "ascii")
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(_KILL_ME_FIRST, "ascii")
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     # It writes no file, and leaves none behind when it dies.
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
