@@ -1,6 +1,7 @@
 """Tables of every kind that people bring along: read as they were meant, or refused in words."""
 
 import tracemalloc
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -10,6 +11,7 @@ import pytest
 from filing import PDF, archive, office_file
 from mainstay.backing.tables import MOST_COLUMNS, MOST_ROWS, NotATable, Table, read_table
 from pictures import drawn
+from support import hostile
 from workbooks import cell, sheet, workbook
 
 HEADINGS = ["Name", "City"]
@@ -92,6 +94,79 @@ def test_what_cannot_be_read_is_told_in_words(tmp_path: Path, what: str) -> None
     content, told = REFUSED[what]
     with pytest.raises(NotATable, match=told):
         read(tmp_path, content)
+
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a long string that many cells name": (
+        lambda: hostile.workbook_with_repeated_string(52_000, 3_000_000),
+        "Row 1 has a cell of more than 32,767 characters",
+    ),
+    "a string that many cells name": (
+        lambda: hostile.workbook_with_repeated_string(52_000, 32_000),
+        "more than 10 million characters",
+    ),
+    "a cell that is there many times": (lambda: hostile.workbook_with_repeated_cell(600_000), "unpacks to far more"),
+    "many empty cells": (lambda: hostile.workbook_with_empty_cells(1_100_000), "unpacks to far more"),
+    "a long cell": (lambda: hostile.workbook_with_cell_of(32_768), "Row 2 has a cell of more than 32,767"),
+    "a row that is further down than its cell says": (hostile.workbook_with_row_behind_a_cell, "more than 2,000 rows"),
+    "a row that is named as a cell": (hostile.workbook_with_row_named_as_a_cell, "damaged"),
+    "styles with a long format": (lambda: hostile.workbook_with_long_formats(10_000, 10_000), "unpacks to far more"),
+    "many strings": (lambda: hostile.workbook_with_strings(1_100_000), "unpacks to far more"),
+    "a directory of many parts": (lambda: hostile.archive_with_entries(2_000), "damaged"),
+    "a directory with much beside the names": (lambda: hostile.archive_with_entries(10, added=16_000), "damaged"),
+    "empty lines of CSV": (lambda: b"Name\nA\n" + b"\n" * 200_000, "more than 100,000 lines"),
+    "a long cell of CSV": (lambda: b"Name\nA\n" + b"x" * 32_768, "Row 3 has a cell of more than 32,767"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_becomes_large_is_refused_before_it_is_read(tmp_path: Path, what: str) -> None:
+    make, told = HOSTILE[what]
+    with pytest.raises(NotATable, match=told):
+        read(tmp_path, make())
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/sharedStrings.xml", "xl/styles.xml"],
+)
+def test_no_part_of_a_workbook_may_declare_anything(tmp_path: Path, part: str) -> None:
+    assert read(tmp_path, hostile.workbook_with_declarations("")).rows == [(2, ["Anna"])]
+    with pytest.raises(NotATable, match="damaged"):
+        read(tmp_path, hostile.workbook_with_declarations(part))
+
+
+def test_cells_may_be_as_long_as_excel_lets_them_be(tmp_path: Path) -> None:
+    assert read(tmp_path, hostile.workbook_with_cell_of(32_767)).rows == [(2, ["x" * 32_767])]
+    assert read(tmp_path, hostile.workbook_with_repeated_string(300, 32_767)).rows[-1][0] == 12
+
+
+def test_only_the_first_sheet_that_is_shown_counts(tmp_path: Path) -> None:
+    long = "".join(f"<row>{cell(f'A{number}', number)}</row>" for number in range(1, 5_000))
+    other = f"<worksheet><sheetData>{long}</sheetData></worksheet>".encode()
+    book = workbook(sheet(["Name"], ["Anna"]), sheets=2, more={"xl/worksheets/sheet2.xml": other})
+    assert read(tmp_path, book).rows == [(2, ["Anna"])]
+
+
+def test_days_are_counted_as_the_workbook_says(tmp_path: Path) -> None:
+    styles = b'<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>'
+    rows = sheet(["Day"]) + '<row r="2"><c r="A2" s="1"><v>45000</v></c></row>'
+    made = workbook(rows, more={"xl/styles.xml": styles})
+    assert read(tmp_path, made).rows == [(2, ["2023-03-15"])]
+    later = BytesIO()
+    with ZipFile(BytesIO(made)) as before, ZipFile(later, "w") as after:
+        for name in before.namelist():
+            after.writestr(name, before.read(name).replace(b"<sheets>", b'<workbookPr date1904="1"/><sheets>'))
+    assert read(tmp_path, later.getvalue()).rows == [(2, ["2027-03-16"])]
+
+
+def test_parts_are_found_where_the_relationships_say(tmp_path: Path) -> None:
+    made = BytesIO()
+    with ZipFile(BytesIO(workbook(sheet(["Name"], ["Anna"])))) as before, ZipFile(made, "w") as after:
+        for name in before.namelist():
+            content = before.read(name).replace(b"worksheets/sheet1.xml", b"/XL/tables/one.xml")
+            after.writestr(name.replace("worksheets/sheet1.xml", "tables/one.xml").replace("/", "\\"), content)
+    assert read(tmp_path, made.getvalue()).rows == [(2, ["Anna"])]
 
 
 def test_as_many_rows_and_columns_as_it_says_are_read(tmp_path: Path) -> None:

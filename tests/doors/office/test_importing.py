@@ -19,6 +19,7 @@ from mainstay.business.pricelist.operations import list_price_items
 from mainstay.doors.office import importing
 from mainstay.terms.rights import Role
 from running import RunningServer
+from support import hostile
 from uploading import left_behind
 from visiting import Visit, visit, words
 from waiting import wait_until
@@ -293,3 +294,11 @@ def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: R
     with cast.stage.database.changing(cast.organisation) as rows:
         rows.run("UPDATE import_run SET status = 'importing' WHERE organisation_id = :organisation")
     assert words(orla.get(PATH).text).count("Interrupted") == 3
+
+
+def test_a_workbook_that_becomes_large_is_refused(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    answer = hand_in(orla, hostile.workbook_with_repeated_string(52_000, 3_000_000), called="customers.xlsx")
+    assert answer.status_code == 422
+    assert "Row 1 has a cell of more than 32,767 characters. Shorten it." in words(answer.text)
+    assert left_behind(server) == []

@@ -14,6 +14,7 @@ from mainstay.business.invoices.paying import list_payments
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.terms.rights import Role
 from running import RunningServer
+from support import hostile
 from trade import a_customer
 from visiting import Visit, visit, words
 
@@ -262,3 +263,12 @@ def test_it_is_for_whoever_records_payments_and_not_while_lapsed(server: Running
     page = orla.get(PATH).text
     cast.lapse()
     assert orla.answer(page, RECORD, **row()).status_code == 402
+
+
+def test_a_workbook_that_becomes_large_is_refused(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    fields = {name: hidden(orla.get(PATH).text, name) for name in ("csrf", "once")}
+    content = hostile.workbook_with_repeated_string(52_000, 32_000)
+    answer = orla.upload(PATH, fields, file=("statement.xlsx", content))
+    assert answer.status_code == 422
+    assert "more than 10 million characters. Split it" in words(answer.text)
