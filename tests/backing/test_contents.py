@@ -9,6 +9,7 @@ from filing import PDF, archive, office_file
 from mainstay.backing.contents import CSV, DOCX, TEXT, XLSX, Content, NotTaken, clean_name, examined
 from mainstay.backing.contents import PDF as PDF_TYPE
 from pictures import NOT_PICTURES, drawn, opened
+from support import hostile
 
 
 def look(tmp_path: Path, content: bytes, called: str = "file") -> Content:
@@ -58,12 +59,17 @@ NOT_TAKEN = {
     "a program": (b"\x7fELF\x02\x01\x01\0\0", "not taken. Taken are PNG"),
     "text of an older kind": ("Grüße".encode("latin-1"), "not taken"),
     "text with control characters": (b"a\x1b[31mb", "not taken"),
+    "text with a vertical tab": (b"a\x0bb", "not taken"),
+    "text with a control character of ISO 6429": ("a\x85b".encode(), "not taken"),
     "a PDF that does not end": (PDF[:-7], "does not end"),
     "a PDF behind something else": (b"\0\0\0" + PDF, "not taken"),
     "an archive": (archive(a_txt=b"a"), "another kind"),
     "an archive that is none": (b"PK\x03\x04 and no more", "another kind"),
     "a table with macros": (office_file("xl/workbook.xml", xl__vbaProject_bin=b"x"), "macros"),
     "a photo of a phone": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC"),
+    "an archive of many parts": (hostile.archive_with_entries(6_000), "another kind"),
+    "an archive with much beside the names": (hostile.archive_with_entries(10, added=16_000), "another kind"),
+    "a photo with a scan that is there 200 times": (hostile.jpeg_with_repeated_scan(80, 60, 200), "takes too long"),
     "a photo cut short": (drawn("JPEG", (400, 400))[:700], "PNG or JPEG"),
 }
 

@@ -1,14 +1,18 @@
 """Pictures that are drawn anew: nothing but the picture is left, and what is none is refused."""
 
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from PIL import Image
+from PIL import Image, ImageOps
 
 from mainstay.backing.images import NotAPicture, kind_of, redrawn
-from pictures import NOT_PICTURES, drawn, opened
+from pictures import NOT_PICTURES, WITH_BOMBS, drawn, opened
+from support import hostile
+from support.limits import run_within
 
 EVIL = b"<script>alert(1)</script>"
 
@@ -104,3 +108,71 @@ def test_a_picture_with_a_flaw_is_drawn_or_refused(
     except NotAPicture:
         return
     assert opened(made).format in {"PNG", "JPEG"}
+
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a scan that is there 500 times": (
+        lambda: hostile.jpeg_with_repeated_scan(800, 600, 500),
+        "takes too long to draw. Open it in another program",
+    ),
+    "many scans of many dots": (lambda: hostile.jpeg_with_repeated_scan(4000, 3000, 94, "RGB"), "takes too long"),
+    "colours that are packed in a rare way": (lambda: drawn("JPEG").replace(b"\xff\xc0", b"\xff\xc9"), "rare kind"),
+    "many comments": (lambda: hostile.jpeg_with_segments(20_000, 0xFE), "far too many parts"),
+    "many texts": (lambda: hostile.png_with_chunks(20_000, b"tEXt", b"a\0"), "far too many parts"),
+    "many parts of dots": (lambda: hostile.png_with_chunks(20_000, b"IDAT"), "far too many parts"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_takes_long_to_draw_is_refused_before_it_is_drawn(tmp_path: Path, what: str) -> None:
+    make, told = HOSTILE[what]
+    with pytest.raises(NotAPicture, match=told):
+        anew(tmp_path, make())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *WITH_BOMBS,
+        hostile.png_with_chunks(50, b"iCCP", b"a\0\0" + zlib.compress(bytes(5_000_000))),
+        hostile.jpeg_with_segments(200, 0xE1, b"Exif\0\0" + bytes(60_000)),
+        hostile.jpeg_with_fill(100_000),
+        drawn("JPEG", progressive=True) + EVIL,
+    ],
+    ids=["text", "profile", "profiles", "notes of a camera", "nothing", "something behind it"],
+)
+def test_what_is_beside_the_picture_is_never_read(tmp_path: Path, content: bytes) -> None:
+    assert opened(anew(tmp_path, content)).format in {"PNG", "JPEG"}
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
+def test_a_photograph_in_layers_is_drawn(tmp_path: Path, mode: str) -> None:
+    made = anew(tmp_path, hostile.jpeg_with_repeated_scan(800, 600, 20, mode))
+    assert opened(made).size == (800, 600)
+
+
+def test_a_photograph_with_a_second_picture_behind_it_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "both.jpg"
+    first, second = (Image.new("RGB", (40, 30), colour) for colour in ("red", "blue"))
+    first.save(path, "MPO", save_all=True, append_images=[second])
+    picture = opened(redrawn(path, 1000))
+    assert (picture.format, picture.getpixel((20, 15))) == ("JPEG", (254, 0, 0))
+
+
+@pytest.mark.parametrize("orientation", range(9))
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_picture_is_turned_as_others_turn_it(tmp_path: Path, kind: str, orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x010E], exif[0x0112] = "a description", orientation
+    content = drawn(kind, exif=exif)
+    turned = ImageOps.exif_transpose(opened(content))
+    made = opened(anew(tmp_path, content))
+    assert made.size == turned.size
+    for place in ((2, 2), (made.width - 3, 2), (2, made.height - 3)):
+        assert made.getpixel(place) == turned.getpixel(place)
+
+
+def test_a_picture_that_packs_badly_is_packed_quickly(tmp_path: Path) -> None:
+    path = tmp_path / "shades.png"
+    path.write_bytes(hostile.png_of_two_shades(1600))
+    run_within(5, f"from mainstay.backing.images import redrawn; redrawn(Path({str(path)!r}), 2400)")

@@ -1,11 +1,12 @@
 """What a file is: told by its content, never by its name. What is none of the kinds we take is refused in words."""
 
+import re
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from unicodedata import category, normalize
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 
+from mainstay.backing.archives import open_archive
 from mainstay.backing.child import BadContent
 from mainstay.backing.images import ACCEPTED, MOST_OF_PHOTOGRAPH, NotAPicture, redrawn
 
@@ -97,13 +98,15 @@ def clean_name(called: str, media_type: str) -> str:
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _NAMELESS = "File"
+# Control characters, but for those of tabs, lines and pages.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 _WHAT_IS_TAKEN = "Taken are PNG and JPEG photos, PDF, plain text, CSV, and Word and Excel files (docx, xlsx)"
 
 
 def _photo(path: Path) -> Content:
     try:
         drawn = redrawn(path, LONGEST_SIDE, MOST_OF_PHOTOGRAPH)
-        small = redrawn(BytesIO(drawn), SMALL_SIDE)
+        small = redrawn(drawn, SMALL_SIDE)
     except NotAPicture as fault:
         raise NotTaken(str(fault)) from None
     return Content("image/png" if drawn.startswith(_PNG) else "image/jpeg", drawn, small)
@@ -112,8 +115,8 @@ def _photo(path: Path) -> Content:
 def _of_office(content: bytes) -> str:
     """Whether it is a text or a table of an office program, by the parts that its directory names."""
     try:
-        with ZipFile(BytesIO(content)) as archive:
-            names = {part.filename for part in archive.infolist()[:_MOST_PARTS]}
+        with open_archive(content, _MOST_PARTS) as archive:
+            names = {part.filename for part in archive.infolist()}
     except (BadZipFile, NotImplementedError, ValueError, OSError):
         names = set()
     if "[Content_Types].xml" in names and any(name.lower().endswith("vbaproject.bin") for name in names):
@@ -130,7 +133,7 @@ def _of_text(content: bytes, called: str) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = ""
-    if not text.strip() or any(category(letter) == "Cc" and letter not in "\t\n\r\f" for letter in set(text)):
+    if not text.strip() or _CONTROL.search(text):
         raise NotTaken("is empty" if not content.strip() else f"is of a kind that is not taken. {_WHAT_IS_TAKEN}")
     # Both are text; which of the two it is called makes no difference to anyone but a spreadsheet.
     return CSV if called.lower().endswith(".csv") else TEXT

@@ -12,6 +12,7 @@ from mainstay.business.records.documents import MOST_BYTES, list_documents
 from mainstay.terms.rights import Role
 from pictures import drawn, opened
 from running import RunningServer
+from support import hostile
 from uploading import MULTIPART, left_behind, multipart, part
 from visiting import Visit, visit, words
 
@@ -132,6 +133,15 @@ def test_one_that_is_not_taken_takes_back_all(
 ) -> None:
     status, said = send(visit(server, cast), work.job, ("plan.pdf", PDF), (called, content))
     assert (status, "Nothing was added" in said, told in said) == (422, True, True), said
+    assert listed(cast, work.job) == []
+
+
+def test_a_photo_that_takes_long_to_draw_is_refused(server: RunningServer, cast: Cast, work: Work) -> None:
+    sam = visit(server, cast, Role.SUBCONTRACTOR)
+    cast.perform(update_job, jobId=work.job, assigned=[_newest(cast)])
+    status, told = send(sam, work.job, ("boiler.jpg", hostile.jpeg_with_repeated_scan(800, 600, 500)))
+    assert status == 422
+    assert "boiler.jpg: takes too long to draw. Open it in another program and save it anew" in told
     assert listed(cast, work.job) == []
 
 

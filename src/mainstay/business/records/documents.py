@@ -18,6 +18,8 @@ from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
 from mainstay.values.fields import LAST_SEEN, KeptName, Line, WholeNumber, id_of
 
 MOST_BYTES = 15_000_000
+# A picture that is drawn anew can become larger than it was: 2,400 by 2,400 dots of four bytes.
+_MOST_KEPT = 25_000_000
 
 _DocumentId = Annotated[str, Field(title="File", description="The file's id.")]
 
@@ -46,7 +48,7 @@ class AddDocument(Input):
     media_type: Annotated[str, Field(pattern=f"^({'|'.join(TAKEN).replace('.', '[.]')})$")] = Field(
         description="What it is, by its content."
     )
-    bytes: WholeNumber = Field(ge=1, le=MOST_BYTES, description="Its size.")
+    bytes: WholeNumber = Field(ge=1, le=_MOST_KEPT, description="Its size.")
     content: KeptName = Field(description="The name under which its content is kept.")
     thumbnail: KeptName | None = Field(None, description="The same of a photo's small picture.")
     visibility: Visibility = Field(
