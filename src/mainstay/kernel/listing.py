@@ -171,6 +171,12 @@ class Listing(Generic[K]):
             ctx.rows.run(sql, id=after.id, **copied)
         return after
 
+    def remove(self, ctx: Context, record: K) -> K:
+        """Remove a record, and the words that it is found by; the record as it was."""
+        self.finding.remove(ctx.rows, record)
+        ctx.pen.remove(self.table, record.id, self.tenant)
+        return record
+
     def reword(self, ctx: Context, identity: str) -> None:
         """Let a record be found by what is known of it now; what it is called after may have changed elsewhere."""
         record = self.find(ctx, f"{self.table}.id = :id", id=identity)

@@ -57,6 +57,11 @@ class Pen:
             self.touch(identity)
         return row
 
+    def remove(self, table: str, identity: str, tenant: str = "organisation_id") -> None:
+        """Remove a record; what happened to it stays in the trail."""
+        self.rows.run(f"DELETE FROM {table} WHERE {tenant} = :organisation AND id = :id", id=identity)
+        self.touch(identity)
+
 
 # The same few forms fill in the same few columns again and again.
 @lru_cache(512)

@@ -87,6 +87,11 @@ class Finding:
         """Let a record be found by what is known of it now, whatever it was found by before."""
         words.renew(rows, self.prefix, record.id, self.said(record))
 
+    def remove(self, rows: Handle, record: Kept) -> None:
+        """Let a record be found no longer."""
+        if self.found_by:
+            words.renew(rows, self.prefix, record.id, Words(frozenset()))
+
     def said(self, record: Kept) -> Words:
         """The words that a record is to be found by."""
         every = (self._words(by, record) for by in self.found_by)

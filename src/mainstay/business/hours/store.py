@@ -97,12 +97,6 @@ def save(ctx: Context, entry: TimeEntry, changes: Mapping[str, Any]) -> TimeEntr
 _OVERLAPS = "These hours overlap others of the same person. Change the times (list_hours shows those there are)."
 
 
-def delete(ctx: Context, entry: TimeEntry) -> None:
-    """Let an entry be gone."""
-    ctx.rows.run("DELETE FROM time_entry WHERE organisation_id = :organisation AND id = :id", id=entry.id)
-    ctx.pen.touch(entry.id)
-
-
 def find_running(ctx: Context, person: str) -> TimeEntry | None:
     """The timer that runs for someone."""
     return ENTRIES.find(ctx, "time_entry.person_id = :person AND time_entry.status = 'running'", person=person)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, check_site
-from mainstay.business.invoices import sources, store
+from mainstay.business.invoices import sources
 from mainstay.business.invoices.agreed import price_of
 from mainstay.business.invoices.billing import Billed, Reader, check_part, lines_of, part_of, reader_of, work_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
@@ -243,7 +243,7 @@ def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invo
     ctx.summary = f"{invoice.called}: deleted."
     if sources.free(ctx, invoice):
         ctx.effects.append("What it bills is free to be billed again.")
-    store.delete(ctx, invoice)
+    INVOICES.remove(ctx, invoice)
     ctx.record(InvoiceDeleted(invoice))
     return invoice
 

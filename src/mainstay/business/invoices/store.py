@@ -8,8 +8,6 @@ from mainstay.business.invoices.model import Invoice, ListedInvoice, Status
 from mainstay.business.organisation.books import CLOSED_UNTIL
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
-from mainstay.ledger import words
-from mainstay.ledger.words import Words
 from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
 from mainstay.values.money import amount_text
 from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
@@ -95,13 +93,6 @@ LISTED = Listing(
     orders=_ORDERS,
     found_by=_FOUND_BY,
 )
-
-
-def delete(ctx: Context, invoice: Invoice) -> None:
-    """Let a draft be gone, with what it is found by."""
-    words.renew(ctx.rows, INVOICES.prefix, invoice.id, Words(frozenset()))
-    ctx.rows.run("DELETE FROM invoice WHERE organisation_id = :organisation AND id = :id", id=invoice.id)
-    ctx.pen.touch(invoice.id)
 
 
 def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:

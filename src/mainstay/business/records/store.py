@@ -39,12 +39,6 @@ class Documents(Listing[Document]):
             raise NotFound(self.what) from None
         return document
 
-    def remove(self, ctx: Context, document: Document) -> Document:
-        """Let go of what is known of a file; as it was."""
-        ctx.pen.touch(document.id)
-        ctx.rows.run("DELETE FROM document WHERE organisation_id = :organisation AND id = :id", id=document.id)
-        return document
-
 
 DOCUMENTS = Documents(
     Document,
