@@ -10,6 +10,7 @@ from mainstay.business.hours import operations as hours
 from mainstay.business.hours import proofs as hours_proofs
 from mainstay.business.hours import review, timers
 from mainstay.business.importing import store as imports
+from mainstay.business.importing.undoing import UNDO_IMPORT
 from mainstay.business.invoices import crediting, overdue, papers, paying, rewording, statement
 from mainstay.business.invoices import events as invoice_events
 from mainstay.business.invoices import moved as invoices_moved
@@ -162,7 +163,7 @@ PROOFS = (
     *ledger_proofs.PROOFS,
     FILES,
     # What is done and gone, and what people can remove, is told of by the trail alone.
-    still_there(CATALOGUE.listings, removable={"out", "entry", "document", "webhook", "delivery", "invoice"}),
+    still_there(CATALOGUE.listings, {"out", "entry", "document", "webhook", "delivery", "invoice"}, UNDO_IMPORT),
     found_by_words(CATALOGUE.listings, renewing=(REWORD, RENAMED, RETITLED, record_rewording.REWORD_RECORD)),
     copies_agree(CATALOGUE.listings),
     *people_proofs.PROOFS,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -24,6 +24,8 @@ from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid,
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.terms.wire import Result, encoder, to_answer, to_json
 from mainstay.values.moments import Clock, moment_text
+
+T = TypeVar("T")
 
 # Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
 StandingNow = Callable[[Handle, Actor], Actor]
@@ -89,6 +91,20 @@ class Stage:
         with Together.within(self.database, organisation, keep=keep, apart=apart) as one:
             yield replace(self, database=one, ring=lambda: None)
         self.ring()
+
+    def act(
+        self, actor: Actor, name: str, given: dict[str, str], function: Callable[[Context], T], envelope: Envelope
+    ) -> T:
+        """Run what is no operation of the catalogue, and write it down like one; what the function returned.
+
+        The function may add to what the trail says was given.
+        """
+        with self.database.changing(actor.organisation) as rows:
+            ctx = self._context(rows, actor, envelope)
+            result = function(ctx)
+            self._write_down(ctx, name, orjson.dumps(given).decode())
+        self.ring()
+        return result
 
     def react(self, reaction: Reaction, organisation: str, happening: Happening) -> None:
         """Do what follows an event, once."""

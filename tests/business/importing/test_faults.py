@@ -2,8 +2,9 @@
 
 import pytest
 
-from business.importing.test_carrying import bring, carrying, check, listed, noted, numbered
+from business.importing.test_row_import import bring, check, listed
 from cast import Cast
+from importing import upload
 from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.terms.rights import Role
@@ -103,22 +104,19 @@ def test_what_is_wrong_with_a_known_record_is_told_at_once(cast: Cast) -> None:
 
 
 def test_two_faults_of_prices_that_could_be_two_are_both_told(cast: Cast) -> None:
-    rows = numbered([["Pipe", "1.250", "1.100"]])
-    german = carrying(cast, "price items", ["Name", "Price", "Cost"])
-    german.country = "DE"
-    assert [fault.label for fault in german.check(rows).faults] == ["Price", "Cost"]
+    german = upload(cast, "price items", ["Name", "Price", "Cost"], [["Pipe", "1.250", "1.100"]], country="DE")
+    assert [fault.label for fault in german.check().faults] == ["Price", "Cost"]
 
 
 def test_a_row_with_faults_counts_as_nothing_and_leaves_nothing(cast: Cast) -> None:
     cast.perform(create_customer, name="Calder")
     headings = ["Customer", "Title", "Due"]
     lines = [["Calder", "Boiler", "soon"], ["Calder", "Roof", ""]]
-    outcome = carrying(cast, "jobs", headings).bring(numbered(lines), noted)
+    outcome = upload(cast, "jobs", headings, lines).bring()
     assert (outcome.made, len(outcome.faults)) == (1, 1)
     assert listed(cast, list_jobs) == []
 
 
 def test_who_may_not_is_told_once(cast: Cast) -> None:
-    lines = numbered([["Pipe", "NaN"]])
-    [fault] = carrying(cast, "price items", ["Name", "Price"], Role.MEMBER).check(lines).faults
+    [fault] = upload(cast, "price items", ["Name", "Price"], [["Pipe", "NaN"]], Role.MEMBER).check().faults
     assert "may not do this" in fault.problem

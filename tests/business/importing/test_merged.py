@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from business.importing.test_carrying import bring, check, listed
+from business.importing.test_row_import import bring, check, listed
 from cast import Cast
 from evidence import history
 from mainstay.business.customers.merging import merge_customers

@@ -15,6 +15,7 @@ import pytest
 
 from cast import Cast
 from doors.office.test_customers import main
+from importing import upload
 from inside import Inside
 from mainstay.backing.content_reader import ContentReader
 from mainstay.backing.files import Files, PassingFiles
@@ -22,8 +23,6 @@ from mainstay.backing.folder import DataFolder
 from mainstay.backing.limits import MachineLimits
 from mainstay.business.customers.operations import list_customers
 from mainstay.business.customers.places import list_sites
-from mainstay.business.importing.carrying import Carrying
-from mainstay.business.importing.model import KINDS
 from mainstay.business.issuing.printer import Printer
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.model import OrganisationOut
@@ -45,7 +44,6 @@ from mainstay.identity.keys import KeyOut
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.staging import open_sealer
-from mainstay.terms.actor import Door
 from mainstay.terms.rights import Right, Role
 from mainstay.terms.shapes import Page
 from mainstay.values.moments import parse_moment
@@ -248,9 +246,7 @@ def test_our_import_reads_what_was_exported(server: RunningServer, cast: Cast, s
     olivia = visit(server, cast)
     for kind, path, listed in _BROUGHT_BACK:
         rows = list(csv.reader(StringIO(olivia.get(f"{path}/export.csv").content.decode("utf-8-sig"), newline="")))
-        actor = stranger.actor(Role.OWNER, door=Door.OFFICE)
-        read = Carrying(stranger.stage, actor, KINDS[kind], KINDS[kind].guess(rows[0]), "req_1", lambda _: None)
-        outcome = read.bring(list(enumerate(rows[1:], 2)), lambda *_: None)
+        outcome = upload(stranger, kind, rows[0], rows[1:], Role.OWNER).bring()
         assert (outcome.made, outcome.faults) == (1, [])
         [there], [here] = (one.perform(listed)["data"] for one in (stranger, cast))
         for name in ("billingAddress", "address", "siteAddress", "dueOn", "siteName", "customerName"):

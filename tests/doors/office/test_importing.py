@@ -12,9 +12,9 @@ from mainstay.backing.database import EVERY
 from mainstay.backing.files import PassingFiles
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.tables import MOST_BYTES
-from mainstay.business.customers.operations import list_customers
+from mainstay.business.customers.operations import archive_customer, create_customer, list_customers
 from mainstay.business.importing import store
-from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.pricelist.operations import list_price_items
 from mainstay.doors.office import importing
 from mainstay.terms.rights import Role
@@ -121,7 +121,7 @@ def test_what_is_wrong_is_listed_row_by_row_and_nothing_is_stored(server: Runnin
     assert "3 Name is required" in told
     assert "4 E-mail address" in told
     answer = orla.answer(orla.get(path).text, f"{path}/confirm")
-    assert (answer.status_code, "Look at the rows first" in words(answer.text)) == (409, True)
+    assert (answer.status_code, "Check the rows first" in words(answer.text)) == (409, True)
     assert names(cast) == []
     # With another choice of columns the rows are right, but for one.
     assert "1 thing is wrong" in words(look_at(orla, path, email=""))
@@ -207,7 +207,7 @@ def test_a_file_is_for_the_one_who_brought_it(server: RunningServer, cast: Cast,
     path = hand_in(visit(server, cast, Role.OFFICE), CSV).headers["location"]
     for other in (visit(server, cast), visit(server, stranger)):
         assert other.get(path).status_code == 404
-        for verb in ("check", "confirm"):
+        for verb in ("check", "confirm", "undo"):
             assert other.answer(other.get(PATH).text, f"{path}/{verb}").status_code == 404
 
 
@@ -217,7 +217,8 @@ def test_nothing_is_brought_over_while_lapsed(server: RunningServer, cast: Cast)
     look_at(orla, path)
     page = orla.get(path).text
     cast.lapse()
-    assert orla.answer(page, f"{path}/confirm").status_code == 402
+    for verb in ("confirm", "undo"):
+        assert orla.answer(page, f"{path}/{verb}").status_code == 402
     assert orla.get(PATH).status_code == 402
 
 
@@ -232,23 +233,103 @@ def test_what_is_confirmed_twice_is_brought_over_once(server: RunningServer, cas
     assert names(cast) == ["Calder", "Ryburn"]
 
 
-def test_one_that_was_interrupted_says_so_and_can_be_begun_again(server: RunningServer, cast: Cast) -> None:
+def interrupt(cast: Cast, path: str, status: str) -> str:
+    """Leave a run as a server process does that dies in the middle; its id."""
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run(
+            "UPDATE import_run SET status = :status WHERE organisation_id = :organisation AND id = :id",
+            status=status,
+            id=path.rpartition("/")[2],
+        )
+    return path.rpartition("/")[2]
+
+
+def test_an_interrupted_check_says_so_and_is_begun_again(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV).headers["location"]
+    interrupt(cast, path, "checking")
+    assert "The check was interrupted. Nothing was stored." in words(orla.get(path).text)
+    assert "2 would be new" in words(look_at(orla, path))
+
+
+def test_an_interrupted_import_says_how_far_it_came_and_is_continued(server: RunningServer, cast: Cast) -> None:
     orla = visit(server, cast, Role.OFFICE)
     path = hand_in(orla, CSV).headers["location"]
     look_at(orla, path)
-    identity = path.rpartition("/")[2]
-    with cast.stage.database.changing(cast.organisation) as rows:
-        rows.run("UPDATE import_run SET status = 'importing' WHERE organisation_id = :organisation")
-    assert "It was interrupted, and nothing was stored." in words(orla.get(path).text)
-    # While another process is at it, it says how far it is.
+    identity = interrupt(cast, path, "importing")
+    page = orla.get(path).text
+    assert "Interrupted after 0 of 2 rows." in words(page)
+    assert (f"{path}/confirm" in page, f"{path}/undo" in page, f"{path}/check" in page) == (True, True, False)
+    answer = orla.answer(page, f"{path}/check", **{"column name": "0"})
+    assert (answer.status_code, "Continue or undo this import first." in words(answer.text)) == (409, True)
+    # While another process works on it, the page says how far that is.
     passing = PassingFiles(DataFolder(server.settings.data).passing)
     passing.note(identity, 1)
     going_on = orla.get(path)
-    assert ("1 done." in words(going_on.text), going_on.headers["refresh"]) == (True, "2")
-    assert orla.answer(orla.get(PATH).text, f"{path}/confirm").status_code == 409
+    assert ("Importing 1 of 2 rows…" in words(going_on.text), going_on.headers["refresh"]) == (True, "2")
+    for verb in ("confirm", "undo"):
+        assert orla.answer(orla.get(PATH).text, f"{path}/{verb}").status_code == 409
     passing.forget(identity)
-    assert orla.answer(orla.get(path).text, f"{path}/confirm").status_code == 303
-    assert "2 new" in words(over(orla, path))
+    assert "2 new" in words(bring_over(orla, path))
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_an_import_is_undone_and_says_what_stays(server: RunningServer, cast: Cast) -> None:
+    cast.perform(create_customer, name="Ryburn", externalRef="C-2", billingAddress={"city": "York"})
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV + b"Colne;Leeds;C-3\n").headers["location"]
+    look_at(orla, path)
+    done = bring_over(orla, path)
+    assert "2 new, 1 changed" in words(done)
+    assert "You can undo this import here for 2 days." in words(done)
+    colne = next(one["id"] for one in cast.perform(list_customers)["data"] if one["name"] == "Colne")
+    cast.perform(create_job, customerId=colne, title="Roof")
+    page = undo(orla, path)
+    assert "Import undone: 1 removed, 1 changed back." in words(page)
+    assert "1 customer stays because jobs were added: Colne" in words(page)
+    assert f'<a href="/customers/{colne}">Colne</a>' in page
+    assert names(cast) == ["Colne", "Ryburn"]
+    # It is over.
+    for verb in ("undo", "confirm"):
+        assert orla.answer(page, f"{path}/{verb}").status_code == 409
+    assert "Undone" in words(orla.get(PATH).text)
+
+
+def undo(visiting: Visit, path: str) -> str:
+    answer = visiting.answer(visiting.get(path).text, f"{path}/undo")
+    assert answer.status_code == 303, words(answer.text)
+    return over(visiting, path)
+
+
+def test_an_interrupted_undo_is_continued(server: RunningServer, cast: Cast) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    path = hand_in(orla, CSV).headers["location"]
+    look_at(orla, path)
+    bring_over(orla, path)
+    identity = interrupt(cast, path, "undoing")
+    assert "Undoing the import was interrupted after 0 of 2 changes." in words(orla.get(path).text)
+    passing = PassingFiles(DataFolder(server.settings.data).passing)
+    passing.note(identity, 1)
+    assert "Undoing 1 of 2 changes…" in words(orla.get(path).text)
+    passing.forget(identity)
+    assert "Import undone: 2 removed, 0 changed back." in words(undo(orla, path))
+    assert names(cast) == []
+
+
+def test_an_import_that_is_refused_in_the_middle_says_where_and_that_nothing_was_kept(
+    server: RunningServer, cast: Cast
+) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    cast.perform(create_customer, name="Calder")
+    gone = cast.perform(create_customer, name="Gone")["id"]
+    path = hand_in(orla, b"Customer,Title\nCalder,Boiler\nGone,Roof\n", "jobs").headers["location"]
+    look_at(orla, path)
+    # Between the check and the import.
+    cast.perform(archive_customer, customerId=gone)
+    told = words(bring_over(orla, path))
+    assert "The import stopped at row 3 (Gone is archived. Restore the customer first.) and was undone" in told
+    assert "Nothing was kept." in told
+    assert cast.perform(list_jobs)["data"] == []
 
 
 @pytest.mark.engines("sqlite", "postgresql")
@@ -256,10 +337,20 @@ def test_a_file_is_kept_for_two_days(server: RunningServer, cast: Cast) -> None:
     orla = visit(server, cast, Role.OFFICE)
     path = hand_in(orla, CSV).headers["location"]
     now = cast.stage.clock()
-    for later, status in ((store.KEPT - timedelta(minutes=5), 200), (store.KEPT + timedelta(minutes=5), 404)):
+    imported, interrupted = (hand_in(orla, CSV).headers["location"] for _ in range(2))
+    look_at(orla, imported)
+    bring_over(orla, imported)
+    interrupt(cast, interrupted, "importing")
+    minutes = timedelta(minutes=5)
+    for later, kept in (
+        (store.KEPT - minutes, {path, imported, interrupted}),
+        # Only its page can continue or undo what was interrupted.
+        (store.KEPT + minutes, {interrupted}),
+        (store.KEPT_INTERRUPTED + minutes, set()),
+    ):
         with cast.stage.database.changing(EVERY) as rows:
             store.forget_old(rows, now + later)
-        assert orla.get(path).status_code == status
+        assert {one for one in (path, imported, interrupted) if orla.get(one).status_code == 200} == kept
 
 
 def test_a_price_list_becomes_items_and_leads_to_them(server: RunningServer, cast: Cast) -> None:
@@ -287,7 +378,7 @@ def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: R
     paths = [listed.index(f'href="{path}"') for path in (done, wrong, left)]
     assert paths == sorted(paths)
     told = words(listed)
-    for name, state in (("left", "Columns to be told apart"), ("wrong", "Something is wrong"), ("done", "Done")):
+    for name, state in (("left", "Columns to choose"), ("wrong", "Errors found"), ("done", "Imported")):
         assert re.search(rf"Customers from {name}\.csv [^<]*?{state}", told)
     assert "left.csv" not in other.get(PATH).text
     # What is neither over nor going on was interrupted.

@@ -1,18 +1,19 @@
 """What can be brought over: the kinds of records, and the columns that each takes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from mainstay.business.customers.operations import create_customer, get_customer, update_customer
 from mainstay.business.customers.places import get_contact, get_site, save_contact, save_site
-from mainstay.business.jobs.operations import create_job, get_job, update_job
+from mainstay.business.jobs.operations import create_job, get_job, remove_job, update_job
 from mainstay.business.pricelist.operations import get_price_item, save_price_item
 from mainstay.business.pricelist.suppliers import get_supplier, save_supplier
+from mainstay.kernel.context import Context
+from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Operation
-from mainstay.terms.refusal import Reason
-from mainstay.terms.shapes import State
+from mainstay.terms.shapes import Kept
 from mainstay.values.words import folded
 
 KindName = Literal["customers", "sites", "contacts", "jobs", "suppliers", "price items"]
@@ -80,6 +81,8 @@ class Kind:
     by_name: bool = False
     # What only a new one takes.
     only_new: frozenset[str] = field(default_factory=frozenset)
+    # Removes one that nothing refers to, where that takes more than removing its row.
+    removes: Callable[[Context, Any], object] | None = None
 
     def guess(self, headings: Sequence[str]) -> dict[str, int]:
         """Which column of a file is which field, as far as its headings tell."""
@@ -92,6 +95,17 @@ class Kind:
                 if free and column.field not in found:
                     found[column.field] = free[0]
         return found
+
+    @property
+    def listing(self) -> Listing[Any]:
+        """How they are stored."""
+        if self.gets.on is None:
+            raise TypeError(f"{self.gets.name} is done to no record")
+        return self.gets.on
+
+    def remove(self, ctx: Context, record: Kept) -> None:
+        """Remove one that nothing refers to."""
+        (self.removes or self.listing.remove)(ctx, record)
 
     @property
     def path(self) -> str:
@@ -198,6 +212,7 @@ KINDS: Mapping[str, Kind] = {
             (),
             "everything that stands in them",
             only_new=frozenset({"status", CUSTOMER}),
+            removes=remove_job,
         ),
         Kind(
             "suppliers",
@@ -250,121 +265,3 @@ KINDS: Mapping[str, Kind] = {
         ),
     )
 }
-
-
-# What becomes of a record that a row is about.
-Became = Literal["made", "changed", "unchanged"]
-
-
-class RowFault(NamedTuple):
-    """What is wrong with a row: where in the file, with which column, and how."""
-
-    row: int
-    label: str
-    problem: str
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What becomes of the rows of a file."""
-
-    made: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    faults: list[RowFault] = field(default_factory=list)
-
-    def count(self, became: Became) -> None:
-        """One row more with which nothing is wrong."""
-        setattr(self, became, getattr(self, became) + 1)
-
-    def told(self) -> dict[str, object]:
-        """The same as it is kept."""
-        counts = {"made": self.made, "changed": self.changed, "unchanged": self.unchanged}
-        return {**counts, "faults": [list(fault) for fault in self.faults]}
-
-
-# How far a file is that someone is bringing over.
-RunStatus = Literal["mapping", "checking", "checked", "importing", "done", "failed"]
-CHECKING: RunStatus = "checking"
-CHECKED: RunStatus = "checked"
-IMPORTING: RunStatus = "importing"
-DONE: RunStatus = "done"
-FAILED: RunStatus = "failed"
-_STATES: dict[RunStatus, State] = {
-    "mapping": State("Columns to be told apart", "waiting"),
-    "checking": State("Being looked at", "waiting"),
-    "checked": State("Ready to be brought over", "waiting"),
-    "importing": State("Being brought over", "waiting"),
-    "done": State("Done", "good"),
-    "failed": State("Interrupted", "bad"),
-}
-_WRONG = State("Something is wrong", "bad")
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A file that someone is bringing over."""
-
-    id: str
-    made_at: str
-    kind: Kind
-    file_name: str
-    remarks: list[str]
-    headings: list[str]
-    mapping: dict[str, int]
-    status: RunStatus
-    result: dict[str, Any] | None
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nobody has looked at its rows yet."""
-        return self.status == "mapping"
-
-    @property
-    def is_looked_at(self) -> bool:
-        """Whether its rows are being looked at."""
-        return self.status == "checking"
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether something is being done with it, unless it was interrupted."""
-        return self.status in {"checking", "importing"}
-
-    @property
-    def is_right(self) -> bool:
-        """Whether every row could be brought over."""
-        return self.status == "checked" and not (self.result or {}).get("faults")
-
-    @property
-    def is_wrong(self) -> bool:
-        """Whether some rows could not be brought over."""
-        return self.status == "checked" and not self.is_right
-
-    @property
-    def is_done(self) -> bool:
-        """Whether its rows were brought over."""
-        return self.status == "done"
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether it was interrupted."""
-        return self.status == "failed"
-
-    def state(self, *, interrupted: bool) -> State:
-        """How far it is; what neither goes on nor has come to an end was interrupted."""
-        if interrupted:
-            return _STATES[FAILED]
-        return _WRONG if self.is_wrong else _STATES[self.status]
-
-    def not_checkable(self) -> list[Reason]:
-        """Why nobody looks at its rows any more."""
-        told = "This file was brought over. Bring it along once more to look at it again."
-        return [Reason(told)] if self.is_done else []
-
-    def not_importable(self) -> list[Reason]:
-        """Why its rows cannot be brought over: all must have been looked at, and nothing be wrong with any."""
-        # One that was interrupted on the way left nothing behind.
-        looked_at = self.status in {CHECKED, IMPORTING}
-        if looked_at and not (self.result or {}).get("faults"):
-            return []
-        return [Reason("Look at the rows first, and mend what is wrong with them.")]

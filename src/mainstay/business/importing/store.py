@@ -1,14 +1,15 @@
 """Where files that are brought over wait and are worked on, and how the records are found that their rows mean."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 import orjson
 
 from mainstay.backing.database import Handle, Row
-from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind, Run, RunStatus
+from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind
+from mainstay.business.importing.run import Run, RunStatus
 from mainstay.terms.refusal import NotFound
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
@@ -16,6 +17,7 @@ from mainstay.values.words import folded
 
 # A file is there so long for the one who brought it; what became of its rows stays.
 KEPT = timedelta(days=2)
+KEPT_INTERRUPTED = timedelta(days=30)
 # Of the ids of runs.
 PREFIX = "import"
 
@@ -36,8 +38,8 @@ def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
     identity = new_id(PREFIX)
     rows.run(
         "INSERT INTO import_run (organisation_id, id, person_id, made_at, kind, file_name, remarks, headings,"
-        " cells, mapping, status) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings, :cells,"
-        " :mapping, 'mapping')",
+        " cells, mapping, status, row_count) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings,"
+        " :cells, :mapping, 'mapping', :row_count)",
         id=identity,
         at=moment_text(now),
         kind=fresh.kind.name,
@@ -46,6 +48,7 @@ def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
         headings=_text(list(fresh.headings)),
         cells=_text(fresh.rows),
         mapping=_text(fresh.kind.guess(fresh.headings)),
+        row_count=len(fresh.rows),
     )
     return identity
 
@@ -64,13 +67,14 @@ def recent(rows: Handle, most: int) -> list[Run]:
 
 
 _RUNS = (
-    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, status, result FROM import_run"
+    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, status, result, row_count,"
+    " done_rows, attempt FROM import_run"
     " WHERE organisation_id = :organisation AND person_id = :me"
 )
 
 
 def _run(row: Row) -> Run:
-    identity, made_at, kind, name, remarks, headings, mapping, status, result = map(str, row)
+    identity, made_at, kind, name, remarks, headings, mapping, status, result, *counts = map(str, row)
     return Run(
         identity,
         made_at,
@@ -81,6 +85,7 @@ def _run(row: Row) -> Run:
         orjson.loads(mapping),
         cast("RunStatus", status),
         orjson.loads(result) if row[8] else None,
+        *map(int, counts),
     )
 
 
@@ -90,25 +95,47 @@ def cells(rows: Handle, identity: str) -> list[tuple[int, list[str]]]:
     return [(number, texts) for number, texts in orjson.loads(str(row[0]))] if row else []
 
 
-def move(rows: Handle, run: Run, to: RunStatus, **what: object) -> bool:
-    """Let a run go on from where it was; False when someone else has done so meanwhile."""
-    known = {"mapping": run.mapping, "result": run.result} | what
+def begin(rows: Handle, run: Run, status: RunStatus, mapping: dict[str, int] | None = None) -> bool:
+    """Begin to work on a run; False if somebody else has done so meanwhile. A new mapping starts it afresh."""
     return bool(
         rows.run(
-            "UPDATE import_run SET status = :status, mapping = :mapping, result = :result"
-            " WHERE organisation_id = :organisation AND id = :id AND status = :was",
+            "UPDATE import_run SET status = :status, mapping = coalesce(:mapping, mapping), attempt = attempt + 1,"
+            " result = CASE WHEN :mapping IS NULL THEN result END"
+            " WHERE organisation_id = :organisation AND id = :id AND status = :was AND attempt = :attempt",
             id=run.id,
             was=run.status,
-            status=to,
-            mapping=_text(known["mapping"]),
-            result=_text(known["result"]) if known["result"] is not None else None,
+            attempt=run.attempt,
+            status=status,
+            mapping=_text(mapping) if mapping is not None else None,
+        )
+    )
+
+
+def advance(rows: Handle, run: Run, status: RunStatus, done_rows: int, result: Mapping[str, Any]) -> bool:
+    """Store how far a run is; False if this attempt is no longer the latest, or the run is gone."""
+    return bool(
+        rows.run(
+            "UPDATE import_run SET status = :status, done_rows = :done, result = :result"
+            " WHERE organisation_id = :organisation AND id = :id AND attempt = :attempt",
+            id=run.id,
+            attempt=run.attempt,
+            status=status,
+            done=done_rows,
+            result=_text(result),
         )
     )
 
 
 def forget_old(rows: Handle, now: datetime) -> None:
-    """Remove the files that were brought over some days ago, in the whole installation."""
-    rows.run("DELETE FROM import_run WHERE made_at <= :before", before=moment_text(now - KEPT))
+    """Remove the files that were imported some days ago, in the whole installation.
+
+    An import that was interrupted is there for longer: it can be continued or undone only from its page.
+    """
+    old = "made_at <= :before AND (status NOT IN ('importing', 'undoing') OR made_at <= :long_before)"
+    moments = {"before": moment_text(now - KEPT), "long_before": moment_text(now - KEPT_INTERRUPTED)}
+    of_old = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {old})"
+    rows.run(f"DELETE FROM import_change WHERE {of_old}", **moments)
+    rows.run(f"DELETE FROM import_run WHERE {old}", **moments)
 
 
 def find_by_reference(rows: Handle, table: str, reference: str) -> str | None:
@@ -150,13 +177,13 @@ def find_rates(rows: Handle, name: str) -> list[str]:
     return [str(identity) for identity, called in found if folded(str(called)) == folded(name)]
 
 
-def find_of_customer(rows: Handle, table: str, customer: str, name: str) -> list[str]:
-    """The sites or contacts of a customer that are called exactly so, but for case and accents."""
-    found = rows.all(
-        f"SELECT id, name FROM {table} WHERE organisation_id = :organisation AND customer_id = :customer ORDER BY id",
-        customer=customer,
-    )
-    return [str(identity) for identity, called in found if folded(str(called)) == folded(name)]
+def find_names_of_customer(rows: Handle, table: str, customer: str) -> dict[str, list[str]]:
+    """Return the ids of a customer's sites or contacts by their folded names."""
+    found: dict[str, list[str]] = {}
+    sql = f"SELECT id, name FROM {table} WHERE organisation_id = :organisation AND customer_id = :customer ORDER BY id"
+    for identity, name in rows.all(sql, customer=customer):
+        found.setdefault(folded(str(name)), []).append(str(identity))
+    return found
 
 
 def _text(value: object) -> str:

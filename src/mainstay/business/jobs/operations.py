@@ -7,7 +7,7 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, check_reference, check_site
 from mainstay.business.jobs import store
-from mainstay.business.jobs.events import JobCompleted, JobCreated, JobStarted, JobUpdated
+from mainstay.business.jobs.events import JobCancelled, JobCompleted, JobCreated, JobStarted, JobUpdated
 from mainstay.business.jobs.model import STAGES_OF_OFFICE, Billing, Job, JobOut, JobStage, Move, Priority
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation import numbering
@@ -230,6 +230,16 @@ def move(ctx: Context, job: Job, to: Move) -> Job:
 def begin(ctx: Context, job: Job) -> Job:
     """Work has begun: a job that waited for it is in progress."""
     return move(ctx, job, "inProgress") if job.status in {"enquiry", "open"} else job
+
+
+def remove_job(ctx: Context, job: Job) -> None:
+    """Remove a job that an import made and nothing refers to.
+
+    Those who follow events were told that it was created. They are told that it is cancelled, the last they hear of it.
+    """
+    cancelled = store.save(ctx, job, {"status": "cancelled", "cancel_reason": "The import was undone."})
+    ctx.record(JobCancelled(cancelled, job))
+    JOBS.remove(ctx, cancelled)
 
 
 def _check(ctx: Context, values: dict[str, Any], customer: str, but: Job | None = None) -> None:

@@ -21,6 +21,7 @@ def numbers_of(kind: str, of: str) -> Proof:
                 yield Flaw(f"{kind} {number}", "has a number without digits at its end")
             else:
                 given.append(place)
+        given += _removed(books, kind)
         yield from _gaps(kind, sorted(given), _next(books, kind), set(_raised(books, kind)))
 
     return Proof(f"numbers_of_{kind}", f"The numbers of each {kind.replace('_', ' ')} run on without a gap", flaws)
@@ -48,11 +49,22 @@ def _next(books: Books, kind: str) -> int:
 
 def _raised(books: Books, kind: str) -> Iterable[int]:
     """What people have said is next, as the trail tells it."""
-    field = to_camel(f"{kind}_numbers")
-    told = books.rows.each(
-        "SELECT given FROM audit WHERE organisation_id = :organisation AND given LIKE :about", about=f'%"{field}"%'
-    )
-    for (given,) in told:
-        numbers = orjson.loads(str(given)).get(field)
+    for numbers in _told(books, to_camel(f"{kind}_numbers")):
         if isinstance(numbers, Mapping) and isinstance(numbers.get("next"), int):
             yield numbers["next"]
+
+
+def _removed(books: Books, kind: str) -> Iterator[int]:
+    """The places of the numbers whose records were removed, as the trail tells it."""
+    for number in _told(books, to_camel(f"removed_{kind}_number")):
+        if isinstance(number, str) and (place := place_of(number)) is not None:
+            yield place
+
+
+def _told(books: Books, field: str) -> Iterator[object]:
+    """What stood in a field of the acts that had it."""
+    acts = books.rows.each(
+        "SELECT given FROM audit WHERE organisation_id = :organisation AND given LIKE :about", about=f'%"{field}"%'
+    )
+    for (given,) in acts:
+        yield orjson.loads(str(given)).get(field)

@@ -47,8 +47,11 @@ def _problem_of_file(books: Books, name: str) -> str | None:
 FILES = Proof("files", "Every file is there, with its hash", lost_files, whole=True)
 
 
-def still_there(listings: Listings, removable: Collection[str]) -> Proof:
-    """The proof that what the trail says was made is there, but for the kinds that can be removed."""
+def still_there(listings: Listings, removable: Collection[str], removed_by: str) -> Proof:
+    """The proof that what the trail says was made is there, but for the kinds that can be removed.
+
+    Of the others, only what one act removes may be missing, and the trail must say that it did.
+    """
 
     def flaws(books: Books) -> Iterator[Flaw]:
         for prefix, (listing, _) in listings.items():
@@ -57,7 +60,12 @@ def still_there(listings: Listings, removable: Collection[str]) -> Proof:
             lost = books.rows.each(
                 f"SELECT DISTINCT record_id FROM audit_record WHERE organisation_id = :organisation"
                 f" AND substr(record_id, 1, :length) = :prefix AND NOT EXISTS (SELECT 1 FROM {listing.table}"
-                f" WHERE {listing.table}.organisation_id = :organisation AND {listing.table}.id = record_id)",
+                f" WHERE {listing.table}.organisation_id = :organisation AND {listing.table}.id = record_id)"
+                f" AND NOT EXISTS (SELECT 1 FROM audit_record removal JOIN audit"
+                f" ON audit.organisation_id = removal.organisation_id AND audit.sequence = removal.sequence"
+                f" WHERE removal.organisation_id = :organisation AND removal.record_id = audit_record.record_id"
+                f" AND audit.operation = :removed_by)",
+                removed_by=removed_by,
                 prefix=f"{prefix}_",
                 length=len(prefix) + 1,
             )

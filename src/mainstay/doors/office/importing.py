@@ -6,24 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mainstay.backing.contents import plain_name
-from mainstay.backing.database import Handle
 from mainstay.backing.deadline import begin_anew
 from mainstay.backing.log import log_error
 from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable
 from mainstay.business.importing import store
-from mainstay.business.importing.carrying import Carrying
-from mainstay.business.importing.model import (
-    CHECKED,
-    CHECKING,
-    DONE,
-    FAILED,
-    IMPORTING,
-    KINDS,
-    Kind,
-    Outcome,
-    Run,
-    RunStatus,
-)
+from mainstay.business.importing.import_run import ImportWork
+from mainstay.business.importing.model import KINDS, Kind
+from mainstay.business.importing.run import CHECKING, IMPORTING, UNDOING, Run, RunStatus, Stay
+from mainstay.business.importing.steps import pace_for
 from mainstay.business.importing.store import PREFIX, Fresh
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
@@ -42,6 +32,8 @@ _AGAIN_SECONDS = "2"
 # What is done so soon is shown at once.
 _MOMENT_SECONDS = 0.5
 _SHOWN_RUNS = 20
+# So many records are named that stay for the same reason.
+_SHOWN_STAYS = 20
 
 
 @dataclass(frozen=True)
@@ -61,6 +53,7 @@ class ImportPages:
             Route("GET", one, enter(self.show)),
             *form_at(f"{one}/check", enter(self.check), one),
             *form_at(f"{one}/confirm", enter(self.confirm), one),
+            *form_at(f"{one}/undo", enter(self.undo), one),
         ]
 
     async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:
@@ -85,54 +78,68 @@ class ImportPages:
 
     async def show(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """How far it is: columns to tell apart, rows to look at, or what was done."""
-        run, done = await self._seen(guest, at)
+        run, done = await self._find_run(guest, at)
         # While it goes on there is nothing to fill in: a browser loads the page anew by itself, with script or without.
         again = (("refresh", _AGAIN_SECONDS),) if done is not None else ()
         shown = _shown(run, done)
-        if guest.typed and not (shown["goes_on"] or run.is_done):
+        if guest.typed and shown["asks_columns"]:
             shown |= {"mapping": _mapping(run, guest.typed), "notice": AS_LEFT}
         return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **shown)
 
     async def check(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """Look at every row, with the columns as they were told apart."""
+        """Check every row, with the columns as they were chosen."""
         fields = await self.desk.form(guest)
-        run, done = await self._seen(guest, at)
-        admit(run.kind.makes, guest.actor)
-        if done is not None:
-            raise Conflict(_BEING_DONE)
+        run = await self._find_idle(guest, at)
         refuse(run.not_checkable())
         mapping = _mapping(run, fields)
         if missing := run.kind.missing(mapping):
             problem = f"Choose the column of: {', '.join(column.label for column in missing)}."
-            shown = _shown(run, done) | {"mapping": mapping, "problem": problem}
+            shown = _shown(run, None) | {"mapping": mapping, "problem": problem}
             return self.desk.page("import_run.html", guest, 422, area="Settings", run=run, **shown)
-        await self._begin(guest, run, CHECKING, self._check, mapping=mapping, result=None)
-        return see_other(f"{PATH}/{run.id}")
+        return await self._begin(guest, run, CHECKING, ImportWork.check, mapping)
 
     async def confirm(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """Bring all rows over, once they were looked at and nothing is wrong with any."""
+        """Import all rows, or those that are left after an interruption."""
         await self.desk.form(guest)
-        run, done = await self._seen(guest, at)
+        run = await self._find_idle(guest, at)
+        refuse(run.not_importable())
+        return await self._begin(guest, run, IMPORTING, ImportWork.import_rows)
+
+    async def undo(self, guest: Guest, at: Mapping[str, str]) -> Response:
+        """Undo what was imported."""
+        await self.desk.form(guest)
+        run = await self._find_idle(guest, at)
+        refuse(run.not_undoable())
+        return await self._begin(guest, run, UNDOING, ImportWork.undo)
+
+    async def _find_idle(self, guest: Guest, at: Mapping[str, str]) -> Run:
+        """A run that nobody works on, for somebody who may."""
+        run, done = await self._find_run(guest, at)
         admit(run.kind.makes, guest.actor)
         if done is not None:
             raise Conflict(_BEING_DONE)
-        refuse(run.not_importable())
-        await self._begin(guest, run, IMPORTING, self._bring)
-        return see_other(f"{PATH}/{run.id}")
+        return run
 
     async def _begin(
-        self, guest: Guest, run: Run, to: RunStatus, work: Callable[[Guest, Run], None], **what: object
-    ) -> None:
-        """Let it be done once, behind the answer unless it is quick."""
+        self,
+        guest: Guest,
+        run: Run,
+        status: RunStatus,
+        work: Callable[[ImportWork], None],
+        mapping: dict[str, int] | None = None,
+    ) -> Response:
+        """Begin the work once; it goes on behind the answer unless it is quick."""
         runner = self.desk.visitors.runner
-        self.desk.visitors.passing.note(run.id, 0)
-        if not await runner.change(guest.actor.organisation, self._move, guest, run, to, what):
+        self.desk.visitors.passing.note(run.id, run.undone.count if status == UNDOING else run.done_rows)
+        organisation = guest.actor.organisation
+        if not await runner.change(organisation, self._store_begin, guest, run, status, mapping):
             raise Conflict(_BEING_DONE)
-        begun, _ = await self._seen(guest, {"id": run.id})
-        doing = asyncio.ensure_future(runner.run_in_background(guest.actor.organisation, work, guest, begun))
+        begun, _ = await self._find_run(guest, {"id": run.id})
+        doing = asyncio.ensure_future(runner.run_in_background(organisation, self._work, guest, begun, work))
         self._working.add(doing)
         doing.add_done_callback(self._working.discard)
         await asyncio.wait({doing}, timeout=_MOMENT_SECONDS)
+        return see_other(f"{PATH}/{run.id}")
 
     async def _asking(self, guest: Guest, problem: str | None = None, kind: str = "") -> Response:
         recent = await self.desk.visitors.runner.read(self._recent, guest)
@@ -149,15 +156,15 @@ class ImportPages:
             recent=[(run, self._state(run)) for run in recent],
         )
 
-    async def _seen(self, guest: Guest, at: Mapping[str, str]) -> tuple[Run, int | None]:
-        """A run and, while it goes on, how many rows are done."""
+    async def _find_run(self, guest: Guest, at: Mapping[str, str]) -> tuple[Run, int | None]:
+        """A run and, while somebody works on it, how many rows are done."""
         # Looked at first: it goes when what became of the run is kept, so what is read behind it is known then.
         done = self.desk.visitors.passing.noted(at["id"]) if is_id(at["id"], PREFIX) else None
         run = await self.desk.visitors.runner.read(self._find, guest, at["id"])
-        return run, done if run.goes_on else None
+        return run, done if run.is_working else None
 
     def _state(self, run: Run) -> State:
-        return run.state(interrupted=run.goes_on and self.desk.visitors.passing.noted(run.id) is None)
+        return run.state(interrupted=run.is_working and self.desk.visitors.passing.noted(run.id) is None)
 
     def _recent(self, guest: Guest) -> list[Run]:
         with self.desk.visitors.stage.database.reading(guest.actor.organisation) as rows:
@@ -184,62 +191,59 @@ class ImportPages:
             rows.me = guest.actor.id
             return store.insert(rows, fresh, stage.clock())
 
-    def _move(self, guest: Guest, run: Run, to: RunStatus, what: Mapping[str, object]) -> bool:
+    def _store_begin(self, guest: Guest, run: Run, status: RunStatus, mapping: dict[str, int] | None) -> bool:
         with self.desk.visitors.stage.database.changing(guest.actor.organisation) as rows:
-            return store.move(rows, run, to, **what)
+            return store.begin(rows, run, status, mapping)
 
-    def _check(self, guest: Guest, run: Run) -> None:
-        self._work(guest, run, Carrying.check)
-
-    def _bring(self, guest: Guest, run: Run) -> None:
-        def done(rows: Handle, outcome: Outcome) -> bool:
-            return store.move(rows, run, DONE, result=outcome.told())
-
-        # That it is done is kept with the rows: nobody is ever told otherwise of what is there. And what was right when
-        # they were looked at may be wrong now: then nothing is brought over, and it is told.
-        self._work(guest, run, lambda carrying, cells: carrying.bring(cells, done))
-
-    def _work(self, guest: Guest, run: Run, carry: Callable[[Carrying, list[tuple[int, list[str]]]], Outcome]) -> None:
-        """Do it, and keep what became of it; however it ends, it is told."""
-        visitors = self.desk.visitors
+    def _work(self, guest: Guest, run: Run, work: Callable[[ImportWork], None]) -> None:
+        """Do it. Where it fails, the page says how far it came: nobody works on it any more."""
+        stage, passing = self.desk.visitors.stage, self.desk.visitors.passing
+        pace = pace_for(stage.database.engine)
         try:
-            with visitors.stage.database.reading(guest.actor.organisation) as rows:
-                cells = store.cells(rows, run.id)
-            carrying = Carrying(
-                visitors.stage,
-                guest.actor,
-                run.kind,
-                run.mapping,
-                guest.request.id,
-                lambda done: visitors.passing.note(run.id, done),
-                guest.here.country,
-            )
-            outcome = carry(carrying, cells)
-            # Nothing where it was brought over: it is kept as done.
-            self._move(guest, run, CHECKED, {"result": outcome.told()})
+            work(ImportWork(stage, guest.actor, run, guest.here.country, lambda done: passing.note(run.id, done), pace))
         except Exception as fault:
             log_error("import failed", fault, request=guest.request.id)
-            self._move(guest, run, FAILED, {"result": None})
         finally:
-            visitors.passing.forget(run.id)
+            passing.forget(run.id)
 
 
 _LONGEST_NAME = 200
-_BEING_DONE = "This is being done already. Wait until it is over."
+_BEING_DONE = "Somebody is already working on this import. Wait until that is over."
 
 
 def _shown(run: Run, done: int | None) -> dict[str, Any]:
     result = run.result or {}
     faults = result.get("faults", [])
+    stopped = run.is_working and done is None
     return {
         "mapping": run.mapping,
         "done_rows": done,
         "result": result,
         "faults_shown": faults[:_SHOWN_FAULTS],
         "faults_left": max(len(faults) - _SHOWN_FAULTS, 0),
+        "stays": _stays(run),
         "goes_on": done is not None,
-        "stopped": run.goes_on and done is None,
+        "stopped": stopped,
+        # Columns are chosen before anything is imported, and again after a check.
+        "asks_columns": run.is_new or run.is_right or run.is_wrong or (stopped and run.is_checking),
     }
+
+
+def _stays(run: Run) -> list[dict[str, Any]]:
+    """The records that undoing the import has left, by the reason for it."""
+    by_reason: dict[str, list[Stay]] = {}
+    for stay in run.undone.stays:
+        by_reason.setdefault(stay.reason, []).append(stay)
+    place = run.kind.gets.output.place or ""
+    return [
+        {
+            "reason": reason,
+            "count": len(stays),
+            "records": [(stay.name, place.format(id=stay.record)) for stay in stays[:_SHOWN_STAYS]],
+            "left": max(len(stays) - _SHOWN_STAYS, 0),
+        }
+        for reason, stays in by_reason.items()
+    ]
 
 
 def _mapping(run: Run, fields: Mapping[str, str]) -> dict[str, int]:

@@ -37,6 +37,7 @@ IN_THE_PAST = {
     "unassign_visits": "Visits taken off a person who left",
     # Customers, jobs and visits.
     "create_customer": "Customer created",
+    "undo_import": "Removed with an import",
     "update_customer": "Details changed",
     "archive_customer": "Customer archived",
     "restore_customer": "Customer restored",

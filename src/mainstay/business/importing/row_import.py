@@ -1,10 +1,8 @@
-"""Brings the rows of a file over, by the same operations as everyone's: to see what would happen, or for good."""
+"""Imports the rows of a file by the same operations as everyone uses, or finds out what would happen."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from time import monotonic, sleep
 from typing import Any
 
 import orjson
@@ -20,109 +18,112 @@ from mainstay.business.importing.model import (
     SITE,
     SUPPLIER,
     TAX_RATE,
-    Became,
     Kind,
-    Outcome,
-    RowFault,
 )
+from mainstay.business.importing.run import Outcome, RecordChange, RowFault
+from mainstay.business.importing.steps import Pace
 from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Stage, StandingNow
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Fault, Invalid, Refusal
-from mainstay.values.words import words_of
+from mainstay.values.words import folded, words_of
 
 Rows = Sequence[tuple[int, Sequence[str]]]
 
-# So many rows are tried at once, and taken back: between them others get their turn.
-_CHUNK = 100
-# For so long at least everyone else gets a turn in between.
-_TURN_SECONDS = 0.1
 _ANYTHING = "-"
-# How often it is told how far it is.
-_TOLD_EVERY = 25
 
 
-class _TakenBack(Exception):
-    """Some rows are wrong, so none is brought over."""
+class RowRefused(Exception):
+    """A row cannot be imported, though nothing was wrong with it when it was checked."""
+
+    def __init__(self, fault: RowFault) -> None:
+        super().__init__(fault.problem)
+        self.fault = fault
 
 
 @dataclass
-class Carrying:
-    """One file, for one person."""
+class RowImporter:
+    """Imports the rows of one file for one person."""
 
-    stage: Stage
     actor: Actor
     kind: Kind
     mapping: Mapping[str, int]
-    # The id of the request that it is for, and what is told how many rows are done.
+    # By which the audit trail knows what this import did.
     request: str
-    tell: Callable[[int], None]
     # That of the organisation.
     country: str | None = None
     outcome: Outcome = field(default_factory=Outcome)
-    # In which row a reference was seen, and the ids of other records by what rows call them.
+    # In which row a reference or a record was seen.
     _seen: dict[str, int] = field(default_factory=dict)
+    # Kept for one step only, because others may change what they tell between two steps: the ids of other records by
+    # what rows call them, and those of a customer's sites or contacts by their folded names.
     _others: dict[tuple[str, str], str] = field(default_factory=dict)
-    _done: int = 0
+    _names: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
 
-    def check(self, rows: Rows) -> Outcome:
-        """What would become of the rows; nothing does."""
-        for chunk in _chunks(rows):
-            began = monotonic()
-            with self.stage.together(self.actor.organisation, keep=False) as stage:
-                self._carry_all(stage, chunk)
-            # As long again for everyone else: whoever waits for a turn looks for one only now and then.
-            sleep(max(monotonic() - began, _TURN_SECONDS))
+    def check(self, stage: Stage, rows: Rows, pace: Pace, report: Callable[[int], None]) -> Outcome:
+        """Find out what would become of the rows: they are imported, and every step is rolled back."""
+        done = 0
+        while done < len(rows):
+            with stage.together(self.actor.organisation, keep=False) as step:
+                self._begin_step()
+                for number, cells in pace.limit(islice(rows, done, None)):
+                    faults, change = self._try(step, number, texts_of(cells, self.mapping))
+                    self.outcome.faults += [self._row_fault(number, fault) for fault in faults]
+                    if not faults:
+                        self.outcome.count(change)
+                    done += 1
+            report(done)
+            if done < len(rows):
+                pace.pause()
         return self.outcome
 
-    def bring(self, rows: Rows, done: Callable[[Handle, Outcome], object]) -> Outcome:
-        """Bring all of them over and note it as done or, where one is wrong, none; then what is wrong with each."""
-        with suppress(_TakenBack), self.stage.together(self.actor.organisation, apart=False) as stage:
-            # Nobody else changes anything meanwhile: what the one who brings them over may is asked once.
-            self._carry_all(replace(stage, standing=_asked_once(stage.standing)), rows, stop=True)
-            with stage.database.changing(self.actor.organisation) as handle:
-                done(handle, self.outcome)
-            return self.outcome
-        return replace(self, outcome=Outcome(), _seen={}, _others={}, _done=0).check(rows)
-
-    def _carry_all(self, stage: Stage, rows: Rows, *, stop: bool = False) -> None:
+    def import_some(self, step: Stage, rows: Iterator[tuple[int, Sequence[str]]]) -> Iterator[RecordChange | None]:
+        """Import rows within a step; what each did. The first that is refused ends the step."""
+        self._begin_step()
+        # Nobody else changes anything during a step: what the person may do is read once.
+        step = replace(step, standing=_read_once(step.standing))
         for number, cells in rows:
-            for fault in self._faults(stage, number, texts_of(cells, self.mapping)):
-                if stop:
-                    raise _TakenBack
-                self.outcome.faults.append(RowFault(number, self._label(fault.field), fault.problem))
-            self._done += 1
-            if self._done % _TOLD_EVERY == 0:
-                self.tell(self._done)
+            faults, change = self._try(step, number, texts_of(cells, self.mapping))
+            if faults:
+                raise RowRefused(self._row_fault(number, faults[0]))
+            self.outcome.count(change)
+            yield change
 
-    def _faults(self, stage: Stage, number: int, texts: Mapping[str, str]) -> Iterator[Fault]:
-        """Carry one row, and tell all that is wrong with it.
+    def skip(self, rows: Handle, done: Rows) -> None:
+        """Know the rows that were imported before an interruption, as if they had just been."""
+        for number, cells in done:
+            texts = texts_of(cells, self.mapping)
+            reference = reference_of(self.kind, texts)
+            known = _by_reference(rows, self.kind.table, reference)
+            self._if_twice(number, reference, texts, known)
 
-        It is tried once more without what is wrong, until that tells nothing new: whoever mends it is told everything
-        at once. Nothing of such a row is ever kept.
+    def _begin_step(self) -> None:
+        self._others.clear()
+        self._names.clear()
+
+    def _try(self, stage: Stage, number: int, texts: Mapping[str, str]) -> tuple[list[Fault], RecordChange | None]:
+        """Import one row; or else return all that is wrong with it.
+
+        It is tried once more without what is wrong, until that tells nothing new: whoever corrects the file is told
+        everything at once. Nothing of such a row is ever kept.
         """
         reference = reference_of(self.kind, texts)
         with stage.database.reading(self.actor.organisation) as rows:
             known = _by_reference(rows, self.kind.table, reference)
-        told = self._if_twice(number, reference, known, given=REFERENCE in texts)
-        yield from told
+        told = self._if_twice(number, reference, texts, known)
+        if _is_about(CODE, told):
+            texts = self._mended(texts, told)
         while True:
             try:
-                became = self._carry(stage, reference, known, texts)
+                return told, self._import(stage, number, reference, known, texts)
             except Invalid as invalid:
-                found = [told_with(texts, fault) for fault in invalid.faults if not _is_about(fault.field, told)]
+                told += [told_with(texts, fault) for fault in invalid.faults if not _is_about(fault.field, told)]
             except Refusal as refusal:
-                yield Fault("", refusal.text)
-                return
-            else:
-                if not told:
-                    self.outcome.count(became)
-                return
-            yield from found
-            told += found
+                return [*told, Fault("", refusal.text)], None
             right = self._mended(texts, told)
             if right == texts:
-                return
+                return told, None
             texts = right
 
     def _mended(self, texts: Mapping[str, str], told: Sequence[Fault]) -> dict[str, str]:
@@ -131,39 +132,48 @@ class Carrying:
         right = {name: text for name, text in texts.items() if not _is_about(name, told)}
         return right | {name: _ANYTHING for name in needed if _is_about(name, told)}
 
-    def _if_twice(self, number: int, reference: str, known: Sequence[str], *, given: bool) -> list[Fault]:
-        """What is wrong with a row that is about the same as another one before it."""
+    def _if_twice(self, number: int, reference: str, texts: Mapping[str, str], known: Sequence[str]) -> list[Fault]:
+        """Return what is wrong with a row that is about the same record as another one before it."""
         before = self._seen.setdefault(reference, number)
         if before != number:
-            return [Fault(REFERENCE, _the_same(before, given=given))]
+            return [Fault(REFERENCE, _the_same(before, given=REFERENCE in texts))]
+        if code := texts.get(CODE):
+            before = self._seen.setdefault(f"code {code.upper()}", number)
+            if before != number:
+                return [Fault(CODE, f"is the same as in row {before}")]
         same = [self._seen.setdefault(identity, number) for identity in known]
         return [Fault(REFERENCE, _merged(self.kind.what, before)) for before in same if before != number]
 
-    def _carry(self, stage: Stage, reference: str, referred: Sequence[str], texts: Mapping[str, str]) -> Became:
-        """A new record, or what is different of one that is known: by its reference, or else by its name."""
+    def _import(
+        self, stage: Stage, number: int, reference: str, referred: Sequence[str], texts: Mapping[str, str]
+    ) -> RecordChange | None:
+        """Make a new record, or change what is different of a known one: known by its reference, or else its name."""
         values = values_of(texts, self.country)
         with stage.database.reading(self.actor.organisation) as rows:
             values |= self._named(rows, texts)
             known = referred[0] if referred else self._known(rows, texts, values.get(CUSTOMER))
         if known is None:
-            self._perform(stage, self.kind.makes.name, values | {REFERENCE: reference})
-            return "made"
+            made = self._perform(stage, self.kind.makes, values | {REFERENCE: reference})
+            self._note_name(made)
+            return RecordChange(number, made["id"], made["version"], None)
         if referred:
             # It may be that of a customer who was merged into this one, which has its own.
             values.pop(REFERENCE, None)
-        current = self._perform(stage, self.kind.gets.name, {self.kind.id_field: known})
+        current = self._perform(stage, self.kind.gets, {self.kind.id_field: known})
         if CUSTOMER in values and self.kind.name != "customers" and current[CUSTOMER] != values[CUSTOMER]:
             raise Invalid([Fault(CUSTOMER, f"is another one than that of the {self.kind.what} here")])
         changes = _different(current, {name: values[name] for name in values.keys() - self.kind.only_new})
-        changed = bool(changes)
-        if changes:
-            after = self._perform(stage, self.kind.changes.name, {self.kind.id_field: known, **changes})
-            changed = after["version"] != current["version"]
-        return "changed" if changed else "unchanged"
+        if not changes:
+            return None
+        after = self._perform(stage, self.kind.changes, {self.kind.id_field: known, **changes})
+        if after.get("name") != current.get("name"):
+            self._names.clear()
+        if after["version"] == current["version"]:
+            return None
+        return RecordChange(number, known, after["version"], _previous(current, changes))
 
-    def _perform(self, stage: Stage, operation: str, given: Mapping[str, object]) -> dict[str, Any]:
-        declared = {one.name: one for one in (self.kind.gets, self.kind.makes, self.kind.changes)}[operation]
-        answer = stage.perform(declared, self.actor, orjson.dumps(dict(given)), Envelope(self.request, bare=True))
+    def _perform(self, stage: Stage, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
+        answer = stage.perform(operation, self.actor, orjson.dumps(dict(given)), Envelope(self.request, bare=True))
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
@@ -177,8 +187,7 @@ class Carrying:
             named[SITE] = _only(
                 SITE,
                 called,
-                _by_reference(rows, "site", called)
-                or store.find_of_customer(rows, "site", named.get(CUSTOMER, ""), called),
+                _by_reference(rows, "site", called) or self._of_customer(rows, "site", named.get(CUSTOMER, ""), called),
             )
         return named
 
@@ -199,8 +208,22 @@ class Carrying:
         elif name and self.kind.by_name:
             found = store.find_called(rows, self.kind.table, name, without_reference=without_reference)
         elif name and customer and not without_reference:
-            found = store.find_of_customer(rows, self.kind.table, customer, name)
+            found = self._of_customer(rows, self.kind.table, customer, name)
         return _only("name", name or "", found) if found else None
+
+    def _of_customer(self, rows: Handle, table: str, customer: str, name: str) -> Sequence[str]:
+        """Return a customer's sites or contacts that are called exactly so, but for case and accents."""
+        names = self._names.get((table, customer))
+        if names is None:
+            names = self._names[table, customer] = store.find_names_of_customer(rows, table, customer)
+        return names.get(folded(name), ())
+
+    def _note_name(self, made: Mapping[str, Any]) -> None:
+        if names := self._names.get((self.kind.table, made.get(CUSTOMER, ""))):
+            names.setdefault(folded(made["name"]), []).append(made["id"])
+
+    def _row_fault(self, row: int, fault: Fault) -> RowFault:
+        return RowFault(row, self._label(fault.field), fault.problem)
 
     def _label(self, name: str) -> str:
         """What people call a field: the heading of its column, as the page offers it."""
@@ -209,7 +232,7 @@ class Carrying:
         return labels.get(plain) or words_of(plain.rpartition(".")[2].removesuffix("Id"))
 
 
-def _asked_once(standing: StandingNow) -> StandingNow:
+def _read_once(standing: StandingNow) -> StandingNow:
     known: dict[Actor, Actor] = {}
 
     def stands(rows: Handle, actor: Actor) -> Actor:
@@ -274,10 +297,18 @@ def _different(current: Mapping[str, Any], values: Mapping[str, Any]) -> dict[st
     return different
 
 
-def _chunks(rows: Rows) -> Iterator[Rows]:
-    coming = iter(rows)
-    while chunk := list(islice(coming, _CHUNK)):
-        yield chunk
+def _previous(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an operation takes to change a record back."""
+    previous = {}
+    for name in changes:
+        value = current.get(name)
+        if name in current.get("fromParts", ()):
+            # The price of a kit that follows its parts: it does so again without one of its own.
+            value = None
+        if isinstance(value, dict):
+            value = {part: text for part, text in value.items() if text is not None}
+        previous[name] = value
+    return previous
 
 
 # How a record is found that a row names, whatever else the row says.

@@ -1,13 +1,11 @@
 """Rows of files through the same operations as everyone's: every fault told first, then all of them or none."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cast import Cast
-from mainstay.backing.database import Handle
+from importing import upload
 from mainstay.business.customers.operations import (
     archive_customer,
     create_customer,
@@ -16,43 +14,30 @@ from mainstay.business.customers.operations import (
     update_customer,
 )
 from mainstay.business.customers.places import list_contacts, list_sites
-from mainstay.business.importing.carrying import Carrying
-from mainstay.business.importing.model import KINDS, Outcome, RowFault
+from mainstay.business.importing.model import KINDS
+from mainstay.business.importing.run import Outcome, RowFault
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.pricelist.suppliers import list_suppliers
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.records.history import get_history
-from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from wares import a_kit, a_rate, a_supplier, an_item
 
-Lines = list[list[str]]
 
-
-def carrying(cast: Cast, kind: str, headings: list[str], role: Role = Role.OFFICE) -> Carrying:
-    known = KINDS[kind]
-    mapping = known.guess(headings)
-    assert len(mapping) == len(headings), mapping
-    return Carrying(cast.stage, cast.actor(role, door=Door.OFFICE), known, mapping, "req_1", lambda _: None)
-
-
-def noted(_rows: Handle, outcome: Outcome) -> bool:
-    """What a run does with the outcome, in the same change."""
-    return not outcome.faults
-
-
-def numbered(lines: Lines) -> list[tuple[int, list[str]]]:
-    return list(enumerate(lines, 2))
+def all_known(kind: str, headings: list[str]) -> list[str]:
+    """Headings, each of which is that of a column."""
+    assert len(KINDS[kind].guess(headings)) == len(headings)
+    return headings
 
 
 def check(cast: Cast, kind: str, headings: list[str], *lines: list[str]) -> Outcome:
-    return carrying(cast, kind, headings).check(numbered([*lines]))
+    return upload(cast, kind, all_known(kind, headings), [*lines]).check()
 
 
 def bring(cast: Cast, kind: str, headings: list[str], *lines: list[str]) -> tuple[int, int, int]:
     """How many are new, changed and as they were; nothing is wrong."""
-    outcome = carrying(cast, kind, headings).bring(numbered([*lines]), noted)
+    outcome = upload(cast, kind, all_known(kind, headings), [*lines]).bring()
     assert outcome.faults == []
     return outcome.made, outcome.changed, outcome.unchanged
 
@@ -140,7 +125,7 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
     outcome = check(cast, "customers", headings, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
     assert RowFault(5, "Reference elsewhere", "is the same as in row 2") in outcome.faults
-    brought = carrying(cast, "customers", headings).bring(numbered(lines), noted)
+    brought = upload(cast, "customers", headings, lines).bring()
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert listed(cast) == []
 
@@ -213,7 +198,7 @@ def test_a_record_stays_with_its_customer(cast: Cast) -> None:
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_whoever_may_not_add_customers_brings_none_over(cast: Cast, role: Role) -> None:
-    outcome = carrying(cast, "customers", ["Name"], role).bring(numbered([["Calder"]]), noted)
+    outcome = upload(cast, "customers", ["Name"], [["Calder"]], role).bring()
     assert "may not do this" in outcome.faults[0].problem
     assert listed(cast) == []
 
@@ -254,11 +239,11 @@ def furnish_prices(cast: Cast) -> None:
 
 def test_a_price_that_could_be_two_in_the_organisation_s_country_is_asked_about(cast: Cast) -> None:
     headings, lines = ["Item", "Type", "Unit price"], [["A", "Labor", "1.250"], ["B", "Labor", "1.250,50"]]
-    [fault] = replace(carrying(cast, "price items", headings), country="DE").check(numbered(lines)).faults
+    [fault] = upload(cast, "price items", headings, lines, country="DE").check().faults
     assert (fault.row, fault.problem) == (2, "could be 1250 or 1,250: write it as one of these")
-    assert replace(carrying(cast, "price items", headings), country="GB").check(numbered(lines)).faults == []
+    assert upload(cast, "price items", headings, lines, country="GB").check().faults == []
     clear = [["A", "Labor", "1,250"], ["B", "Labor", "€ 1250"]]
-    assert replace(carrying(cast, "price items", headings), country="DE").bring(numbered(clear), noted).faults == []
+    assert upload(cast, "price items", headings, clear, country="DE").bring().faults == []
     assert [item["sellPrice"] for item in listed(cast, list_price_items)] == ["1.25", "1250.00"]
 
 
@@ -324,9 +309,15 @@ def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Ca
     outcome = check(cast, "price items", ITEMS, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
     assert "is not known here: VAT 17.5 %" in next(fault.problem for fault in outcome.faults if fault.row == 5)
-    brought = carrying(cast, "price items", ITEMS).bring(numbered(lines), noted)
+    brought = upload(cast, "price items", ITEMS, lines).bring()
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert listed(cast, list_price_items) == []
+
+
+def test_a_code_that_two_rows_have_is_told(cast: Cast) -> None:
+    lines = [["A-1", "Pipe", "5", "P-1"], ["a-1", "Tap", "5", "P-2"]]
+    [fault] = check(cast, "price items", ["Code", "Name", "Price", "Ref"], *lines).faults
+    assert fault == (3, "Code", "is the same as in row 2")
 
 
 def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:
@@ -338,7 +329,7 @@ def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:
 
 @pytest.mark.parametrize("kind", ["price items", "suppliers"])
 def test_members_bring_no_prices_over(cast: Cast, kind: str) -> None:
-    outcome = carrying(cast, kind, ["Name"], Role.MEMBER).bring(numbered([["Pipe"]]), noted)
+    outcome = upload(cast, kind, ["Name"], [["Pipe"]], Role.MEMBER).bring()
     assert "may not do this" in outcome.faults[0].problem
 
 
@@ -347,21 +338,3 @@ def test_headings_are_guessed_and_each_column_is_taken_once() -> None:
         "name": 4, "email": 1, "billingAddress.postalCode": 2,
     }  # fmt: skip
     assert [column.label for column in KINDS["jobs"].missing({"title": 0})] == ["Customer"]
-
-
-@pytest.mark.engines("sqlite", "postgresql")
-def test_whoever_changes_something_meanwhile_waits_and_is_served(cast: Cast) -> None:
-    waiting: list[Future[dict[str, Any]]] = []
-    with ThreadPoolExecutor(1) as others:
-
-        def tell(_done: int) -> None:
-            if not waiting:
-                waiting.append(others.submit(cast.perform, create_customer, name="Meanwhile"))
-
-        rows = numbered([[f"Customer {number}", f"C-{number}"] for number in range(90)])
-        bringing = replace(carrying(cast, "customers", ["Name", "Ref"]), tell=tell)
-        assert bringing.bring(rows, noted).made == len(rows)
-        [meanwhile] = waiting
-        made = meanwhile.result()
-    # It came behind all of them.
-    assert [one["name"] for one in listed(cast)][-1] == made["name"]

@@ -1,0 +1,85 @@
+"""Stores what an import did to which records, so that it can be undone."""
+
+import orjson
+
+from mainstay.backing.database import Handle
+from mainstay.business.importing.run import RecordChange
+
+_OF_RUN = "WHERE organisation_id = :organisation AND run_id = :run"
+
+
+def insert(rows: Handle, run: str, change: RecordChange) -> None:
+    """Store what one row of the file did."""
+    rows.run(
+        "INSERT INTO import_change (organisation_id, run_id, row_number, record_id, version, previous)"
+        " VALUES (:organisation, :run, :row, :record, :version, :previous)",
+        run=run,
+        row=change.row,
+        record=change.record,
+        version=change.version,
+        previous=None if change.previous is None else orjson.dumps(change.previous).decode(),
+    )
+
+
+def find_newest(rows: Handle, run: str, most: int) -> list[RecordChange]:
+    """Return the last changes of an import that are not undone, newest first."""
+    sql = f"SELECT row_number, record_id, version, previous FROM import_change {_OF_RUN}"
+    found = rows.all(f"{sql} ORDER BY row_number DESC LIMIT :most", run=run, most=most)
+    return [
+        RecordChange(int(row or 0), str(record), int(version or 0), orjson.loads(str(previous)) if previous else None)
+        for row, record, version, previous in found
+    ]
+
+
+def delete(rows: Handle, run: str, change: RecordChange) -> None:
+    """Forget a change, because it is undone or cannot be."""
+    rows.run(f"DELETE FROM import_change {_OF_RUN} AND row_number = :row", run=run, row=change.row)
+
+
+def is_changed_by_others(rows: Handle, run: str, table: str, change: RecordChange) -> bool:
+    """Return whether anybody but the import has changed a record since."""
+    sql = f"SELECT version FROM {table} WHERE organisation_id = :organisation AND id = :record"
+    row = rows.one(sql, record=change.record)
+    if row is None or row[0] == change.version:
+        return False
+    # Another row of the import may have changed it as well: the name of a price item stands in the kits it is part of.
+    return rows.one(_BY_OTHERS, record=change.record, run=run) is not None
+
+
+_ACTS = (
+    "FROM audit_record JOIN audit ON audit.organisation_id = audit_record.organisation_id"
+    " AND audit.sequence = audit_record.sequence"
+    " WHERE audit_record.organisation_id = :organisation AND audit_record.record_id = :record"
+)
+_BY_OTHERS = (
+    f"SELECT 1 {_ACTS} AND audit.request_id <> :run"
+    f" AND audit.sequence > (SELECT min(audit.sequence) {_ACTS} AND audit.request_id = :run) LIMIT 1"
+)
+
+
+def find_records_of_others(rows: Handle, run: str, after: int, until: int) -> set[str]:
+    """Return the ids of the records that others wrote between these entries of the audit trail."""
+    found = rows.all(
+        "SELECT records FROM audit WHERE organisation_id = :organisation AND sequence > :after AND sequence <= :until"
+        " AND request_id <> :run",
+        after=after,
+        until=until,
+        run=run,
+    )
+    return {record for (records,) in found for record in orjson.loads(str(records or "[]"))}
+
+
+def find_first_act(rows: Handle, run: str) -> int:
+    """Return the number of the audit entry with which the import made or changed its first record."""
+    first = f"SELECT record_id FROM import_change {_OF_RUN} ORDER BY row_number LIMIT 1"
+    record = rows.one(first, run=run)
+    row = record and rows.one(
+        f"SELECT min(audit.sequence) {_ACTS} AND audit.request_id = :run", record=record[0], run=run
+    )
+    return int(row[0] or 0) if row else 0
+
+
+def find_last_act(rows: Handle) -> int:
+    """Return the number of the last entry of the audit trail."""
+    row = rows.one("SELECT max(sequence) FROM audit WHERE organisation_id = :organisation")
+    return int(row[0] or 0) if row else 0
