@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
-from mainstay.business.lines.model import MOST_LINES, Line
+from mainstay.business.lines.model import MOST_CHARACTERS, MOST_LINES, Line
 from mainstay.terms.faults import faults_of
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.money import UNIT
@@ -202,3 +202,28 @@ def test_what_no_line_can_have_is_refused(given: dict[str, object], problem: str
 def test_what_lies_at_the_border_is_taken(quantity: str, price: str) -> None:
     line = NewLine.model_validate({"quantity": quantity, "unitPrice": price}, strict=True)
     assert line.sent.keys() == {"quantity", "unit_price"}
+
+
+def test_the_texts_of_all_lines_have_no_more_characters_than_can_be_printed() -> None:
+    one = {"description": "x" * 2_000, "unitPrice": "1"}
+    assert len(made([NewLine.model_validate(one)] * 50, Counter())) == 50
+    too_long = (
+        r"^lines: would have 102,000 characters in all lines together, counting 20 for a line break,"
+        r" at most 100,000 are possible, shorten the descriptions$"
+    )
+    with pytest.raises(Invalid, match=too_long):
+        made([NewLine.model_validate(one)] * 51, Counter())
+    broken = {"description": "x" + "\nx" * 500, "unitPrice": "1"}
+    assert len(made([NewLine.model_validate(broken)] * 9, Counter())) == 9
+    with pytest.raises(Invalid, match="would have 105,010 characters"):
+        made([NewLine.model_validate(broken)] * 10, Counter())
+
+
+def test_texts_that_were_longer_before_are_changed_as_long_as_they_grow_no_further() -> None:
+    long = [Line(f"l{number}", "x" * (MOST_CHARACTERS // 50)) for number in range(MOST_LINES)]
+    assert len(edited(long, [], Counter())) == MOST_LINES
+    assert len(edited(long, [edit(edit="set", lineId="l0", description="y" * 2_000)], Counter())) == MOST_LINES
+    assert len(edited(long, [edit(edit="remove", lineId="l0")], Counter())) == MOST_LINES - 1
+    short = [*long[1:], Line("l0", "x")]
+    with pytest.raises(Invalid, match=r"^edits: would have 398,002 characters"):
+        edited(short, [edit(edit="set", lineId="l0", description="xx")], Counter())

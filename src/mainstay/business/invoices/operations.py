@@ -214,11 +214,12 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     discount = read_share(changes.get("discount", invoice.discount), invoice.currency)
     terms = Terms(invoice.currency, invoice.prices_include_tax, discount)
     prices = PriceBook(ctx, inclusive=invoice.prices_include_tax)
-    lines = _typed(edited(read_lines(invoice.lines), given.edits or [], prices))
+    before = read_lines(invoice.lines)
+    lines = _typed(edited(before, given.edits or [], prices))
     if given.sources:
         reader = reader_of(CUSTOMERS.fetch(ctx, invoice.customer_id), house_of(ctx))
         lines += work_of(prices, _needed_job(invoice.job_id), given.sources, None, reader)
-    columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY), terms)
+    columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY, before), terms)
     after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
     if after is not invoice:
         sources.reserve(ctx, after)
@@ -273,7 +274,7 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     site = given.site_id if "site_id" in given.model_fields_set else _site_of(quote, job)
     check_site(ctx, site, customer.id)
     terms = Terms(house.currency, billed.inclusive, read_share(discount, house.currency))
-    columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY), terms)
+    columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY, billed.lines), terms)
     invoice = INVOICES.insert(
         ctx,
         {

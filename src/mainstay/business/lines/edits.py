@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import MOST_LINES, Kind, Line
+from mainstay.business.lines.model import MOST_CHARACTERS, MOST_LINES, Kind, Line
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.fields import Line as Text
 from mainstay.values.fields import (
@@ -121,15 +121,33 @@ def edited(lines: Sequence[Line], edits: Sequence[EditFields], making: Making) -
             line = _set(line, one.sent, at, making)
         if one.edit != "remove":
             after.insert(one.position - 1 if one.position else index, line)
-    return within_bounds(after, "edits")
+    return within_bounds(after, "edits", before=lines)
 
 
-def within_bounds(lines: list[Line], field: str, instead: str = "") -> list[Line]:
-    """Refuse more lines than a document may have, and say what to do instead, where there is something."""
+def within_bounds(lines: list[Line], field: str, instead: str = "", before: Sequence[Line] = ()) -> list[Line]:
+    """Refuse more lines or longer texts than a document may have, and say what to do instead, if there is something.
+
+    Texts may be as long as they were before: what was written before there was a bound can be shortened step by step.
+    """
     if len(lines) > MOST_LINES:
         told = f"would make more than {MOST_LINES} lines"
         raise Invalid([Fault(field, f"{told}; {instead}" if instead else told)])
+    if (characters := _count_characters(lines)) > max(MOST_CHARACTERS, _count_characters(before)):
+        told = (
+            f"would have {characters:,} characters in all lines together, counting {_BREAK} for a line break;"
+            f" at most {MOST_CHARACTERS:,} are possible"
+        )
+        raise Invalid([Fault(field, f"{told}; {instead or 'shorten the descriptions'}")])
     return lines
+
+
+# A line takes up the paper, and the memory to print it, however short it is.
+_BREAK = 20
+
+
+def _count_characters(lines: Sequence[Line]) -> int:
+    texts = [text for line in lines for text in (line.description, line.unit or "")]
+    return sum(len(text) + (_BREAK - 1) * text.count("\n") for text in texts)
 
 
 def _check(one: EditFields, at: str) -> None:

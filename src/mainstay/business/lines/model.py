@@ -19,6 +19,8 @@ Kind = Literal["item", "text", "heading"]
 SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit", "invoice"]
 
 MOST_LINES = 200
+# Of the texts of all lines together, which are printed in about two seconds.
+MOST_CHARACTERS = 100_000
 # In units of the currency: far more than anyone is billed, and far less than what a database holds and adds up, even
 # in ten-thousandths.
 _MOST = 10**12
