@@ -25,6 +25,7 @@ def test_without_any_setting_there_are_defaults() -> None:
     assert settings.trusted_proxies == ()
     assert settings.webhook_private_addresses == "refuse"
     assert settings.metrics is None
+    assert settings.storage_per_organisation == 50
 
 
 def test_every_setting_has_a_meaning_and_no_other_has() -> None:
@@ -57,6 +58,7 @@ def test_every_setting_has_a_meaning_and_no_other_has() -> None:
         ("trusted_proxies", "10.0.0.0/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1/128"))),
         ("webhook_private_addresses", "allow", "allow"),
         ("metrics", "127.0.0.1:9100", "127.0.0.1:9100"),
+        ("storage_per_organisation", "200", 200),
     ],
 )
 def test_a_setting_is_read_from_the_environment(name: str, text: str, value: object) -> None:
@@ -116,6 +118,8 @@ def test_the_base_address_follows_host_and_port() -> None:
         ("database", "postgresql://[::1"),
         ("database", "postgresql://host:0/mainstay"),
         ("metrics", "127.0.0.1:0"),
+        ("storage_per_organisation", "0"),
+        ("storage_per_organisation", "1.5"),
         ("base_url", "http://[::1"),
         ("base_url", "http://[1::2::3]"),
         ("base_url", "http://office..example"),

@@ -40,6 +40,7 @@ class Settings:
     loopback_ports: str
     webhook_private_addresses: str
     metrics: str | None
+    storage_per_organisation: int
 
     @property
     def sender(self) -> str:
@@ -64,6 +65,7 @@ MEANINGS = {
     "loopback_ports": "`any` ignores the port of an app's loopback redirect (default: exact)",
     "webhook_private_addresses": "`allow` lets webhooks go to private addresses, and over http (default: refuse)",
     "metrics": "HOST:PORT of a separate listener for Prometheus (default: none)",
+    "storage_per_organisation": "gigabytes of photos, files and logo that each organisation may store (default: 50)",
 }
 
 
@@ -97,6 +99,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         loopback_ports=setting("loopback_ports", _one_of("exact", "any"), "exact"),
         webhook_private_addresses=setting("webhook_private_addresses", _one_of("refuse", "allow"), "refuse"),
         metrics=setting("metrics", _listener, None),
+        storage_per_organisation=setting("storage_per_organisation", _whole_number(1, 1_000_000), 50),
     )
 
 

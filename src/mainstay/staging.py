@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from mainstay.identity.keys import KeyMaker
 
 
+_GIGABYTE = 1_000_000_000
+
+
 def connect(settings: Settings) -> WholeDatabase:
     """The database of these settings, as it is."""
     folder = DataFolder(settings.data)
@@ -47,7 +50,21 @@ def open_stage(settings: Settings, clock: Clock = system_clock) -> Stage:
     ring = Bell(DataFolder(settings.data).bell).ring
     # A command does one thing, most servers much; neither needs all that the house can do before it is asked.
     catalogue = cast("Catalogue", Late("mainstay.catalogue", "CATALOGUE"))
-    return Stage(database, clock, _standing, ring, catalogue, open_guard(settings), settings.base_url)
+    return Stage(
+        database,
+        clock,
+        _standing,
+        ring,
+        catalogue,
+        open_guard(settings),
+        settings.base_url,
+        storage_limit(settings),
+    )
+
+
+def storage_limit(settings: Settings) -> int:
+    """How many bytes of files each organisation may store."""
+    return settings.storage_per_organisation * _GIGABYTE
 
 
 def open_signer(settings: Settings) -> Signer:

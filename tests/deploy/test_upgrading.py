@@ -30,6 +30,7 @@ STEPS_SINCE = (
     "0048_deliveries_in_order",
     "0049_crews_in_order",
     "0050_words_together",
+    "0055_storage",
 )
 
 

@@ -119,6 +119,7 @@ FAULTS = [
     Fault("planned_people", "who is planned on it", ("UPDATE own_job SET planned = 0",)),
     Fault("planned_people", "for a visit that there is not", ("UPDATE visit SET person_id = NULL",)),
     Fault("running_timers", "timers that run, and has", ("UPDATE job SET running_timers = running_timers + 1",)),
+    Fault("stored_bytes", "is said to store", ("UPDATE organisation SET storage_bytes = storage_bytes + 1",)),
     Fault("kits", "other parts", ("UPDATE kit_part SET quantity = quantity + 1",)),
     Fault("totals_of_quotes", "its lines come to", ("UPDATE quote SET net = net + 1, total = total + 1",)),
     Fault("totals_of_quotes", "cannot be added up", ("UPDATE quote SET lines = '[{}]'",)),

@@ -197,3 +197,19 @@ def test_a_secret_that_was_cut_short_is_told(place: Settings) -> None:
     assert told.found == f"The secret in {secret.absolute()} is shorter than 32 bytes"
     assert told.mend == "Bring back the one it was from a backup, or set MAINSTAY_SECRET."
     assert found(replace(place, secret="x" * 32), "secret") == []
+
+
+def test_an_organisation_that_has_almost_no_room_left_is_named(fresh_settings: Settings) -> None:
+    settings = replace(fresh_settings, port=NOWHERE)
+    stage = open_stage(settings)
+    first, second = assemble(stage), assemble(stage)
+    for cast, used in ((first, 44), (second, 46)):
+        with stage.database.changing(cast.organisation) as rows:
+            rows.run("UPDATE organisation SET storage_bytes = :used WHERE id = :organisation", used=used * 10**9)
+    with stage.database.reading(second.organisation) as rows:
+        row = rows.one("SELECT name FROM organisation WHERE id = :organisation")
+    stage.database.close()
+    finding = only(settings, "storage")
+    assert row
+    assert finding.found == f"{row[0]} uses 46.0 GB of 50.0 GB"
+    assert "MAINSTAY_STORAGE_PER_ORGANISATION" in (finding.mend or "")

@@ -61,6 +61,8 @@ class Context:
     ahead: Any = None
     # What a preview tells of an act that cannot be undone, beside its effects and warnings.
     summary: str = ""
+    # How many bytes of files the organisation may store.
+    storage_limit: int = 0
 
     def __post_init__(self) -> None:
         self.rows.me, self.rows.now = self.actor.id or self.actor.about, lambda: self.at

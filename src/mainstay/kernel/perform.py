@@ -43,6 +43,8 @@ class Stage:
     catalogue: Catalogue
     guard: Guard
     base_url: str
+    # How many bytes of files each organisation may store.
+    storage_limit: int
 
     def perform(self, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
         """Do it, or refuse. An act that cannot be undone is only rehearsed until it is confirmed."""
@@ -141,7 +143,9 @@ class Stage:
         return Ahead(actor, self.guard, read)
 
     def _context(self, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any = None) -> Context:
-        return Context(rows, actor, envelope, self.clock, self.catalogue, self.base_url, prepared)
+        return Context(
+            rows, actor, envelope, self.clock, self.catalogue, self.base_url, prepared, storage_limit=self.storage_limit
+        )
 
     def _standing_context(
         self, operation: Operation, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any

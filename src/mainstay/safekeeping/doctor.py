@@ -18,12 +18,15 @@ from mainstay.backing.reaching import NotReached, answer_of, listens, redis_time
 from mainstay.backing.secret import installation_secret
 from mainstay.backing.soundness import is_bare, unknown_steps
 from mainstay.settings import Settings, WrongSetting
-from mainstay.staging import connect, open_files
+from mainstay.staging import connect, open_files, storage_limit
 from mainstay.values.moments import moment_text
+from mainstay.values.sizes import size_text
 
 # Clocks differ a little; what comes later than so much was written by another time.
 _APART = timedelta(seconds=10)
 _LEAST_FREE = 1 << 30
+# Of what an organisation may store.
+_ALMOST = 0.9
 
 
 class Diagnosis(NamedTuple):
@@ -85,6 +88,7 @@ def _database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
                 yield from _server(rows, now)
             if schema.mend is None and not is_bare(books):
                 yield from _clock(rows, now)
+                yield from _storage(rows, storage_limit(settings))
     except Unreachable as away:
         yield Diagnosis("database", str(away), _REACH_SERVER if settings.database else _RESTORE)
 
@@ -120,6 +124,17 @@ def _clock(rows: Survey, now: datetime) -> Iterator[Diagnosis]:
         yield Diagnosis("clock", f"it is {moment_text(now)} here, and something was done at {latest}", _SET_THE_CLOCK)
     else:
         yield Diagnosis("clock", f"it is {moment_text(now)}")
+
+
+def _storage(rows: Survey, limit: int) -> Iterator[Diagnosis]:
+    """Which organisations have almost used up what they may store."""
+    full = rows.all(
+        "SELECT name, storage_bytes FROM organisation WHERE storage_bytes > :most ORDER BY storage_bytes DESC, name",
+        most=int(limit * _ALMOST),
+    )
+    for name, used in full:
+        found = f"{name} uses {size_text(int(used or 0))} of {size_text(limit)}"
+        yield Diagnosis("storage", found, "Set MAINSTAY_STORAGE_PER_ORGANISATION higher, or ask them to remove files.")
 
 
 def _compared(what: str, seconds: float, now: datetime) -> Diagnosis:

@@ -47,6 +47,8 @@ class Upload(As):
     accepts: tuple[str, ...]
     # It is redrawn with no side longer than this.
     longest_side: int
+    # The field that gets the size of what is kept.
+    size: str
 
 
 # Beside a value that no person is asked for.

@@ -16,7 +16,7 @@ from mainstay.backing.files import KEPT_FOR, Files
 from mainstay.business.issuing.printed import TABLES
 from mainstay.business.organisation.logo import set_logo
 from mainstay.business.records.documents import remove_document
-from mainstay.business.records.forgetting import FORGET, NAMED_IN, forgetting
+from mainstay.business.records.forgetting import FORGET, NAMED_IN, forget_later, forgetting
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.perform import Stage
 from mainstay.ledger.outbox import Work
@@ -153,3 +153,11 @@ def test_every_field_that_takes_the_name_of_a_kept_file_is_asked_before_one_goes
     assert {name.partition(".")[0] for name in printed} == {*TABLES.values()}
     assert {name for name in NAMED_IN if name.endswith("_sha256")} == printed
     assert len(NAMED_IN) == len(taking) + len(printed)
+
+
+def test_what_was_kept_for_a_record_that_was_refused_goes_unless_another_has_it(store: Store) -> None:
+    mine, shared = store.keep(PDF + b"mine"), store.keep(PDF + b"shared")
+    add(store.cast, work_of(store.cast).job, content=shared)
+    forget_later(store.cast.stage, store.cast.organisation, [mine, shared])
+    assert [name for name, _ in store.work()] == [mine, shared]
+    assert (store.files.path(mine).exists(), store.files.path(shared).exists()) == (False, True)

@@ -105,7 +105,8 @@ def test_organisations_and_people_are_listed(server: RunningServer, cast: Cast, 
     assert list(listed) == ["organisations"]
     found = {each["id"]: each for each in listed["organisations"]}
     assert found.keys() >= {cast.organisation, stranger.organisation}
-    assert list(found[cast.organisation]) == ["id", "name", "subscription", "createdAt"]
+    assert list(found[cast.organisation]) == ["id", "name", "subscription", "createdAt", "storageBytes"]
+    assert found[cast.organisation]["storageBytes"] == 0
     assert found[cast.organisation]["subscription"] == "active"
     assert list(people) == ["people"]
     assert {person["id"] for person in people["people"]} == {*cast.people.values()} - {cast.people[Role.SUBCONTRACTOR]}

@@ -5,7 +5,7 @@ import pytest
 from apps import hidden
 from cast import Cast
 from filing import PDF, Work, add, archive, work_of
-from mainstay.backing.files import Files
+from mainstay.backing.files import Files, name_of
 from mainstay.backing.folder import DataFolder
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.records.documents import MOST_BYTES, list_documents
@@ -203,3 +203,43 @@ def test_while_lapsed_they_are_seen_and_none_is_added(server: RunningServer, cas
 def test_a_file_that_was_not_brought_along_is_not_found(server: RunningServer, cast: Cast, work: Work) -> None:
     added = add(cast, work.job, content="3" * 64)
     assert visit(server, cast).get(f"/documents/{added['id']}/file").status_code == 404
+
+
+def fill(cast: Cast, left: int) -> None:
+    """Let an organisation have so many bytes left of what it may store."""
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE organisation SET storage_bytes = :used WHERE id = :organisation", used=50_000_000_000 - left)
+
+
+def test_what_does_not_fit_any_more_is_refused_and_leaves_nothing_behind(
+    server: RunningServer, cast: Cast, work: Work
+) -> None:
+    orla = visit(server, cast, Role.OFFICE)
+    content = PDF + b"%this is not stored anywhere else"
+    fill(cast, len(content) - 1)
+    status, told = send(orla, work.job, ("Plan.pdf", content + b"\n%%EOF"))
+    assert status == 409
+    assert "There is no room for it: with it, 50.0 GB would be used, and 50.0 GB are available." in told
+    assert listed(cast, work.job) == []
+    assert not DataFolder(server.settings.data).files.joinpath(*_place(content + b"\n%%EOF")).exists()
+    fill(cast, 10_000)
+    assert send(orla, work.job, ("Plan.pdf", content + b"\n%%EOF"))[0] == 303
+
+
+def _place(content: bytes) -> tuple[str, str]:
+    name = name_of(content)
+    return name[:2], name[2:]
+
+
+def test_owners_and_admins_see_what_is_used(server: RunningServer, cast: Cast, work: Work) -> None:
+    olivia = visit(server, cast)
+    assert "0 GB of 50.0 GB used by photos, files and the logo." in words(olivia.get("/settings/export").text)
+    assert send(visit(server, cast, Role.OFFICE), work.job, ("meter.jpg", drawn("JPEG", (900, 600))))[0] == 303
+    with cast.stage.database.reading(cast.organisation) as rows:
+        counted = rows.one(
+            "SELECT storage_bytes, (SELECT bytes + thumbnail_bytes FROM document WHERE organisation_id = :organisation)"
+            " FROM organisation WHERE id = :organisation"
+        )
+    assert counted
+    assert counted[0] == counted[1]
+    assert f"{int(counted[0] or 0) // 1000} KB of 50.0 GB used" in words(olivia.get("/settings/export").text)

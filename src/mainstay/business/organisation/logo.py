@@ -6,24 +6,31 @@ from pydantic import Field
 
 from mainstay.backing.images import ACCEPTED
 from mainstay.business.organisation.model import Organisation
+from mainstay.business.organisation.storage import count_stored
 from mainstay.business.organisation.store import ORGANISATION
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
-from mainstay.values.fields import KeptName, Upload
+from mainstay.values.fields import NOT_ASKED, KeptName, Upload, WholeNumber
 
 MOST_BYTES = 2_000_000
 LONGEST_SIDE = 1000
+_MOST_KEPT = 5_000_000
 
 
 class SetLogo(Input):
     """The picture."""
 
-    logo: Annotated[KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, longest_side=LONGEST_SIDE)] = Field(
+    logo: Annotated[
+        KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, longest_side=LONGEST_SIDE, size="logoBytes")
+    ] = Field(
         description=f"A PNG or JPEG picture of at most {MOST_BYTES // 1_000_000} MB."
         f" It is made no larger than {LONGEST_SIDE:,} dots a side."
+    )
+    logo_bytes: Annotated[WholeNumber, NOT_ASKED] = Field(
+        0, ge=0, le=_MOST_KEPT, description="The size of the picture."
     )
 
 
@@ -43,7 +50,9 @@ def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organi
 
     It is shown here in the office, and on what customers are sent.
     """
-    return ORGANISATION.save(ctx, organisation, {"logo": given.logo})
+    # It is one picture of at most a few megabytes, so it is counted and never refused.
+    count_stored(ctx, given.logo_bytes - organisation.logo_bytes)
+    return ORGANISATION.save(ctx, organisation, {"logo": given.logo, "logo_bytes": given.logo_bytes})
 
 
 @operation(
@@ -59,7 +68,8 @@ def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) ->
 
     What was sent with it stays as it was.
     """
-    return ORGANISATION.save(ctx, organisation, {"logo": None})
+    count_stored(ctx, -organisation.logo_bytes)
+    return ORGANISATION.save(ctx, organisation, {"logo": None, "logo_bytes": 0})
 
 
 OPERATIONS = (set_logo, remove_logo)

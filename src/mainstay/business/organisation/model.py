@@ -60,6 +60,7 @@ class Organisation(Kept):
     time_zone: str
     # The name of the file, which nobody is shown.
     logo: str | None
+    logo_bytes: int
 
     @property
     def called(self) -> str:

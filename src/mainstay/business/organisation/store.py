@@ -24,7 +24,7 @@ ORGANISATION = Listing(
     id_field=None,
     tenant="id",
     columns={"subscription": """'{"status":"' || organisation.subscription || '"}'"""},
-    facts={"logo": "organisation.logo"},
+    facts={"logo": "organisation.logo", "logo_bytes": "organisation.logo_bytes"},
 )
 
 
@@ -105,8 +105,10 @@ def find_in_another_currency(ctx: Context, wanted: str) -> list[str]:
 
 def every(rows: Handle) -> list[dict[str, Value]]:
     """What tells organisations apart, the first that was made first; the handle looks across them."""
-    names = ("id", "name", "subscription", "createdAt")
-    found = rows.all("SELECT id, name, subscription, created_at FROM organisation ORDER BY created_at, id")
+    names = ("id", "name", "subscription", "createdAt", "storageBytes")
+    found = rows.all(
+        "SELECT id, name, subscription, created_at, storage_bytes FROM organisation ORDER BY created_at, id"
+    )
     return [dict(zip(names, row, strict=True)) for row in found]
 
 

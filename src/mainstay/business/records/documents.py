@@ -6,6 +6,7 @@ from pydantic import Field
 
 from mainstay.backing.contents import TAKEN, Content, clean_name
 from mainstay.backing.files import Files, name_of
+from mainstay.business.organisation.storage import check_storage, count_stored
 from mainstay.business.records import forgetting
 from mainstay.business.records.model import Document, DocumentOut, Visibility
 from mainstay.business.records.store import DOCUMENTS
@@ -51,6 +52,7 @@ class AddDocument(Input):
     bytes: WholeNumber = Field(ge=1, le=_MOST_KEPT, description="Its size.")
     content: KeptName = Field(description="The name under which its content is kept.")
     thumbnail: KeptName | None = Field(None, description="The same of a photo's small picture.")
+    thumbnail_bytes: WholeNumber = Field(0, ge=0, le=_MOST_KEPT, description="The size of the small picture.")
     visibility: Visibility = Field(
         "field", description="`field` lets everyone see it who sees the record; `office` only the office."
     )
@@ -106,6 +108,8 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     # Whoever does not see what only the office sees adds nothing there either.
     visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"
     kind = "photo" if given.thumbnail else "file"
+    count_stored(ctx, given.bytes + given.thumbnail_bytes)
+    check_storage(ctx)
     return DOCUMENTS.insert(ctx, dict(given) | {"record_id": record.id, "visibility": visibility, "kind": kind})
 
 
@@ -127,6 +131,7 @@ def remove_document(ctx: Context, _given: RemoveDocument, document: Document) ->
     ctx.pen.touch(document.record_id)
     for name in filter(None, (document.sha256, document.thumbnail)):
         ctx.post(forgetting.letter(name))
+    count_stored(ctx, -(document.bytes + document.thumbnail_bytes))
     return DOCUMENTS.remove(ctx, document)
 
 
@@ -138,14 +143,13 @@ def told_of(content: Content, called: str) -> dict[str, object]:
         "bytes": len(content.content),
         "content": name_of(content.content),
         "thumbnail": name_of(content.small) if content.small else None,
+        "thumbnailBytes": len(content.small or b""),
     }
 
 
-def keep(files: Files, content: Content) -> None:
-    """Keep what is in a file, under the names that are told of it."""
-    for part in (content.content, content.small):
-        if part:
-            files.keep(part)
+def keep(files: Files, content: Content) -> list[str]:
+    """Keep what is in a file, and return the names under which it is kept."""
+    return [files.keep(part) for part in (content.content, content.small) if part]
 
 
 OPERATIONS = (list_documents, get_document, add_document, remove_document)

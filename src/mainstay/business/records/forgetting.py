@@ -3,7 +3,7 @@
 Whoever hands in the same content meanwhile keeps it: what was kept a short time ago is never let go, linked or not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from mainstay.backing.database import EVERY
 from mainstay.backing.files import KEPT_FOR, Files
@@ -31,6 +31,13 @@ NAMED_IN = (
 def letter(name: str) -> Letter:
     """Have a kept file let go of, if it is needed no longer."""
     return Letter(FORGET, {"file": name}, "Remove the content of a file that was removed", wait=KEPT_FOR)
+
+
+def forget_later(stage: Stage, organisation: str, names: Iterable[str]) -> None:
+    """Have stored files let go of whose record was refused, if nothing else has the same in it."""
+    with stage.database.changing(organisation) as rows:
+        for name in names:
+            outbox.put(rows, letter(name), moment_text(stage.clock() + KEPT_FOR))
 
 
 def forgetting(stage: Stage, files: Files) -> Callable[[Work], None]:

@@ -61,6 +61,8 @@ class Document(Kept):
     visibility: Visibility
     sha256: str
     thumbnail: str | None
+    bytes: int
+    thumbnail_bytes: int
     created_by: dict[str, Any]
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from mainstay.backing.proof import Books, Flaw, Proof
+from mainstay.backing.proof import Books, Flaw, Proof, follows
 from mainstay.business.records.forgetting import NAMED_IN
 from mainstay.kernel.listing import Listing
 from mainstay.ledger import words
@@ -43,6 +43,20 @@ def _problem_of_file(books: Books, name: str) -> str | None:
         return f"cannot be read: {fault.strerror}"
     return None if digest.hexdigest() == name else "is not what was kept: its content has another hash"
 
+
+_STORED = """
+SELECT id, storage_bytes, counted FROM (
+    SELECT id, storage_bytes, logo_bytes + CAST(coalesce((
+        SELECT sum(bytes + thumbnail_bytes) FROM document WHERE organisation_id = :organisation
+    ), 0) AS bigint) AS counted FROM organisation WHERE id = :organisation
+) AS totals WHERE storage_bytes <> counted
+"""
+STORAGE = follows(
+    "stored_bytes",
+    "Each organisation stores as many bytes as its files have",
+    _STORED,
+    "is said to store {0} bytes, and its files have {1}",
+)
 
 FILES = Proof("files", "Every file is there, with its hash", lost_files, whole=True)
 

@@ -47,5 +47,6 @@ DOCUMENTS = Documents(
     prefix="document",
     id_field="document_id",
     columns={"sha256": "document.content"},
+    facts={"thumbnail_bytes": "document.thumbnail_bytes"},
     filters={"record_id": "document.record_id = :record_id", "visibility": "document.visibility = :visibility"},
 )

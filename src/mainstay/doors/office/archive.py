@@ -16,6 +16,7 @@ from mainstay.backing.files import Files, PassingFiles
 from mainstay.business.issuing.printed import ENDINGS
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.settings import get_settings
+from mainstay.business.organisation.storage import stored_bytes
 from mainstay.business.records.documents import list_documents
 from mainstay.doors.downloads import download
 from mainstay.doors.http import Response
@@ -66,7 +67,10 @@ class ArchivePages:
         """What would be in it."""
         _check(guest.actor)
         lists = [name_of(lists) for lists in exported(self.desk.catalogue, guest.actor)]
-        return self.desk.page("export.html", guest, area="Settings", lists=lists)
+        stage = self.desk.visitors.stage
+        stored = await self.desk.visitors.runner.read(_read_storage, stage, guest.actor.organisation)
+        storage = {"used": stored, "limit": stage.storage_limit}
+        return self.desk.page("export.html", guest, area="Settings", lists=lists, storage=storage)
 
     async def archive(self, guest: Guest, _: Mapping[str, str]) -> Response:
         """Everything; written to a file first, by a thread for what takes long."""
@@ -77,6 +81,11 @@ class ArchivePages:
             raise TooMany("Everything was exported too often within an hour. Wait a while, then try again.")
         made = Archive(visitors.stage, guest.actor, guest.time_zone, guest.request.id, visitors.files, visitors.passing)
         return await visitors.runner.take_long(guest.actor.organisation, made.answer)
+
+
+def _read_storage(stage: Stage, organisation: str) -> int:
+    with stage.database.reading(organisation) as rows:
+        return stored_bytes(rows)
 
 
 def _check(actor: Actor) -> None:

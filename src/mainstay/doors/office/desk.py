@@ -244,14 +244,15 @@ class Desk:
         return await self.visitors.form_with_files(guest.request, guest.visitor, limits, guest.received)
 
     async def keep_files(self, guest: Guest, asked: Sequence[Asked]) -> dict[str, object]:
-        """Keep the files that were received; by field, the names under which they are kept."""
+        """Keep the files that were received; by field, the names under which they are kept and their sizes."""
         kept: dict[str, object] = {}
         for one in asked:
             if one.upload and one.name in guest.received:
                 await self.count_file(guest, "files")
                 [file] = guest.received[one.name]
-                organisation, kept_name = guest.actor.organisation, partial(self._keep, one, one.upload, file.path)
-                kept[one.name] = await self.visitors.runner.read_content(organisation, kept_name)
+                keep = partial(self._keep, one, one.upload, file.path)
+                name, size = await self.visitors.runner.read_content(guest.actor.organisation, keep)
+                kept |= {one.name: name, one.upload.size: size}
         return kept
 
     async def file(self, guest: Guest, operation: Operation, about: Mapping[str, object]) -> Response:
@@ -266,11 +267,12 @@ class Desk:
         if not (await self.visitors.limits.take(f"{what} of {guest.actor.organisation}", most, 3600.0)).accepted:
             raise TooMany("There were too many files within an hour. Wait a while, then try again.")
 
-    def _keep(self, one: Asked, upload: Upload, path: Path) -> str:
+    def _keep(self, one: Asked, upload: Upload, path: Path) -> tuple[str, int]:
         try:
-            return self.visitors.files.keep(self.visitors.content.redraw(path, upload.longest_side))
+            content = self.visitors.content.redraw(path, upload.longest_side)
         except NotAPicture as fault:
             raise Invalid([Fault(one.name, str(fault))]) from None
+        return self.visitors.files.keep(content), len(content)
 
     def page(self, template: str, guest: Guest, status: int = 200, *, headers: Headers = (), **shown: Any) -> Response:
         """A page in the office's frame."""

@@ -10,6 +10,7 @@ import orjson
 from mainstay.backing.contents import Content, NotTaken, plain_name
 from mainstay.backing.deadline import begin_anew
 from mainstay.business.records.documents import MOST_BYTES, add_document, get_document, keep, told_of
+from mainstay.business.records.forgetting import forget_later
 from mainstay.doors.downloads import kept_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.arrangement import Arrangement
@@ -21,9 +22,9 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.doors.pages.uploads import Limit, Received
-from mainstay.doors.pages.words import size
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.refusal import Fault, Invalid, NotFound, Refusal
+from mainstay.values.sizes import size_text
 
 # What one form may hand in: some files that were chosen or dropped, and a photo that was taken for it.
 LIMITS = {"files": Limit(MOST_BYTES, several=10, together=60_000_000), "photo": Limit(MOST_BYTES)}
@@ -36,7 +37,7 @@ DOCUMENTS = Arrangement(
     area="Jobs",
     gets=get_document,
     called=lambda document: str(document["name"]),
-    below=lambda document: size(document["bytes"]),
+    below=lambda document: size_text(document["bytes"]),
     columns=(),
     facts=("visibility",),
     sides=WITHOUT_FILES,
@@ -152,9 +153,13 @@ class Documents:
         ]
         # Tried first: what is refused leaves nothing behind.
         self._add_all(guest, given, keep=False)
-        for content in contents:
-            keep(self.desk.visitors.files, content)
-        self._add_all(guest, given, keep=True)
+        kept = [name for content in contents for name in keep(self.desk.visitors.files, content)]
+        try:
+            self._add_all(guest, given, keep=True)
+        except Refusal:
+            # Since it was tried, someone else has used the room that was left, or changed the record.
+            forget_later(self.desk.visitors.stage, guest.actor.organisation, kept)
+            raise
 
     def _add_all(self, guest: Guest, given: Sequence[bytes], *, keep: bool) -> None:
         with self.desk.visitors.stage.together(guest.actor.organisation, keep=keep) as stage:

@@ -15,6 +15,7 @@ from jinja2.runtime import Context
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.names import currency_names, zone_names
+from mainstay.values.sizes import size_text
 from mainstay.values.wall_times import wall_text
 
 
@@ -114,14 +115,6 @@ def directions(address: Mapping[str, Any]) -> str:
     return f"https://www.openstreetmap.org/search?{urlencode({'query': place(address)})}"
 
 
-def size(count: int) -> str:
-    """A number of bytes as people tell it: `3.4 MB`."""
-    return f"{count / 1_000_000:.1f} MB" if count >= _MEGABYTE else f"{max(count // 1000, 1)} KB"
-
-
-_MEGABYTE = 1_000_000
-
-
 @pass_context
 def plain(context: Context, decimal: str) -> str:
     """A quantity or a percentage as it is written here, without the zeros that say nothing: `2`, `1,234.5`."""
@@ -214,7 +207,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "hours": hours_text,
     "place": place,
     "directions": directions,
-    "size": size,
+    "size": size_text,
     "plain": plain,
     "answer": answer,
     "initials": initials,

@@ -1,0 +1,30 @@
+"""How many bytes an organisation stores: a total that is kept up with each change, and how large it may become."""
+
+from mainstay.backing.database import Handle
+from mainstay.kernel.context import Context
+from mainstay.terms.refusal import Conflict
+from mainstay.values.sizes import size_text
+
+
+def count_stored(ctx: Context, size: int) -> None:
+    """Count what was added, or with a minus what was removed."""
+    ctx.rows.run("UPDATE organisation SET storage_bytes = storage_bytes + :size WHERE id = :organisation", size=size)
+
+
+def check_storage(ctx: Context) -> None:
+    """Refuse what was counted if the organisation may not store that much.
+
+    Changes of one organisation wait for one another, so of two that would both fit, the second one is refused.
+    """
+    used = stored_bytes(ctx.rows)
+    if used > ctx.storage_limit:
+        raise Conflict(
+            f"There is no room for it: with it, {size_text(used)} would be used, and {size_text(ctx.storage_limit)}"
+            " are available. Remove files that are no longer needed, or ask whoever runs this installation for more."
+        )
+
+
+def stored_bytes(rows: Handle) -> int:
+    """Return how many bytes the organisation stores."""
+    row = rows.one("SELECT storage_bytes FROM organisation WHERE id = :organisation")
+    return int(row[0] or 0) if row else 0
