@@ -5,6 +5,18 @@ ALTER TABLE import_run ADD COLUMN done_rows bigint NOT NULL DEFAULT 0;
 ALTER TABLE import_run ADD COLUMN attempt bigint NOT NULL DEFAULT 0;
 UPDATE import_run SET row_count = json_array_length(CAST(cells AS json));
 
+-- The cells of its file are written once. They stand apart from how far it is, which is written with each step: SQLite
+-- writes the whole row each time.
+CREATE TABLE import_cells (
+    organisation_id text NOT NULL REFERENCES organisation (id),
+    run_id text NOT NULL,
+    cells text NOT NULL,
+    PRIMARY KEY (organisation_id, run_id),
+    FOREIGN KEY (organisation_id, run_id) REFERENCES import_run (organisation_id, id)
+);
+INSERT INTO import_cells (organisation_id, run_id, cells) SELECT organisation_id, id, cells FROM import_run;
+ALTER TABLE import_run DROP COLUMN cells;
+
 -- What each row did, so that the import can be undone: the record, its version afterwards and, where the record was
 -- there before, the changed fields as they were.
 CREATE TABLE import_change (
@@ -20,3 +32,6 @@ CREATE TABLE import_change (
 ALTER TABLE import_change ENABLE ROW LEVEL SECURITY;
 ALTER TABLE import_change FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON import_change USING (current_setting('mainstay.organisation', true) IN (organisation_id, '*'));
+ALTER TABLE import_cells ENABLE ROW LEVEL SECURITY;
+ALTER TABLE import_cells FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON import_cells USING (current_setting('mainstay.organisation', true) IN (organisation_id, '*'));

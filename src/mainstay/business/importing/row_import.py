@@ -56,10 +56,11 @@ class RowImporter:
     outcome: Outcome = field(default_factory=Outcome)
     # In which row a reference or a record was seen.
     _seen: dict[str, int] = field(default_factory=dict)
-    # Kept for one step only, because others may change what they tell between two steps: the ids of other records by
-    # what rows call them, and those of a customer's sites or contacts by their folded names.
+    # The ids of other records by what rows call them. Kept for one step only: others may change them between two.
     _others: dict[tuple[str, str], str] = field(default_factory=dict)
+    # The ids of a customer's sites or contacts by their folded names, and those that were read in this step.
     _names: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
+    _read: set[tuple[str, str]] = field(default_factory=set)
 
     def check(self, stage: Stage, rows: Rows, pace: Pace, report: Callable[[int], None]) -> Outcome:
         """Find out what would become of the rows: they are imported, and every step is rolled back."""
@@ -100,7 +101,9 @@ class RowImporter:
 
     def _begin_step(self) -> None:
         self._others.clear()
-        self._names.clear()
+        self._read.clear()
+        # A customer may have thousands of sites. They are not read again for each step in which jobs name them.
+        self._names = {of: names for of, names in self._names.items() if of[0] != self.kind.table}
 
     def _try(self, stage: Stage, number: int, texts: Mapping[str, str]) -> tuple[list[Fault], RecordChange | None]:
         """Import one row; or else return all that is wrong with it.
@@ -168,6 +171,7 @@ class RowImporter:
         after = self._perform(stage, self.kind.changes, {self.kind.id_field: known, **changes})
         if after.get("name") != current.get("name"):
             self._names.clear()
+            self._read.clear()
         if after["version"] == current["version"]:
             return None
         return RecordChange(number, known, after["version"], _previous(current, changes))
@@ -213,13 +217,17 @@ class RowImporter:
 
     def _of_customer(self, rows: Handle, table: str, customer: str, name: str) -> Sequence[str]:
         """Return a customer's sites or contacts that are called exactly so, but for case and accents."""
-        names = self._names.get((table, customer))
-        if names is None:
-            names = self._names[table, customer] = store.find_names_of_customer(rows, table, customer)
-        return names.get(folded(name), ())
+        of = (table, customer)
+        found = self._names.get(of, {}).get(folded(name), ())
+        if not found and of not in self._read:
+            self._names[of] = store.find_names_of_customer(rows, table, customer)
+            self._read.add(of)
+            found = self._names[of].get(folded(name), ())
+        return found
 
     def _note_name(self, made: Mapping[str, Any]) -> None:
-        if names := self._names.get((self.kind.table, made.get(CUSTOMER, ""))):
+        names = self._names.get((self.kind.table, made.get(CUSTOMER, "")))
+        if names is not None:
             names.setdefault(folded(made["name"]), []).append(made["id"])
 
     def _row_fault(self, row: int, fault: Fault) -> RowFault:

@@ -7,10 +7,11 @@ from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-_STEP_SECONDS = 0.05
+_STEP_SECONDS = 0.025
 # On SQLite, another process that waits for its turn looks for one every 25 ms at first, later every 100 ms. On
-# PostgreSQL those who wait are queued, and the first of them goes on as soon as a step is over.
-_PAUSE_SECONDS = {"sqlite": 0.1, "postgresql": 0.01}
+# PostgreSQL those who wait are queued, and the first of them goes on as soon as a step is over: the pause is for the
+# processors, of which an import is to take no more than half of one.
+_PAUSE_SECONDS = {"sqlite": 0.1, "postgresql": 0.025}
 
 
 class Pace(NamedTuple):

@@ -37,18 +37,22 @@ def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
     """Keep a file, with the columns that its headings tell; the id of the run."""
     identity = new_id(PREFIX)
     rows.run(
-        "INSERT INTO import_run (organisation_id, id, person_id, made_at, kind, file_name, remarks, headings,"
-        " cells, mapping, status, row_count) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings,"
-        " :cells, :mapping, 'mapping', :row_count)",
+        "INSERT INTO import_run (organisation_id, id, person_id, made_at, kind, file_name, remarks, headings, mapping,"
+        " status, row_count) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings, :mapping,"
+        " 'mapping', :row_count)",
         id=identity,
         at=moment_text(now),
         kind=fresh.kind.name,
         name=fresh.file_name,
         remarks=_text(list(fresh.remarks)),
         headings=_text(list(fresh.headings)),
-        cells=_text(fresh.rows),
         mapping=_text(fresh.kind.guess(fresh.headings)),
         row_count=len(fresh.rows),
+    )
+    rows.run(
+        "INSERT INTO import_cells (organisation_id, run_id, cells) VALUES (:organisation, :id, :cells)",
+        id=identity,
+        cells=_text(fresh.rows),
     )
     return identity
 
@@ -91,7 +95,7 @@ def _run(row: Row) -> Run:
 
 def cells(rows: Handle, identity: str) -> list[tuple[int, list[str]]]:
     """The rows of its file."""
-    row = rows.one("SELECT cells FROM import_run WHERE organisation_id = :organisation AND id = :id", id=identity)
+    row = rows.one("SELECT cells FROM import_cells WHERE organisation_id = :organisation AND run_id = :id", id=identity)
     return [(number, texts) for number, texts in orjson.loads(str(row[0]))] if row else []
 
 
@@ -134,7 +138,8 @@ def forget_old(rows: Handle, now: datetime) -> None:
     old = "made_at <= :before AND (status NOT IN ('importing', 'undoing') OR made_at <= :long_before)"
     moments = {"before": moment_text(now - KEPT), "long_before": moment_text(now - KEPT_INTERRUPTED)}
     of_old = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {old})"
-    rows.run(f"DELETE FROM import_change WHERE {of_old}", **moments)
+    for table in ("import_change", "import_cells"):
+        rows.run(f"DELETE FROM {table} WHERE {of_old}", **moments)
     rows.run(f"DELETE FROM import_run WHERE {old}", **moments)
 
 

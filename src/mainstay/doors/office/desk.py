@@ -5,13 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import orjson
 
-from mainstay.backing.images import NotAPicture
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office import frame
 from mainstay.doors.office.frame import Area
@@ -34,8 +32,7 @@ from mainstay.kernel.context import Envelope
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Actor
 from mainstay.terms.listed import COUNTED
-from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
-from mainstay.values.fields import Upload
+from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooMany
 from mainstay.values.ids import is_id
 from mainstay.values.moments import local_date
 
@@ -250,7 +247,7 @@ class Desk:
             if one.upload and one.name in guest.received:
                 await self.count_file(guest, "files")
                 [file] = guest.received[one.name]
-                keep = partial(self._keep, one, one.upload, file.path)
+                keep = partial(self.visitors.keep_picture, one.name, file.path, one.upload.longest_side)
                 name, size = await self.visitors.runner.read_content(guest.actor.organisation, keep)
                 kept |= {one.name: name, one.upload.size: size}
         return kept
@@ -266,13 +263,6 @@ class Desk:
         """Let an organisation hand in so many files of a kind within an hour."""
         if not (await self.visitors.limits.take(f"{what} of {guest.actor.organisation}", most, 3600.0)).accepted:
             raise TooMany("There were too many files within an hour. Wait a while, then try again.")
-
-    def _keep(self, one: Asked, upload: Upload, path: Path) -> tuple[str, int]:
-        try:
-            content = self.visitors.content.redraw(path, upload.longest_side)
-        except NotAPicture as fault:
-            raise Invalid([Fault(one.name, str(fault))]) from None
-        return self.visitors.files.keep(content), len(content)
 
     def page(self, template: str, guest: Guest, status: int = 200, *, headers: Headers = (), **shown: Any) -> Response:
         """A page in the office's frame."""

@@ -4,11 +4,13 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from mainstay.backing.content_reader import ContentReader
 from mainstay.backing.database import EVERY
 from mainstay.backing.files import Files, PassingFiles
+from mainstay.backing.images import NotAPicture
 from mainstay.backing.limits import Limits
 from mainstay.business.issuing.printer import Printer
 from mainstay.doors.addresses import Addresses, neighbourhood
@@ -25,7 +27,7 @@ from mainstay.identity.sealing import Sealer
 from mainstay.identity.sessions import Membership, Session
 from mainstay.kernel.perform import Stage
 from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import NotFound
+from mainstay.terms.refusal import Fault, Invalid, NotFound
 
 # A path longer than this is not remembered over a sign-in.
 LONGEST_PATH = 8_000
@@ -95,6 +97,14 @@ class Visitors:
         fields = await Uploads(self.base_url, self.passing, self.runner).read(request, limits, received)
         check_csrf(fields, visitor.csrf)
         return fields
+
+    def keep_picture(self, field: str, path: Path, longest_side: int) -> tuple[str, int]:
+        """Keep a picture that was handed in for a field; the name under which it is kept, and its size."""
+        try:
+            content = self.content.redraw(path, longest_side)
+        except NotAPicture as fault:
+            raise Invalid([Fault(field, str(fault))]) from None
+        return self.files.keep(content), len(content)
 
     async def sign_in_first(self, request: Request, form_at: str | None = None) -> Response:
         """Send a visitor to sign in, and afterwards back to what they asked for, or to the page of the form they sent.
