@@ -28,7 +28,7 @@ from mainstay.serving import prepare
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import Clock, system_clock
-from mainstay.worker import beside
+from mainstay.worker.process import beside
 from mainstay.working import open_dispatcher, open_worker
 from running import RunningServer
 

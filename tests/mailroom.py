@@ -1,5 +1,6 @@
 """A real mail server, which takes what comes; who signs in needs the right password."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,9 +8,38 @@ from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import Message
 from email.policy import default
+from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+
+class MailController(Controller):
+    """Runs a mail server in a thread; connections that clients keep open are closed when it stops."""
+
+    _TURNS = 5
+
+    def __init__(self, handler: object, **given: Any) -> None:
+        super().__init__(handler, hostname="127.0.0.1", **given)
+        self._served: list[SMTP] = []
+
+    def factory(self) -> SMTP:
+        served = SMTP(self.handler, **self.SMTP_kwargs)
+        self._served.append(served)
+        return served
+
+    def end(self) -> None:
+        """Close what is open, and stop."""
+        asyncio.run_coroutine_threadsafe(self._close_connections(), self.loop).result()
+        self.stop()
+
+    async def _close_connections(self) -> None:
+        for served in self._served:
+            if isinstance(served.transport, asyncio.Transport):
+                served.transport.abort()
+        # Until the loop has seen them end.
+        for _ in range(self._TURNS):
+            await asyncio.sleep(0)
 
 
 @dataclass
@@ -37,15 +67,9 @@ def open_mailroom(password: str | None = None) -> Iterator[Mailroom]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         room = Mailroom(free.getsockname()[1], password)
-    controller = Controller(
-        room,
-        hostname="127.0.0.1",
-        port=room.port,
-        authenticator=room.authenticate,
-        auth_require_tls=False,
-    )
+    controller = MailController(room, port=room.port, authenticator=room.authenticate, auth_require_tls=False)
     controller.start()
     try:
         yield room
     finally:
-        controller.stop()
+        controller.end()

@@ -2,8 +2,9 @@
 
 from cast import Cast
 from mainstay.backing.database import EVERY, Row
-from mainstay.ledger import outbox
+from mainstay.ledger import outbox, outbox_queue
 from mainstay.ledger.outbox import Letter
+from mainstay.ledger.outbox_queue import Work
 from mainstay.values.moments import moment_text
 
 PROBLEM = "This Mainstay does not know work of the kind fax."
@@ -16,8 +17,8 @@ def park(cast: Cast, letter: Letter = FAX, problem: str = PROBLEM) -> str:
         outbox.put(rows, letter, moment_text(cast.stage.clock()))
         row = rows.one("SELECT max(id) FROM outbox WHERE organisation_id = :organisation")
         assert row is not None
-        work = outbox.Work(str(row[0]), cast.organisation, letter.kind, letter.payload, 1)
-        outbox.park(rows, work, cast.stage.clock(), problem, problem)
+        work = Work(str(row[0]), cast.organisation, letter.kind, letter.payload, 1)
+        outbox_queue.park(rows, work, cast.stage.clock(), problem, problem)
     return work.id
 
 

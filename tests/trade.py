@@ -9,10 +9,10 @@ from mainstay.business.customers.places import save_contact, save_site
 from mainstay.business.issuing.printed import PRINT
 from mainstay.business.jobs.operations import change_job_status, create_job
 from mainstay.identity.mails import MAIL
-from mainstay.ledger.outbox import Work
+from mainstay.ledger.outbox_queue import Work
 from mainstay.terms.rights import Role
 from mainstay.values.moments import system_clock
-from mainstay.worker import Worker
+from mainstay.worker.worker import Worker
 
 ADDRESS: dict[str, Any] = {
     "line1": "2 Weir Lane",

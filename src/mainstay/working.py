@@ -8,7 +8,14 @@ from pathlib import Path
 from random import SystemRandom
 
 from mainstay.backing.database import EVERY, Pool, Unreachable
-from mainstay.backing.exposition import attempts_text, mails_text, outbox_text, pools_text, waiting_mails_text
+from mainstay.backing.exposition import (
+    LaneGauges,
+    attempts_text,
+    mails_text,
+    outbox_text,
+    pools_text,
+    waiting_mails_text,
+)
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.metrics_listener import metrics_listener
 from mainstay.backing.served import Served
@@ -20,12 +27,14 @@ from mainstay.business.records.forgetting import FORGET, forgetting
 from mainstay.catalogue import UPKEEP
 from mainstay.identity.mails import MAIL
 from mainstay.kernel.perform import Stage
-from mainstay.ledger import outbox
+from mainstay.ledger.outbox_depth import MOST_COUNTED, measure_lanes
 from mainstay.settings import Settings
 from mainstay.staging import open_files, open_guard, open_link_maker, open_post, open_signer, open_stage
 from mainstay.webhooks.dispatcher import Dispatcher
 from mainstay.webhooks.queue import Queue
-from mainstay.worker import Worker, beside, mailing, printing, stop_on_signal
+from mainstay.worker.kinds import mailing, printing
+from mainstay.worker.process import beside, stop_on_signal
+from mainstay.worker.worker import Worker
 
 
 def work(settings: Settings) -> None:
@@ -86,6 +95,14 @@ def _outbox_text(stage: Stage) -> str:
     """What is in the outbox; nothing while the database is away, which other metrics do not wait for."""
     try:
         with stage.database.reading(EVERY) as rows:
-            return outbox_text(*outbox.depth(rows, stage.clock())) + waiting_mails_text(*outbox.depth_of(rows, MAIL))
+            lanes = measure_lanes(rows)
     except Unreachable:
         return ""
+    now = stage.clock()
+    gauges = {
+        lane.value: LaneGauges(depth.count_waiting(), depth.count_parked(), depth.seconds_late(now))
+        for lane, depth in lanes.items()
+    }
+    waiting = sum(depth.waiting.get(MAIL, 0) for depth in lanes.values())
+    parked = sum(depth.parked.get(MAIL, 0) for depth in lanes.values())
+    return outbox_text(gauges, MOST_COUNTED) + waiting_mails_text(waiting, parked, MOST_COUNTED)

@@ -6,6 +6,7 @@ import pytest
 
 from mainstay.backing.database import Pool
 from mainstay.backing.exposition import (
+    LaneGauges,
     Meters,
     attempts_text,
     mails_text,
@@ -153,8 +154,8 @@ def test_mails_the_outbox_and_pools_are_told_in_the_same_format() -> None:
     pools = {"server": Pool(20, 7, 3, 11, 2.5, 1), "worker": Pool(1, 0, 0, 0, 0.0, 0)}
     told = parsed(
         mails_text({"sent": 4, "failed": 1})
-        + waiting_mails_text(2, 1)
-        + outbox_text(5, 1, 12.3456)
+        + waiting_mails_text(2, 1, 100)
+        + outbox_text({"emails": LaneGauges(3, 1, 12.3456), "prints": LaneGauges(2, 0, 1.5)}, 100)
         + pools_text(pools)
         + pools_text({})
     )
@@ -162,7 +163,11 @@ def test_mails_the_outbox_and_pools_are_told_in_the_same_format() -> None:
     assert told["mainstay_mails_total", (("outcome", "sent"),)] == 4
     assert told["mainstay_mails_total", (("outcome", "failed"),)] == 1
     assert (told["mainstay_mails_waiting", ()], told["mainstay_mails_parked", ()]) == (2, 1)
-    assert told["mainstay_outbox_late_seconds", ()] == 12.346
+    assert [told[f"mainstay_outbox_{name}", ()] for name in ("waiting", "parked", "late_seconds")] == [5, 1, 12.346]
+    of_lane = [
+        told[f"mainstay_outbox_lane_{name}", (("lane", "prints"),)] for name in ("waiting", "parked", "late_seconds")
+    ]
+    assert of_lane == [2, 0, 1.5]
     names = ("size", "used", "waiting", "queued_total", "wait_seconds_total", "errors_total")
     assert [told[f"mainstay_pool_{name}", of_server] for name in names] == [20, 7, 3, 11, 2.5, 1]
     assert told["mainstay_pool_size", (("process", "worker"),)] == 1

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
+from mailroom import MailController
 from mainstay.backing.mail import FolderPost, Mail, MailNotSent, SmtpPost, Undeliverable, open_post
 
 SENDER = "Maier & Söhne <office@example.org>"
@@ -75,7 +75,7 @@ class Serve(Protocol):
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """Starts real mail servers and gives for each its inbox and port."""
-    controllers: list[Controller] = []
+    controllers: list[MailController] = []
 
     def start(
         *,
@@ -88,10 +88,9 @@ def serve() -> Iterator[Serve]:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         inbox = Inbox()
-        controller = Controller(
+        controller = MailController(
             inbox,
             enable_SMTPUTF8=utf8,
-            hostname="127.0.0.1",
             port=port,
             ssl_context=tls,
             tls_context=starttls,
@@ -105,7 +104,7 @@ def serve() -> Iterator[Serve]:
 
     yield start
     for controller in controllers:
-        controller.stop()
+        controller.end()
 
 
 @pytest.fixture

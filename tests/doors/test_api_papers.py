@@ -23,9 +23,11 @@ from mainstay.business.quotes.sending import get_quote_pdf
 from mainstay.doors.papers import Papers
 from mainstay.doors.running import Runner
 from mainstay.kernel.context import Envelope
-from mainstay.ledger import outbox
+from mainstay.ledger import outbox_queue
+from mainstay.ledger.outbox import Lane
 from mainstay.terms.rights import Access, Role
-from mainstay.worker import Worker, printing
+from mainstay.worker.kinds import printing
+from mainstay.worker.worker import Worker
 from mainstay.working import open_worker
 from quoting import a_draft, press, sent
 from running import RunningServer
@@ -138,7 +140,7 @@ def test_a_file_that_could_not_be_made_is_refused_and_not_promised(without_worke
     path = f"{QUOTES}/{sent(alone, deliver='none')['id']}/pdf"
     assert without_worker.request("GET", path, alone.key()).status_code == 202
     with alone.stage.database.changing(EVERY) as rows:
-        (work,) = outbox.take(rows, alone.stage.clock(), 1)
-        outbox.park(rows, work, alone.stage.clock(), "Typst gave up", "It could not be printed.")
+        (work,) = outbox_queue.take(rows, Lane.PRINTS, alone.stage.clock())
+        outbox_queue.park(rows, work, alone.stage.clock(), "Typst gave up", "It could not be printed.")
     text = refused(without_worker.request("GET", path, alone.key()), 409)
     assert text == "Quote Q-0001.pdf could not be made. Ask whoever runs this Mainstay to try again."

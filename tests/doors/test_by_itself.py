@@ -21,11 +21,12 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.perform import Stage
 from mainstay.kernel.reaction import Chore, Happening, Reaction, Timer
 from mainstay.ledger import outbox
-from mainstay.ledger.outbox import LEASE, RETRIES, Letter
+from mainstay.ledger.outbox import Letter
+from mainstay.ledger.outbox_queue import LEASE, RETRIES
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import moment_text
-from mainstay.worker import Worker
+from mainstay.worker.worker import Worker
 from recording import RecordingDatabase, RecordingHandle
 from telling import deliveries, make_webhook
 

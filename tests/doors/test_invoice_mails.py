@@ -20,9 +20,9 @@ from mainstay.business.issuing.press import Press
 from mainstay.business.issuing.printed import PRINT
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.identity.links import Kind
-from mainstay.ledger.outbox import LEASE, Work
+from mainstay.ledger.outbox_queue import LEASE, Work
 from mainstay.staging import open_files, open_link_maker
-from mainstay.worker import Worker
+from mainstay.worker.worker import Worker
 from quoting import usual_tax
 from trade import a_customer
 

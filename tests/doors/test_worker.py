@@ -17,25 +17,27 @@ from pathlib import Path
 
 import orjson
 import pytest
-from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as Received
 
 from cast import Cast, assemble
 from dispatching import Clock, put_deliveries
 from installations import Installations
+from mailroom import MailController
 from mainstay.backing.folder import DataFolder
 from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.kernel.context import Envelope
 from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
-from mainstay.ledger.outbox import LEASE, RETRIES, Letter
+from mainstay.ledger.outbox import Letter
+from mainstay.ledger.outbox_queue import LEASE, RETRIES
 from mainstay.settings import Settings, environment_of
 from mainstay.staging import open_stage
 from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.webhooks import retention
-from mainstay.worker import Worker, beside, stop_on_signal
+from mainstay.worker.process import beside, stop_on_signal
+from mainstay.worker.worker import GATHER_SECONDS, Worker
 from mainstay.working import open_dispatcher, open_worker
 from running import RunningServer
 from talking import NEWCOMER, PEOPLE
@@ -60,12 +62,12 @@ class Inbox(Received):
 @contextmanager
 def mail_server(port: int) -> Iterator[Inbox]:
     inbox = Inbox()
-    controller = Controller(inbox, hostname="127.0.0.1", port=port)
+    controller = MailController(inbox, port=port)
     controller.start()
     try:
         yield inbox
     finally:
-        controller.stop()
+        controller.end()
 
 
 @pytest.fixture
@@ -164,7 +166,7 @@ def test_a_mail_that_fails_is_tried_again_later_and_holds_up_nobody(desk: Desk, 
     worker = desk.worker()
     desk.invite()
     # Nobody listens at the port: the mail fails, and with it nothing else.
-    assert work_off(worker) > 1
+    assert work_off(worker) >= 1
     assert desk.waiting() == ["mail"]
     assert work_off(worker) == 0
 
@@ -260,17 +262,19 @@ def test_one_event_that_cannot_be_dealt_with_holds_up_no_other(desk: Desk) -> No
         ]
 
 
-def test_the_events_of_several_organisations_are_dealt_with_together(desk: Desk) -> None:
+def test_the_events_of_an_organisation_are_dealt_with_together(desk: Desk) -> None:
     work_off(desk.worker())
     casts = [desk.cast, assemble(desk.stage)]
     webhooks = [make_webhook(cast, events=["person.updated"]) for cast in casts]
     for number in range(20):
         for cast in casts:
             cast.perform(update_person, personId=cast.people[Role.MEMBER], phone=str(number))
-    assert desk.worker().step()
+    worker = desk.worker()
+    assert worker.step()
+    assert [len(deliveries(cast, webhook)) for cast, webhook in zip(casts, webhooks, strict=True)] == [20, 0]
+    assert worker.step()
+    assert [len(deliveries(cast, webhook)) for cast, webhook in zip(casts, webhooks, strict=True)] == [20, 20]
     assert desk.waiting() == []
-    for cast, webhook in zip(casts, webhooks, strict=True):
-        assert len(deliveries(cast, webhook)) == 20
 
 
 def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> None:
@@ -279,23 +283,24 @@ def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> 
     left: list[int] = []
 
     class Stopping(threading.Event):
-        """Whoever waits for it sees a change come in meanwhile."""
+        """A change comes in while the worker waits for what follows the bell."""
 
         def wait(self, timeout: float | None = None) -> bool:
-            desk.cast.perform(update_person, personId=desk.cast.people[Role.MEMBER], phone="01422 555010")
+            if timeout == GATHER_SECONDS:
+                desk.cast.perform(update_person, personId=desk.cast.people[Role.MEMBER], phone="01422 555010")
             return super().wait(timeout)
 
     stopping = Stopping()
 
     def tell() -> None:
-        left.append(len(desk.waiting()))
+        left.append(desk.waiting().count(outbox.EVENT))
         if left[-1] == 0:
             stopping.set()
 
     with Wakeups.listen(DataFolder(desk.settings.data).bell) as bell:
         desk.stage.ring()
         desk.worker().run(bell, stopping, tell)
-    assert left == [1, 0]  # when it had rung, and when the work was done
+    assert left == [1, 0]  # when it had rung, and when the task was done
 
 
 def test_two_workers_do_each_piece_of_work_once(desk: Desk, port: int) -> None:

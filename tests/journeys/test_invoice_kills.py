@@ -14,7 +14,7 @@ import pytest
 from billing import an_invoice
 from cast import Cast, assemble
 from mainstay.kernel.perform import Stage
-from mainstay.ledger.outbox import LEASE
+from mainstay.ledger.outbox_queue import LEASE
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock

@@ -16,7 +16,7 @@ from cast import Cast, assemble
 from mainstay.backing.database import Handle
 from mainstay.kernel.perform import Stage
 from mainstay.ledger.audit import first_break
-from mainstay.ledger.outbox import LEASE
+from mainstay.ledger.outbox_queue import LEASE
 from mainstay.settings import Settings
 from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock

@@ -23,7 +23,7 @@ from mainstay.business.people.events import PersonUpdated
 from mainstay.business.people.model import Person
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import LEASE
+from mainstay.ledger.outbox_queue import LEASE
 from mainstay.settings import Settings, environment_of
 from mainstay.staging import open_signer, open_stage
 from mainstay.terms.refusal import Conflict

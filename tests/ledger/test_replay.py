@@ -9,8 +9,8 @@ from mainstay.backing.database import EVERY
 from mainstay.business.people.operations import invite_person, list_people, update_person
 from mainstay.identity.keys import revoke_key
 from mainstay.kernel.context import Envelope
-from mainstay.ledger import outbox, replay
-from mainstay.ledger.outbox import LEASE
+from mainstay.ledger import replay
+from mainstay.ledger.outbox_queue import LEASE, RETRIES
 from mainstay.ledger.replay import HOUSE, Answer, Once
 from mainstay.terms.refusal import Conflict, Invalid, Unauthenticated
 from mainstay.terms.rights import Role
@@ -147,7 +147,7 @@ def test_what_the_house_did_is_remembered_for_as_long_as_its_work_is_tried(alone
     did = Once(HOUSE, "mail_invitation", "what was asked")
     with alone.stage.database.changing(alone.organisation) as rows:
         did.remember(rows, Answer(b"{}"), moment_text(now))
-    tried_for = sum(outbox.RETRIES, LEASE * len(outbox.RETRIES))
+    tried_for = sum(RETRIES, LEASE * len(RETRIES))
     assert tried_for < replay.KEPT_FOR_THE_HOUSE
     almost = now + replay.KEPT_FOR_THE_HOUSE - timedelta(seconds=1)
     assert forget(alone, almost) == ["mail_invitation"]

@@ -20,6 +20,10 @@ EVERY: Final = "*"
 # whole change go. SQLite then copies no page before it changes it. PostgreSQL knows no such word, and needs none.
 INSERT_OR_FAIL: Final = "INSERT OR FAIL INTO"
 
+# Ends a SELECT of rows that one of several workers is about to take: each takes others, and none waits. On SQLite it is
+# a comment: one transaction writes at a time there.
+SKIP_LOCKED: Final = "/* FOR NO KEY UPDATE SKIP LOCKED */"
+
 
 class Clash(Exception):
     """A row with this unique value exists already."""

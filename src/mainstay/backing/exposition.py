@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate
+from typing import NamedTuple
 
 from mainstay.backing.database import Pool
 from mainstay.backing.tallies import Tallies
@@ -78,26 +79,49 @@ def mails_text(counts: Mapping[str, int]) -> str:
     return _family("mainstay_mails_total", "counter", words, _by("outcome", counts))
 
 
-def waiting_mails_text(waiting: int, parked: int) -> str:
+def waiting_mails_text(waiting: int, parked: int, most: int) -> str:
     """Write how many mails are in the outbox, in the same format."""
-    return _family("mainstay_mails_waiting", "gauge", "Mails that wait to be sent.", {"": waiting}) + _family(
+    counted = _counted_to(most)
+    return _family("mainstay_mails_waiting", "gauge", f"Mails that wait to be sent.{counted}", {"": waiting}) + _family(
         "mainstay_mails_parked",
         "gauge",
-        "Mails that could not be sent and are not tried again by themselves.",
+        f"Mails that could not be sent and are not tried again by themselves.{counted}",
         {"": parked},
     )
 
 
-def outbox_text(waiting: int, parked: int, late: float) -> str:
-    """Write what is in the outbox, in the same format."""
-    gauges = {
-        "waiting": ("Work that waits to be done.", waiting),
-        "parked": ("Work that could not be done and is not tried again by itself.", parked),
-        "late_seconds": ("For how long the longest of what waits has been due.", round(late, 3)),
+class LaneGauges(NamedTuple):
+    """One lane of the outbox: tasks that wait, tasks that failed for good, and seconds since the oldest was due."""
+
+    waiting: int
+    parked: int
+    late: float
+
+
+def outbox_text(lanes: Mapping[str, LaneGauges], most: int) -> str:
+    """Write what is in the outbox, in all and in each lane, in the same format."""
+    counted = _counted_to(most)
+    late = {name: round(lane.late, 3) for name, lane in lanes.items()}
+    waiting = {name: lane.waiting for name, lane in lanes.items()}
+    parked = {name: lane.parked for name, lane in lanes.items()}
+    gauges: dict[str, tuple[str, float, Mapping[str, float]]] = {
+        "waiting": (f"Work that waits to be done.{counted}", sum(waiting.values()), waiting),
+        "parked": (
+            f"Work that could not be done and is not tried again by itself.{counted}",
+            sum(parked.values()),
+            parked,
+        ),
+        "late_seconds": ("For how long the longest of what waits has been due.", max(late.values(), default=0.0), late),
     }
     return "".join(
-        _family(f"mainstay_outbox_{name}", "gauge", words, {"": value}) for name, (words, value) in gauges.items()
+        _family(f"mainstay_outbox_{name}", "gauge", words, {"": value})
+        + _family(f"mainstay_outbox_lane_{name}", "gauge", f"In each lane: {words}", _by("lane", by_lane))
+        for name, (words, value, by_lane) in gauges.items()
     )
+
+
+def _counted_to(most: int) -> str:
+    return f" Counting stops at {most} in each lane."
 
 
 def timeouts_text(count: int) -> str:

@@ -1,10 +1,8 @@
 """Mail to people: by SMTP, or into a folder where there is no mail server."""
 
-import ipaddress
 import os
 import re
 import smtplib
-import ssl
 import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,10 +13,10 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import unquote, urlsplit
 
 from mainstay.backing.log import log
 from mainstay.backing.mail_headers import mailbox_of_header, reply_of_header, words_of_header
+from mainstay.backing.smtp import AddressNotSupported, SmtpServer
 from mainstay.values.mailbox import wire_address
 
 
@@ -60,6 +58,10 @@ class Post(Protocol):
         """Hand the mail over; MailNotSent when that fails, Undeliverable when it always will."""
         ...
 
+    def close(self) -> None:
+        """No mail follows for now."""
+        ...
+
 
 def open_post(url: str | None, folder: Path, sender: str) -> Post:
     """The mail server of this address, or the folder when there is none; ValueError when a setting is wrong."""
@@ -89,86 +91,51 @@ class FolderPost:
         # Nobody gets it by itself: whoever looks after the server must know.
         log("mail put into the folder", mail=message.id)
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 class SmtpPost:
-    """Hands each mail to the server of `smtp://` (TLS when offered) or `smtps://` (TLS from the first byte)."""
+    """Hands each mail to a mail server."""
 
     def __init__(self, url: str, sender: str) -> None:
         self._sender = _sender(sender)
-        parts = urlsplit(url)
-        if parts.scheme not in _PORTS or not parts.hostname:
-            raise ValueError("The address of the mail server is written smtp://user:password@host:port.")
-        self._encrypted = parts.scheme == "smtps"
-        self._host = parts.hostname
-        self._port = parts.port or _PORTS[parts.scheme]
-        self._user = unquote(parts.username or "")
-        self._password = unquote(parts.password or "")
-        self._local = _is_loopback(self._host)
+        self._server = SmtpServer(url)
 
     def send(self, message: Mail) -> None:
         """Hand the mail to the server."""
         to = _wire_recipient(message.to)
         content = _written(message, to, self._sender)
         try:
-            with self._connected() as server:
-                if self._user:
-                    server.login(self._user, self._password)
-                server.sendmail(self._sender.addr_spec, to, content, self._options(server, to))
+            self._server.send(self._sender.addr_spec, to, content)
+        except AddressNotSupported as error:
+            raise Undeliverable(
+                f"The mail server {self._server.name} takes no address with other letters than a to z before the @."
+            ) from error
         except smtplib.SMTPRecipientsRefused as refused:
             code, words = refused.recipients[to]
-            said = f"{self._name} did not take the mail: {code} {words.decode(errors='replace')}"
+            said = self._not_taken(f"{code} {words.decode(errors='replace')}")
             if _no_such_mailbox(code, words):
                 raise Undeliverable(f"There is no mailbox of this address. {said}") from refused
             raise MailNotSent(said) from refused
         except OSError as error:  # smtplib's errors among them
-            raise MailNotSent(f"{self._name} did not take the mail: {error}") from error
+            raise MailNotSent(self._not_taken(str(error))) from error
+
+    def close(self) -> None:
+        """Close the connections that are open."""
+        self._server.close()
 
     def greet(self) -> None:
         """Sign in to the server, as a mail would; MailNotSent when that fails."""
         try:
-            with self._connected() as server:
-                if self._user:
-                    server.login(self._user, self._password)
+            self._server.greet()
         except OSError as error:
-            raise MailNotSent(f"{self._name} does not let us in: {error}") from error
+            raise MailNotSent(f"The mail server {self._server.name} does not let us in: {error}") from error
 
-    @property
-    def _name(self) -> str:
-        return f"The mail server {self._host}:{self._port}"
-
-    def _options(self, server: smtplib.SMTP, to: str) -> tuple[str, ...]:
-        if to.isascii():
-            return ()
-        server.ehlo_or_helo_if_needed()
-        if not server.has_extn("smtputf8"):
-            raise Undeliverable(f"{self._name} takes no address with other letters than a to z before the @.")
-        return ("SMTPUTF8", "BODY=8BITMIME")
-
-    def _connected(self) -> smtplib.SMTP:
-        if self._encrypted:
-            return smtplib.SMTP_SSL(self._host, self._port, timeout=_PATIENCE, context=self._tls())
-        server = smtplib.SMTP(self._host, self._port, timeout=_PATIENCE)
-        try:
-            server.ehlo_or_helo_if_needed()
-            if server.has_extn("starttls"):
-                server.starttls(context=self._tls())
-            elif self._user and not self._local:
-                raise smtplib.SMTPNotSupportedError("it offers no TLS, and the password is not sent in the clear")
-        except OSError:
-            server.close()
-            raise
-        return server
-
-    def _tls(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        if self._local:  # a server on the same machine seldom has a public certificate, and nobody sits between
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        return context
+    def _not_taken(self, why: str) -> str:
+        return f"The mail server {self._server.name} did not take the mail: {why}"
 
 
-_PORTS = {"smtp": 587, "smtps": 465}
-_PATIENCE = 15.0
 # Texts leave in ASCII, encoded where needed, so that every server takes them.
 _WIRE = SMTP.clone(cte_type="7bit", refold_source="none")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -241,10 +208,3 @@ def _one_line(text: str) -> str:
     if any(unicodedata.category(mark) in _UNPRINTABLE for mark in text):
         raise Undeliverable("A subject or an address of a mail holds no control characters.")
     return text
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -18,6 +18,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from mainstay.backing.database import (
     EVERY,
     INSERT_OR_FAIL,
+    SKIP_LOCKED,
     Clash,
     Pool,
     Row,
@@ -265,5 +266,5 @@ def _faults() -> Iterator[None]:
 @cache
 def _spelled(sql: str) -> bytes:
     """`:name` as psycopg spells it, sparing casts (`::`), and with every `%` of the statement kept."""
-    plain = sql.replace(INSERT_OR_FAIL, "INSERT INTO").replace("%", "%%")
+    plain = sql.replace(INSERT_OR_FAIL, "INSERT INTO").replace(SKIP_LOCKED, SKIP_LOCKED.strip("/* ")).replace("%", "%%")
     return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", plain).encode()

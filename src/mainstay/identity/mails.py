@@ -1,6 +1,6 @@
 """Mails for the outbox."""
 
-from mainstay.ledger.outbox import Letter, Mention
+from mainstay.ledger.outbox import Lane, Letter, Mention
 
 # The kind of a letter that is a mail: to, subject, text.
 MAIL = "mail"
@@ -16,4 +16,5 @@ def mail(to: str, subject: str, text: str, *, link: tuple[str, str] | None = Non
     payload = {"to": to, "subject": subject, "text": text}
     if link:
         payload["link_kind"], payload["link"] = link
-    return Letter(MAIL, payload, f"Mail to {to}: {subject}", Mention(record, to, subject) if record else None)
+    mention = Mention(record, to, subject) if record else None
+    return Letter(MAIL, payload, f"Mail to {to}: {subject}", mention, lane=Lane.EMAILS)

@@ -16,14 +16,14 @@ from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.operation import Ahead, Operation
 from mainstay.kernel.reaction import Chore, Happening, Reaction, Timer
 from mainstay.ledger import audit, events, outbox
-from mainstay.ledger.outbox import Work
+from mainstay.ledger.outbox_queue import Work
 from mainstay.ledger.replay import Answer, Once, UsedOtherwise
 from mainstay.terms.actor import Actor, house
 from mainstay.terms.faults import Raw, accept
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse, unblocking
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.terms.wire import Result, encoder, to_answer, to_json
-from mainstay.values.moments import Clock, moment_text
+from mainstay.values.moments import Clock
 
 T = TypeVar("T")
 
@@ -123,6 +123,12 @@ class Stage:
         given = orjson.dumps({"on": day.isoformat()}).decode()
         self._by_itself(organisation, timer.name, given, lambda ctx: timer.function(ctx, day))
 
+    def find_due_timers(self, organisation: str) -> list[Timer]:
+        """The timers that have something to do in an organisation; only looks."""
+        with self.database.reading(organisation) as rows:
+            ctx = self._context(rows, house(organisation), Envelope("find_due_timers"))
+            return [timer for timer in self.catalogue.timers if timer.is_due(ctx)]
+
     def _by_itself(self, organisation: str, name: str, given: str, deed: Callable[[Context], None]) -> None:
         """An act of the house."""
         once = Once(house(organisation).credential, f"{name} {given}", name)
@@ -170,7 +176,7 @@ class Stage:
             said = events.Said(event.name, event.data(), followed=bool(self.catalogue.reactions_to(event.name)))
             told.append(events.write(ctx.rows, said, ctx.at, ctx.stamp))
         for letter in ctx.letters:
-            outbox.put(ctx.rows, letter, moment_text(ctx.now + letter.wait) if letter.wait else ctx.at)
+            outbox.put(ctx.rows, letter, ctx.at)
         if ctx.pen.touched or told or ctx.letters:
             acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
             audit.write(ctx.rows, audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed))

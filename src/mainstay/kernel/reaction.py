@@ -39,6 +39,8 @@ class Timer:
     """What is done in each organisation once a day, when its day begins: told the new date there."""
 
     function: Callable[[Context, date], None]
+    # Whether there is anything to do; asked before, and without keeping anyone from changing things.
+    is_due: Callable[[Context], bool] = lambda _ctx: True
 
     @property
     def name(self) -> str:

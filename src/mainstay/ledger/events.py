@@ -66,6 +66,15 @@ def find(rows: Handle, identity: str) -> Happened | None:
     return Happened(*map(str, row)) if row else None
 
 
+def has_old(rows: Handle, now: datetime) -> bool:
+    """Whether the organisation has events that are kept no longer."""
+    found = rows.one(
+        "SELECT 1 FROM event WHERE organisation_id = :organisation AND created_at < :before LIMIT 1",
+        before=moment_text(now - KEPT),
+    )
+    return found is not None
+
+
 def forget_old(rows: Handle, now: datetime) -> None:
     """Remove the events of an organisation that are kept no longer."""
     forgotten = rows.run(

@@ -45,4 +45,9 @@ def forget_old_events(ctx: Context, _day: date) -> None:
     events.forget_old(ctx.rows, ctx.now)
 
 
-TIMERS = (Timer(forget_old_events),)
+def has_old_events(ctx: Context) -> bool:
+    """Whether there are events that are kept no longer."""
+    return events.has_old(ctx.rows, ctx.now)
+
+
+TIMERS = (Timer(forget_old_events, has_old_events),)

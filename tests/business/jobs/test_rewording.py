@@ -9,7 +9,7 @@ from mainstay.business.customers.places import list_contacts, list_sites, save_s
 from mainstay.business.invoices.rewording import CHORES
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.kernel.operation import Operation
-from mainstay.ledger.outbox import Work
+from mainstay.ledger.outbox_queue import Work
 from mainstay.terms.rights import Role
 from trade import a_contact, a_customer, a_job, a_site, work_off
 

@@ -1,6 +1,6 @@
 """What became of the mails about a record, told where the record is."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +10,9 @@ from evidence import contents
 from mainstay.backing.database import EVERY
 from mainstay.business.organisation.messages import list_messages
 from mainstay.identity.mails import mail
-from mainstay.ledger import outbox
-from mainstay.ledger.outbox import RETRIES, Letter, Work
+from mainstay.ledger import outbox, outbox_queue
+from mainstay.ledger.outbox import Lane, Letter
+from mainstay.ledger.outbox_queue import RETRIES, Work
 from mainstay.terms.refusal import Forbidden
 from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text
@@ -22,10 +23,9 @@ def put(cast: Cast, subject: str, record: str | None) -> None:
         outbox.put(rows, mail("kim@new.example", subject, "Hello", record=record), moment_text(cast.stage.clock()))
 
 
-def take(cast: Cast) -> Work:
+def take(cast: Cast, at: datetime | None = None) -> Work:
     with cast.stage.database.changing(EVERY) as rows:
-        rows.run("DELETE FROM outbox WHERE kind <> 'mail'")
-        [work] = outbox.take(rows, cast.stage.clock(), 1)
+        [work] = outbox_queue.take(rows, Lane.EMAILS, at or cast.stage.clock())
     return work
 
 
@@ -41,7 +41,7 @@ def test_a_mail_about_a_record_is_queued_and_then_sent(alone: Cast) -> None:
     assert told(alone, record) == [("First", "queued", None)]
     work = take(alone)
     with alone.stage.database.changing(alone.organisation) as rows:
-        outbox.finish(rows, work)
+        outbox_queue.finish(rows, work)
     put(alone, "Second", record)
     put(alone, "Of another", alone.people[Role.OFFICE])
     assert told(alone, record) == [("Second", "queued", None), ("First", "sent", None)]
@@ -54,19 +54,21 @@ def test_one_that_can_never_be_sent_says_why(alone: Cast) -> None:
     put(alone, "First", record)
     work = take(alone)
     with alone.stage.database.changing(EVERY) as rows:
-        outbox.park(rows, work, alone.stage.clock(), "ValueError: a dot", "It has a dot too many.")
+        outbox_queue.park(rows, work, alone.stage.clock(), "ValueError: a dot", "It has a dot too many.")
     assert told(alone, record) == [("First", "failed", "It has a dot too many.")]
 
 
 def test_one_that_was_tried_until_it_was_given_up_says_so_and_nothing_of_the_machinery(alone: Cast) -> None:
     record = alone.people[Role.MEMBER]
     put(alone, "First", record)
-    work, now = take(alone), alone.stage.clock()
+    now = alone.stage.clock()
     for attempts in range(1, len(RETRIES) + 2):
         assert told(alone, record) == [("First", "queued", None)]
+        now += timedelta(days=1)
+        work = take(alone, now)
+        assert work.attempts == attempts
         with alone.stage.database.changing(EVERY) as rows:
-            tried = Work(work.id, work.organisation, work.kind, work.payload, attempts)
-            outbox.postpone(rows, tried, now + timedelta(days=attempts), "ConnectionRefusedError: [Errno 111]")
+            outbox_queue.postpone(rows, work, now, "ConnectionRefusedError: [Errno 111]")
     [(_, status, problem)] = told(alone, record)
     assert (status, problem) == ("failed", "The mail server did not take it, though it was tried for two days.")
 

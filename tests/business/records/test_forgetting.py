@@ -19,7 +19,7 @@ from mainstay.business.records.documents import remove_document
 from mainstay.business.records.forgetting import FORGET, NAMED_IN, forget_later, forgetting
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.perform import Stage
-from mainstay.ledger.outbox import Work
+from mainstay.ledger.outbox_queue import Work
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from mainstay.values.fields import KeptName

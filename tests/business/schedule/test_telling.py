@@ -15,7 +15,7 @@ from mainstay.business.schedule.operations import cancel_visit, move_visit, plan
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.business.schedule.telling import CHORES, GATHERED
 from mainstay.kernel.context import Envelope
-from mainstay.ledger.outbox import Work
+from mainstay.ledger.outbox_queue import Work
 from mainstay.terms.actor import Door
 from mainstay.terms.rights import Role
 from mainstay.values.moments import moment_text, parse_moment

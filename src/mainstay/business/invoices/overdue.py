@@ -14,10 +14,7 @@ from mainstay.kernel.reaction import Chore, Timer
 
 def became_overdue(ctx: Context, _day: date) -> None:
     """Tell of each invoice that was not paid in time, once."""
-    overdue = ctx.rows.all(
-        f"{INVOICES.everything} AND invoice.owing = 1 AND invoice.told_overdue = 0 AND invoice.overdue_at <= :now"
-        " ORDER BY invoice.overdue_at, invoice.id"
-    )
+    overdue = ctx.rows.all(f"{INVOICES.everything} AND {_OVERDUE} ORDER BY invoice.overdue_at, invoice.id")
     for invoice in map(INVOICES.keep, overdue):
         ctx.record(InvoiceOverdue(INVOICES.save(ctx, invoice, {"told_overdue": 1})))
 
@@ -37,5 +34,15 @@ def reckon_days_anew(ctx: Context, told: Mapping[str, str]) -> None:
         )
 
 
-TIMERS = (Timer(became_overdue),)
+def has_overdue_invoices(ctx: Context) -> bool:
+    """Whether an invoice was not paid in time, and nobody was told."""
+    return ctx.rows.one(f"SELECT 1 FROM invoice WHERE {_OVERDUE} LIMIT 1") is not None
+
+
+_OVERDUE = (
+    "invoice.organisation_id = :organisation AND invoice.owing = 1 AND invoice.told_overdue = 0"
+    " AND invoice.overdue_at <= :now"
+)
+
+TIMERS = (Timer(became_overdue, has_overdue_invoices),)
 CHORES = (Chore(NEW_DAYS, reckon_days_anew),)

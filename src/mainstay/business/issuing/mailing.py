@@ -14,7 +14,7 @@ from mainstay.business.organisation.mail_texts import put_in, worded
 from mainstay.business.pricelist.model import Supplier
 from mainstay.identity.mails import LINK, MAIL
 from mainstay.kernel.context import Context
-from mainstay.ledger.outbox import Letter, Mention
+from mainstay.ledger.outbox import Lane, Letter, Mention
 from mainstay.paper.locales import Locale
 from mainstay.terms.refusal import Reason
 from mainstay.values.mailbox import fold_address
@@ -107,7 +107,7 @@ def mail(ctx: Context, enclosed: Enclosed, to: Sequence[str], told: Values) -> N
     if enclosed.link_kind:
         payload |= {"link_kind": enclosed.link_kind, "link": enclosed.linked}
     for address in to:
-        ctx.post(_letter(address, payload))
+        ctx.post(_letter(address, payload, Lane.EMAILS if enclosed.document.files["pdf"] else Lane.PRINTS))
         ctx.effects.append(f"It is mailed to {address}: {subject}")
     # The link is made when the mail leaves, and is the reader's own.
     ctx.effects.append(f"The mail says:\n{text.replace(LINK, '[link]').strip()}")
@@ -133,10 +133,10 @@ def _usual(ctx: Context, customer: Customer, receives: str) -> list[str]:
     return [*([customer.email] if customer.email else []), *theirs]
 
 
-def _letter(to: str, payload: dict[str, str]) -> Letter:
+def _letter(to: str, payload: dict[str, str], lane: Lane) -> Letter:
     subject = payload["subject"]
     message = Mention(payload["paper"], to, subject)
-    return Letter(MAIL, {"to": to, **payload}, f"Mail to {to}: {subject}", message)
+    return Letter(MAIL, {"to": to, **payload}, f"Mail to {to}: {subject}", message, lane=lane)
 
 
 def _html(text: str, button: str, language: str) -> str:

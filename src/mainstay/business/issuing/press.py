@@ -39,6 +39,10 @@ class Press:
         kept = self._keep(organisation, record, form, name)
         return content if kept == name else self.files.path(kept).read_bytes()
 
+    def is_printed(self, organisation: str, record: str) -> bool:
+        """Whether the PDF of a document was made."""
+        return self._find(organisation, record, "pdf").file is not None
+
     def _made(self, text: str, form: str) -> bytes:
         snapshot = Snapshot.model_validate_json(text)
         if form == "ubl":

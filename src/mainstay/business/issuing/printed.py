@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 from pydantic import Field
 
 from mainstay.backing.database import Row
-from mainstay.ledger.outbox import Letter
+from mainstay.ledger.outbox import Lane, Letter
 from mainstay.paper.messages import say
 from mainstay.paper.sheet import title_of
 from mainstay.paper.snapshot import Snapshot
@@ -100,7 +100,8 @@ class ProofOut(Shown):
 
 def printing(record: str, called: str, form: Form = "pdf") -> Letter:
     """Have a file of a document made."""
-    return Letter(PRINT, {"record": record, "form": form}, f"The {'XML' if form == 'ubl' else 'PDF'} of {called}")
+    about = f"The {'XML' if form == 'ubl' else 'PDF'} of {called}"
+    return Letter(PRINT, {"record": record, "form": form}, about, lane=Lane.PRINTS)
 
 
 def paper_of(document: Document, form: Form = "pdf") -> PaperOut:

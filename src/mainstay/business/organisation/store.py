@@ -1,16 +1,16 @@
 """Where the organisation is kept."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import orjson
 
-from mainstay.backing.database import Clash, Handle, Value
+from mainstay.backing.database import SKIP_LOCKED, Clash, Handle, Value
 from mainstay.business.organisation.mail_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.refusal import Conflict
-from mainstay.values.moments import moment_text
+from mainstay.values.moments import beginning_of, local_date, moment_text
 from mainstay.values.words import folded
 
 # The chore that finds anew when days end, where they are kept as moments.
@@ -55,19 +55,30 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     ctx.pen.touch(ctx.actor.organisation)
 
 
-def days_begun(rows: Handle, now: datetime, most: int) -> list[tuple[str, str]]:
-    """Organisations whose day has begun since they were last visited, with their time zones; looks across them."""
+def has_day_begun(rows: Handle, now: datetime) -> bool:
+    """Whether a new day has begun in some organisation; the handle looks across them."""
+    return rows.one("SELECT 1 FROM organisation WHERE day_begins_at <= :now LIMIT 1", now=moment_text(now)) is not None
+
+
+def claim_days(rows: Handle, now: datetime, most: int) -> list[tuple[str, date]]:
+    """Organisations in which a new day has begun, with its date there; nobody else gets the same ones.
+
+    Those that are being changed right now are left for the next time.
+    """
     found = rows.all(
-        "SELECT id, time_zone FROM organisation WHERE day_begins_at <= :now ORDER BY day_begins_at LIMIT :most",
+        "SELECT id, time_zone FROM organisation WHERE day_begins_at <= :now ORDER BY day_begins_at, id"
+        f" LIMIT :most {SKIP_LOCKED}",
         now=moment_text(now),
         most=most,
     )
-    return [(str(identity), str(zone)) for identity, zone in found]
-
-
-def await_day(rows: Handle, begins_at: datetime) -> None:
-    """Let the organisation be visited again when its next day begins."""
-    rows.run("UPDATE organisation SET day_begins_at = :next WHERE id = :organisation", next=moment_text(begins_at))
+    begun = [(str(identity), str(zone), local_date(now, str(zone))) for identity, zone in found]
+    for identity, zone, today in begun:
+        rows.run(
+            "UPDATE organisation SET day_begins_at = :next WHERE id = :id",
+            id=identity,
+            next=moment_text(beginning_of(today + timedelta(days=1), zone)),
+        )
+    return [(identity, today) for identity, _, today in begun]
 
 
 def bring_days_forward(rows: Handle, now: datetime) -> None:

@@ -13,10 +13,7 @@ from mainstay.kernel.reaction import Timer
 
 def expire_quotes(ctx: Context, _day: date) -> None:
     """Tell of each quote that can no longer be accepted, once."""
-    expired = ctx.rows.all(
-        f"{QUOTES.everything} AND quote.status = 'sent' AND quote.told_expired = 0 AND quote.expires_at <= :now"
-        " ORDER BY quote.expires_at, quote.id"
-    )
+    expired = ctx.rows.all(f"{QUOTES.everything} AND {_EXPIRED} ORDER BY quote.expires_at, quote.id")
     for quote in map(QUOTES.keep, expired):
         after = QUOTES.save(ctx, quote, {"told_expired": 1})
         store.hand_down(ctx, after.job_id)
@@ -38,4 +35,14 @@ def reckon_quotes_anew(ctx: Context, _told: Mapping[str, str]) -> None:
         )
 
 
-TIMERS = (Timer(expire_quotes),)
+def has_expired_quotes(ctx: Context) -> bool:
+    """Whether a quote can no longer be accepted, and nobody was told."""
+    return ctx.rows.one(f"SELECT 1 FROM quote WHERE {_EXPIRED} LIMIT 1") is not None
+
+
+_EXPIRED = (
+    "quote.organisation_id = :organisation AND quote.status = 'sent' AND quote.told_expired = 0"
+    " AND quote.expires_at <= :now"
+)
+
+TIMERS = (Timer(expire_quotes, has_expired_quotes),)

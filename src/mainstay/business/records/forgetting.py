@@ -9,7 +9,8 @@ from mainstay.backing.database import EVERY
 from mainstay.backing.files import KEPT_FOR, Files
 from mainstay.kernel.perform import Stage
 from mainstay.ledger import outbox
-from mainstay.ledger.outbox import Letter, Work
+from mainstay.ledger.outbox import Letter
+from mainstay.ledger.outbox_queue import Work
 from mainstay.values.moments import moment_text
 
 FORGET = "forget_file"
@@ -54,7 +55,7 @@ def forgetting(stage: Stage, files: Files) -> Callable[[Work], None]:
         elif not files.let_go(name, lambda: is_needed(name)):
             # Someone has just handed in the same, and has not said yet for what.
             with stage.database.changing(work.organisation) as rows:
-                outbox.put(rows, letter(name), moment_text(stage.clock() + KEPT_FOR))
+                outbox.put(rows, letter(name), moment_text(stage.clock()))
 
     return forget
 

@@ -25,8 +25,10 @@ def mail_test(settings: Settings, words: Namespace) -> Outcome:
         subject="A mail from Mainstay",
         text=_TEXT.format(base_url=settings.base_url),
     )
+    post = open_post(settings)
     try:
-        open_post(settings).send(message)
+        post.send(message)
+        post.close()
     except (MailNotSent, Undeliverable) as fault:
         raise Conflict(str(fault)) from fault
     return {"to": words.address, "from": settings.sender, "by": "folder" if settings.smtp is None else "smtp"}

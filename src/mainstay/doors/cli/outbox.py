@@ -7,20 +7,25 @@ from mainstay.business.organisation.work import drop_work, list_failed_work, ret
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.telling import Outcome
 from mainstay.ledger import outbox
+from mainstay.ledger.outbox_depth import measure_lanes
 from mainstay.terms import actor
 
 
 def outbox_list(operator: Operator, _words: Namespace) -> Outcome:
-    """Everything that failed, in every organisation, and how much waits."""
+    """Everything that failed, in every organisation, and how much waits in each lane."""
     with operator.stage.database.reading(EVERY) as rows:
-        waiting = outbox.depth(rows, operator.stage.clock()).waiting
+        measured = measure_lanes(rows)
         organisations = outbox.find_organisations(rows)
     failed = [
         {"organisation": organisation, **work}
         for organisation in organisations
         for work in operator.every(list_failed_work, actor.operator(organisation))
     ]
-    return {"waiting": waiting, "failed": failed}
+    lanes = [
+        {"lane": lane.value, "waiting": depth.count_waiting(), "oldestDueAt": depth.oldest}
+        for lane, depth in measured.items()
+    ]
+    return {"waiting": sum(lane["waiting"] for lane in lanes), "lanes": lanes, "failed": failed}
 
 
 def outbox_retry(operator: Operator, words: Namespace) -> Outcome:

@@ -1,0 +1,1 @@
+"""The worker: does the tasks of the outbox."""
