@@ -1,0 +1,39 @@
+"""What one organisation does holds up no other one: seen through the doors."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+
+import httpx2
+import pytest
+
+from cast import Cast
+from mainstay.terms.rights import Access
+from running import RunningServer
+
+WAITING = 40
+ORGANISATION = "/api/v1/organisation"
+
+
+@pytest.mark.engines("postgresql")
+def test_forty_changes_that_wait_for_one_organisation_stop_nobody_else(
+    server: RunningServer, cast: Cast, stranger: Cast
+) -> None:
+    ours, theirs = cast.key(Access.WRITE), stranger.key(Access.WRITE)
+
+    def change(number: int) -> httpx2.Response:
+        return server.request("PATCH", ORGANISATION, ours, json={"phone": f"+44 7700 9000{number:02}"})
+
+    with ThreadPoolExecutor(WAITING) as clients, ExitStack() as lock:
+        # Whoever changes the organisation waits until this change is over.
+        lock.enter_context(cast.stage.database.changing(cast.organisation))
+        waiting: list[Future[httpx2.Response]] = [clients.submit(change, number) for number in range(WAITING)]
+        assert server.request("GET", ORGANISATION, theirs).status_code == 200
+        assert server.request("PATCH", ORGANISATION, theirs, json={"phone": "+44 7700 900999"}).status_code == 200
+        assert server.request("GET", "/readyz").status_code == 200
+        # Those of the same organisation read as well.
+        assert server.request("GET", ORGANISATION, ours).status_code == 200
+        assert not any(one.done() for one in waiting)
+        lock.close()
+        assert {one.result().status_code for one in waiting} == {200}
+    # A bystander is as it was changed, and not as the others are.
+    assert server.request("GET", ORGANISATION, theirs).json()["phone"] == "+44 7700 900999"
