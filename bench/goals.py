@@ -9,6 +9,8 @@ from statistics import median
 from bench.billing import Billing, Rates
 from bench.flat import MOST as MOST_GROWTH
 from bench.flat import Flatness
+from bench.neighbours.measuring import Neighbours, Slowdown
+from bench.neighbours.memory import Growth
 from bench.papers import Papers
 from bench.rounds import Round
 from bench.webhooks import Sending
@@ -53,6 +55,8 @@ class Verdict:
     met: bool
     # The same by processor time instead of requests a second: other programs on the machine disturb it less.
     by_cpu: float | None = None
+    # Why it is missed, where the number does not say it.
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,9 @@ RATIOS = (
 )
 
 _MOST_MEGABYTES = 100
+_MOST_SLOWDOWN = 2.0
+_MOST_WRITE_MILLISECONDS = 250
+_MOST_GROWTH_IN_MEMORY = 1.2
 _MOST_MILLISECONDS = 40
 
 
@@ -163,6 +170,45 @@ def judge_memory(megabytes: Sequence[float]) -> Verdict:
         largest,
         largest < _MOST_MEGABYTES,
     )
+
+
+def judge_neighbours(found: Neighbours) -> list[Verdict]:
+    """How much one firm's load slows another: of each situation, the request that is slowed most."""
+    by_situation: dict[tuple[str, str], list[Slowdown]] = {}
+    for one in found.slowdowns:
+        by_situation.setdefault((one.engine, one.situation), []).append(one)
+    verdicts = [_judge_situation(slowdowns) for slowdowns in by_situation.values()]
+    verdicts += [_judge_worst_write(one) for one in found.slowdowns if one.is_write_during_import]
+    return [*verdicts, _judge_growth(found.growth)] if found.growth else verdicts
+
+
+def _judge_growth(processes: Sequence[Growth]) -> Verdict:
+    """The process that grows most counts, and none may have died."""
+    ratios = [one.after / one.before for one in processes if one.after is not None] or [0.0]
+    died = len(processes) - len(ratios)
+    verdict = _verdict(f"memory after {processes[0].documents} heavy documents", ratios, most=_MOST_GROWTH_IN_MEMORY)
+    met = max(ratios) <= _MOST_GROWTH_IN_MEMORY and not died
+    return replace(verdict, measured=max(ratios), met=met, reason=f"{died} processes died" if died else "")
+
+
+def is_slowed(one: Slowdown) -> bool:
+    """Find out whether a request takes longer than it may, or fails."""
+    return one.ratio > _MOST_SLOWDOWN or bool(one.failures)
+
+
+def _judge_situation(slowdowns: Sequence[Slowdown]) -> Verdict:
+    worst = max(slowdowns, key=attrgetter("ratio"))
+    verdict = _verdict(
+        f"{worst.engine}, {worst.situation}: {worst.request}", [one.ratio for one in slowdowns], most=_MOST_SLOWDOWN
+    )
+    reason = next((failure for one in slowdowns for failure in one.failures), "")
+    met = not any(map(is_slowed, slowdowns))
+    return replace(verdict, measured=worst.ratio, met=met, reason=reason)
+
+
+def _judge_worst_write(one: Slowdown) -> Verdict:
+    verdict = _verdict(f"{one.engine}, import: worst write, in ms", [one.worst], most=_MOST_WRITE_MILLISECONDS)
+    return replace(verdict, met=verdict.met and not one.failures, reason=next(iter(one.failures), ""))
 
 
 def _verdict(

@@ -15,13 +15,16 @@ from bench.flat import LARGE, MOST, SMALL, Flatness
 from bench.goals import (
     RATIOS,
     Verdict,
+    is_slowed,
     judge_billing,
     judge_flatness,
     judge_memory,
+    judge_neighbours,
     judge_pages,
     judge_papers,
     judge_sending,
 )
+from bench.neighbours.measuring import Neighbours
 from bench.papers import Papers
 from bench.processes import Memory
 from bench.rounds import CONNECTIONS, Measure, Round
@@ -46,6 +49,8 @@ class Outcome:
     papers: Sequence[Papers]
     # Every reading in a small firm and in a large one, the one that grows most first; none in a quick look.
     flatness: Sequence[Flatness]
+    # What one firm's load costs another.
+    neighbours: Neighbours
 
     def verdicts(self) -> list[Verdict]:
         """Every goal."""
@@ -53,7 +58,8 @@ class Outcome:
         ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
         readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
         money = [*judge_billing(self.billings), judge_papers(self.papers)]
-        return [*ratios, *readings, *money, *judge_sending(self.sendings), judge_memory(shares)]
+        sending = [*judge_sending(self.sendings), judge_memory(shares)]
+        return [*ratios, *readings, *money, *sending, *judge_neighbours(self.neighbours)]
 
 
 def show(outcome: Outcome) -> None:
@@ -74,16 +80,39 @@ def show(outcome: Outcome) -> None:
     for memory in outcome.memory:
         print(f"{memory.process:38}{memory.resident:11.1f}{memory.share:9.1f}")
     _show_flatness(outcome.flatness)
-    print(f"\n{'goals, by ratios within a round':38}{'measured':>11}{'middle half':>18}{'by CPU':>9}{'goal':>9}")
-    for verdict in outcome.verdicts():
-        spread = f"{verdict.low:.2f} to {verdict.high:.2f}"
-        by_cpu = f"{verdict.by_cpu:.2f}" if verdict.by_cpu else ""
-        mark = "" if verdict.met else "   MISSED"
-        print(f"{verdict.goal:38}{verdict.measured:11.2f}{spread:>18}{by_cpu:>9}{verdict.bound:>9}{mark}")
+    show_neighbours(outcome.neighbours)
+    show_verdicts(outcome.verdicts())
     print(
         f"\n{len(outcome.rounds)} rounds of {outcome.seconds:g} s each, {CONNECTIONS} connections, no answer but 200 or"
         f" 201; other programs took {outcome.taken_by_others:.0%} of the machine."
     )
+
+
+def show_verdicts(verdicts: Sequence[Verdict]) -> None:
+    """Print which goals are met."""
+    print(f"\n{'goals, by ratios within a round':{_GOAL}}{'measured':>11}{'middle half':>20}{'by CPU':>9}{'goal':>9}")
+    for verdict in verdicts:
+        spread = f"{verdict.low:.2f} to {verdict.high:.2f}"
+        by_cpu = f"{verdict.by_cpu:.2f}" if verdict.by_cpu else ""
+        mark = "" if verdict.met else f"   MISSED {verdict.reason}".rstrip()
+        print(f"{verdict.goal:{_GOAL}}{verdict.measured:11.2f}{spread:>20}{by_cpu:>9}{verdict.bound:>9}{mark}")
+
+
+def show_neighbours(found: Neighbours) -> None:
+    """Print what one firm's load costs another, and what heavy documents leave in memory."""
+    title = "the neighbour's requests, in ms"
+    print(f"\n{title:46}{'quiet':>9}{'median':>9}{'worst':>9}{'ratio':>9}{'count':>7}")
+    for one in found.slowdowns:
+        name = f"{one.engine}, {one.situation}: {one.request}"
+        failures = "".join(f"; {failure} ({often} times)" for failure, often in one.failures.items())
+        mark = f"   SLOWED{failures}" if is_slowed(one) else ""
+        print(f"{name:46}{one.quiet:9.1f}{one.median:9.1f}{one.worst:9.1f}{one.ratio:9.2f}{one.count:7}{mark}")
+    for name, answers in found.answers.items():
+        listed = ", ".join(f"{what} ({often} times)" for what, often in answers.items())
+        print(f"{name}: busy firms: {listed}")
+    for growth in found.growth:
+        after = "died" if growth.after is None else f"{growth.after:.1f} MB"
+        print(f"{growth.process}: {growth.before:.1f} MB, after {growth.documents} heavy documents {after}")
 
 
 def _show_money(outcome: Outcome) -> None:
@@ -110,6 +139,7 @@ def _show_flatness(readings: Sequence[Flatness]) -> None:
 
 
 _WORST = 6
+_GOAL = 48
 _BILLED = (("draft an invoice of 20 lines", "draft"), ("issue it", "issue"), ("list 25 of {:,}", "list"))
 _SENT = (
     ("Mainstay, one worker process", "worker", "worker_cpu"),
@@ -135,6 +165,7 @@ def write(outcome: Outcome, path: Path) -> None:
         "flatness": [asdict(reading) | {"growth": reading.growth} for reading in outcome.flatness],
         "billings": [asdict(billing) for billing in outcome.billings],
         "papers": [asdict(papers) for papers in outcome.papers],
+        "neighbours": asdict(outcome.neighbours),
         "sendings": [asdict(sending) for sending in outcome.sendings],
         "rounds": [{name: asdict(measure) for name, measure in measured.items()} for measured in outcome.rounds],
     }

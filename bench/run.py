@@ -1,7 +1,8 @@
 """`make bench`: Mainstay beside a reference and a ceiling, in one run on one machine.
 
-`--quick` takes about two minutes. It leaves out whether readings stay flat in a firm of 100,000 jobs, and compares
-invoices with Tryton in smaller books. Tryton's books are made once, which takes a minute or two, and kept.
+`--quick` takes about three minutes. It leaves out whether readings stay flat in a firm of 100,000 jobs, compares
+invoices with Tryton in smaller books, and sends few requests of a busy firm's neighbour, on SQLite only.
+Tryton's books are made once, which takes a minute or two, and kept.
 
 It informs: a goal that is missed is marked. Only a run that could not measure fails.
 """
@@ -30,6 +31,7 @@ from bench.client import NUMBER
 from bench.contenders.running import ROOT, Contender, mainstay, other, running
 from bench.firm import Firm
 from bench.flat import LARGE, SMALL, Flatness, measure_growth
+from bench.neighbours.measuring import FULL, QUICK, Neighbours, measure_neighbours
 from bench.papers import measure_papers
 from bench.processes import cpu_seconds, family, machine_seconds, memories
 from bench.report import Outcome, show, write
@@ -58,7 +60,7 @@ _CHANGE = orjson.dumps({"phone": f"+44 7700 {NUMBER}"}).decode()
 def main() -> None:
     began = monotonic()
     parser = argparse.ArgumentParser(description="Measure Mainstay against references in the same run.")
-    parser.add_argument("--quick", action="store_true", help="a rough look in about two minutes")
+    parser.add_argument("--quick", action="store_true", help="a rough look in about three minutes")
     quick = parser.parse_args().quick
     for number in (signal.SIGTERM, signal.SIGHUP):
         # As an exception, so that everything that was started is ended.
@@ -75,7 +77,11 @@ def main() -> None:
     _say("making PDFs, beside bare Typst")
     papers = [measure_papers(0.5 if quick else 3.0) for _ in range(_PAPERS)]
     flatness = () if quick else _measure_flatness()
-    outcome = replace(outcome, sendings=sendings, billings=billings, papers=papers, flatness=flatness)
+    _say("a neighbour's requests while other firms are busy")
+    neighbours = measure_neighbours(QUICK, ["sqlite"]) if quick else measure_neighbours(FULL)
+    outcome = replace(
+        outcome, sendings=sendings, billings=billings, papers=papers, flatness=flatness, neighbours=neighbours
+    )
     show(outcome)
     write(outcome, RESULTS)
     print(f"Everything is in {RESULTS.relative_to(ROOT)}.")
@@ -115,7 +121,9 @@ def measure(seconds: float, until: float) -> Outcome:
         rounds = list(_rounds(field, seconds, until))
         others = (_seconds_of_others(contenders) - before) / (monotonic() - began) / (os.cpu_count() or 1)
         memory = [found for name in ("mainstay-1", "mainstay-2") for found in memories(name, contenders[name].pid)]
-        return Outcome(rounds, seconds, memory, others, sendings=(), billings=(), papers=(), flatness=())
+        return Outcome(
+            rounds, seconds, memory, others, sendings=(), billings=(), papers=(), flatness=(), neighbours=Neighbours()
+        )
 
 
 def _aims(contenders: Mapping[str, Contender], stock: Stock) -> list[Aim]:

@@ -1,0 +1,38 @@
+"""Measure what one firm's load costs a neighbour: `python -m bench.neighbours --help`."""
+
+import argparse
+import signal
+import sys
+
+from bench.goals import judge_neighbours
+from bench.neighbours.firms import ENGINES
+from bench.neighbours.loads import SITUATIONS
+from bench.neighbours.measuring import FULL, QUICK, measure_neighbours
+from bench.report import show_neighbours, show_verdicts
+
+
+def main() -> None:
+    """Measure, and print what was found."""
+    parser = argparse.ArgumentParser(description="Measure what one firm's load costs a neighbour.")
+    parser.add_argument("--quick", action="store_true", help="a rough look with few requests")
+    parser.add_argument("--engine", choices=ENGINES, help="only this engine")
+    listed = ", ".join(f"{number} {situation.name}" for number, situation in SITUATIONS.items())
+    parser.add_argument(
+        "--situation", type=int, choices=range(len(SITUATIONS) + 1), help=f"only one of {listed}, 0 memory"
+    )
+    given = parser.parse_args()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # As an exception, so that everything that was started is ended.
+        signal.signal(number, lambda *_: sys.exit("The bench was ended."))
+    found = measure_neighbours(
+        QUICK if given.quick else FULL,
+        [given.engine] if given.engine else ENGINES,
+        [*SITUATIONS] if given.situation is None else [given.situation] * bool(given.situation),
+        memory=not given.situation,
+    )
+    show_neighbours(found)
+    show_verdicts(judge_neighbours(found))
+
+
+if __name__ == "__main__":
+    main()
