@@ -11,6 +11,7 @@ from bench.flat import MOST as MOST_GROWTH
 from bench.flat import Flatness
 from bench.neighbours.measuring import Neighbours, Slowdown
 from bench.neighbours.memory import Growth
+from bench.neighbours.start_of_day import DayStart
 from bench.papers import Papers
 from bench.rounds import Round
 from bench.webhooks import Sending
@@ -109,6 +110,8 @@ RATIOS = (
 _MOST_MEGABYTES = 100
 _MOST_SLOWDOWN = 2.0
 _MOST_WRITE_MILLISECONDS = 250
+# The gain of a second worker where organisations' days begin.
+_LEAST_GAIN_OF_TWO = 1.0
 _MOST_GROWTH_IN_MEMORY = 1.2
 _MOST_MILLISECONDS = 40
 
@@ -180,6 +183,17 @@ def judge_neighbours(found: Neighbours) -> list[Verdict]:
     verdicts = [_judge_situation(slowdowns) for slowdowns in by_situation.values()]
     verdicts += [_judge_worst_write(one) for one in found.slowdowns if one.is_write_during_import]
     return [*verdicts, _judge_growth(found.growth)] if found.growth else verdicts
+
+
+def judge_day_starts(found: Sequence[DayStart]) -> list[Verdict]:
+    """How much faster two workers are than one, on each engine."""
+    by_engine: dict[str, list[float]] = {}
+    for one in found:
+        by_engine.setdefault(one.engine, []).append(one.one_worker / one.two_workers)
+    return [
+        _verdict(f"{engine}, start of the day: two workers", ratios, least=_LEAST_GAIN_OF_TWO)
+        for engine, ratios in by_engine.items()
+    ]
 
 
 def _judge_growth(processes: Sequence[Growth]) -> Verdict:

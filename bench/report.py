@@ -17,6 +17,7 @@ from bench.goals import (
     Verdict,
     is_slowed,
     judge_billing,
+    judge_day_starts,
     judge_flatness,
     judge_memory,
     judge_neighbours,
@@ -25,6 +26,7 @@ from bench.goals import (
     judge_sending,
 )
 from bench.neighbours.measuring import Neighbours
+from bench.neighbours.start_of_day import DayStart
 from bench.papers import Papers
 from bench.processes import Memory
 from bench.rounds import CONNECTIONS, Measure, Round
@@ -51,6 +53,8 @@ class Outcome:
     flatness: Sequence[Flatness]
     # What one firm's load costs another.
     neighbours: Neighbours
+    # The start of the day of many organisations, with one worker and with two; none in a quick look.
+    day_starts: Sequence[DayStart]
 
     def verdicts(self) -> list[Verdict]:
         """Every goal."""
@@ -59,7 +63,14 @@ class Outcome:
         readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
         money = [*judge_billing(self.billings), judge_papers(self.papers)]
         sending = [*judge_sending(self.sendings), judge_memory(shares)]
-        return [*ratios, *readings, *money, *sending, *judge_neighbours(self.neighbours)]
+        return [
+            *ratios,
+            *readings,
+            *money,
+            *sending,
+            *judge_neighbours(self.neighbours),
+            *judge_day_starts(self.day_starts),
+        ]
 
 
 def show(outcome: Outcome) -> None:
@@ -81,6 +92,7 @@ def show(outcome: Outcome) -> None:
         print(f"{memory.process:38}{memory.resident:11.1f}{memory.share:9.1f}")
     _show_flatness(outcome.flatness)
     show_neighbours(outcome.neighbours)
+    show_day_starts(outcome.day_starts)
     show_verdicts(outcome.verdicts())
     print(
         f"\n{len(outcome.rounds)} rounds of {outcome.seconds:g} s each, {CONNECTIONS} connections, no answer but 200 or"
@@ -113,6 +125,12 @@ def show_neighbours(found: Neighbours) -> None:
     for growth in found.growth:
         after = "died" if growth.after is None else f"{growth.after:.1f} MB"
         print(f"{growth.process}: {growth.before:.1f} MB, after {growth.documents} heavy documents {after}")
+
+
+def show_day_starts(found: Sequence[DayStart]) -> None:
+    """Print how long the start of the day took in each round."""
+    for one in found:
+        print(f"{one.engine}, start of the day: one worker {one.one_worker:.1f} s, two {one.two_workers:.1f} s")
 
 
 def _show_money(outcome: Outcome) -> None:
@@ -166,6 +184,7 @@ def write(outcome: Outcome, path: Path) -> None:
         "billings": [asdict(billing) for billing in outcome.billings],
         "papers": [asdict(papers) for papers in outcome.papers],
         "neighbours": asdict(outcome.neighbours),
+        "dayStarts": [asdict(found) for found in outcome.day_starts],
         "sendings": [asdict(sending) for sending in outcome.sendings],
         "rounds": [{name: asdict(measure) for name, measure in measured.items()} for measured in outcome.rounds],
     }

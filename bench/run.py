@@ -32,6 +32,7 @@ from bench.contenders.running import ROOT, Contender, mainstay, other, running
 from bench.firm import Firm
 from bench.flat import LARGE, SMALL, Flatness, measure_growth
 from bench.neighbours.measuring import FULL, QUICK, Neighbours, measure_neighbours
+from bench.neighbours.start_of_day import ORGANISATIONS, ROUNDS, DayStart, measure_day_starts
 from bench.papers import measure_papers
 from bench.processes import cpu_seconds, family, machine_seconds, memories
 from bench.report import Outcome, show, write
@@ -79,8 +80,15 @@ def main() -> None:
     flatness = () if quick else _measure_flatness()
     _say("a neighbour's requests while other firms are busy")
     neighbours = measure_neighbours(QUICK, ["sqlite"]) if quick else measure_neighbours(FULL)
+    day_starts = () if quick else _measure_day_starts()
     outcome = replace(
-        outcome, sendings=sendings, billings=billings, papers=papers, flatness=flatness, neighbours=neighbours
+        outcome,
+        sendings=sendings,
+        billings=billings,
+        papers=papers,
+        flatness=flatness,
+        neighbours=neighbours,
+        day_starts=day_starts,
     )
     show(outcome)
     write(outcome, RESULTS)
@@ -90,6 +98,11 @@ def main() -> None:
 def _measure_flatness() -> list[Flatness]:
     _say(f"reading in firms of {SMALL:,} and {LARGE:,} jobs, invoices, payments and orders")
     return measure_growth(LARGE)
+
+
+def _measure_day_starts() -> list[DayStart]:
+    _say(f"the start of the day of {ORGANISATIONS:,} organisations")
+    return measure_day_starts(ORGANISATIONS, ROUNDS)
 
 
 def measure(seconds: float, until: float) -> Outcome:
@@ -122,7 +135,16 @@ def measure(seconds: float, until: float) -> Outcome:
         others = (_seconds_of_others(contenders) - before) / (monotonic() - began) / (os.cpu_count() or 1)
         memory = [found for name in ("mainstay-1", "mainstay-2") for found in memories(name, contenders[name].pid)]
         return Outcome(
-            rounds, seconds, memory, others, sendings=(), billings=(), papers=(), flatness=(), neighbours=Neighbours()
+            rounds,
+            seconds,
+            memory,
+            others,
+            sendings=(),
+            billings=(),
+            papers=(),
+            flatness=(),
+            neighbours=Neighbours(),
+            day_starts=(),
         )
 
 

@@ -4,11 +4,12 @@ import argparse
 import signal
 import sys
 
-from bench.goals import judge_neighbours
+from bench.goals import judge_day_starts, judge_neighbours
 from bench.neighbours.firms import ENGINES
 from bench.neighbours.loads import SITUATIONS
 from bench.neighbours.measuring import FULL, QUICK, measure_neighbours
-from bench.report import show_neighbours, show_verdicts
+from bench.neighbours.start_of_day import ORGANISATIONS, ROUNDS, measure_day_starts
+from bench.report import show_day_starts, show_neighbours, show_verdicts
 
 
 def main() -> None:
@@ -20,13 +21,20 @@ def main() -> None:
     parser.add_argument(
         "--situation", type=int, choices=range(len(SITUATIONS) + 1), help=f"only one of {listed}, 0 memory"
     )
+    parser.add_argument("--days", action="store_true", help="only the start of the day of many organisations")
     given = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         # As an exception, so that everything that was started is ended.
         signal.signal(number, lambda *_: sys.exit("The bench was ended."))
+    engines = [given.engine] if given.engine else ENGINES
+    if given.days:
+        days = measure_day_starts(ORGANISATIONS // 10 if given.quick else ORGANISATIONS, ROUNDS, engines)
+        show_day_starts(days)
+        show_verdicts(judge_day_starts(days))
+        return
     found = measure_neighbours(
         QUICK if given.quick else FULL,
-        [given.engine] if given.engine else ENGINES,
+        engines,
         [*SITUATIONS] if given.situation is None else [given.situation] * bool(given.situation),
         memory=not given.situation,
     )
