@@ -43,7 +43,7 @@ class Scale:
     document_seconds: float
 
 
-FULL = Scale(requests=200, seconds=15, patience=8, documents=200, document_seconds=40)
+FULL = Scale(requests=200, seconds=15, patience=8, documents=200, document_seconds=300)
 QUICK = Scale(requests=30, seconds=3, patience=2, documents=40, document_seconds=10)
 
 
