@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import cast
 from weakref import WeakSet
@@ -16,6 +17,7 @@ import apsw
 
 from mainstay.backing.database import EVERY, Clash, Row, Taken, Unreachable, Value, asks_for_now
 from mainstay.backing.deadline import WAIT_SECONDS, seconds_left
+from mainstay.backing.writer_queue import WriterQueue
 
 # No two threads use one connection at the same time here: SQLite need not take a lock for each field of each row it
 # hands out, nor for each piece of memory, when it does not count them. It takes such words only while it rests.
@@ -108,6 +110,8 @@ class SqliteDatabase:
         self._opened: WeakSet[apsw.Connection] = WeakSet()
         self._writing = threading.Lock()
         self._writer = self._open()
+        self._queue = WriterQueue(path.with_name(f"{path.name}-queue"))
+        self._writer.set_busy_handler(self._queue.look_again)
         # What a statement would take back if it failed half-way is noted in memory, not in a file opened for each.
         self._writer.execute("PRAGMA temp_store = MEMORY")
         # How many pages the log holds before they go into the file: many changes touch the same ones, which then go
@@ -124,7 +128,7 @@ class SqliteDatabase:
 
     def changing(self, organisation: str, *, keep: bool = True) -> "_Changing":
         """Change all or nothing, one after another."""
-        return _Changing(self._writer, self._writing, organisation, keep=keep)
+        return _Changing(self._writer, self._writing, self._queue, organisation, keep=keep)
 
     @contextmanager
     def surveying(self) -> Iterator[SqliteHandle]:
@@ -153,6 +157,7 @@ class SqliteDatabase:
         """Let go of every connection."""
         for connection in list(self._opened):
             connection.close()
+        self._queue.close()
 
     def _reader(self) -> apsw.Connection:
         connection: apsw.Connection
@@ -222,11 +227,14 @@ class _Reading:
 class _Changing:
     """A transaction that changes, in its turn; a class, likewise."""
 
-    __slots__ = ("_ends", "_organisation", "_turn", "_writer")
+    __slots__ = ("_ends", "_organisation", "_queue", "_turn", "_writer")
 
-    def __init__(self, writer: apsw.Connection, turn: threading.Lock, organisation: str, *, keep: bool) -> None:
+    def __init__(
+        self, writer: apsw.Connection, turn: threading.Lock, queue: WriterQueue, organisation: str, *, keep: bool
+    ) -> None:
         self._writer = writer
         self._turn = turn
+        self._queue = queue
         self._organisation = organisation
         self._ends = "COMMIT" if keep else "ROLLBACK"
 
@@ -235,8 +243,11 @@ class _Changing:
             raise Unreachable("The changes before this one take too long.")
         try:
             # What is left of the time: others in this process may have taken most of it.
-            self._writer.set_busy_timeout(int(seconds_left() * 1000))
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._queue.enter(monotonic() + seconds_left())
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+            finally:
+                self._queue.leave()
         except BaseException as error:
             self._turn.release()
             _tell_passing(error)

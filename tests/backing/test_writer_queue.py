@@ -1,0 +1,90 @@
+"""Processes that write to one SQLite file take turns, however busy one of them is."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from statistics import median
+from time import monotonic
+
+import pytest
+
+from mainstay.backing.database import EVERY, Handle, Unreachable
+from mainstay.backing.deadline import under
+from mainstay.backing.sqlite import SqliteDatabase
+from mainstay.backing.writer_queue import WriterQueue
+from waiting import wait_until
+
+_WRITE_FOR_EVER = """
+import sys
+from pathlib import Path
+from mainstay.backing.database import EVERY
+from mainstay.backing.sqlite import SqliteDatabase
+
+database = SqliteDatabase(Path(sys.argv[1]))
+print("begun", flush=True)
+while True:
+    with database.changing(EVERY) as rows:
+        rows.run("UPDATE written SET number = number + 1")
+"""
+_TRIES = 40
+
+
+@contextmanager
+def busy_process(path: Path) -> Iterator[None]:
+    """Have another process write as fast as it can."""
+    command = [sys.executable, "-c", _WRITE_FOR_EVER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        try:
+            process.stdout.readline()
+            yield
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    with closing(SqliteDatabase(tmp_path / "some.db")) as database:
+        with database.changing(EVERY) as rows:
+            rows.run("CREATE TABLE written (number bigint NOT NULL)")
+            rows.run("INSERT INTO written VALUES (0)")
+        yield database
+
+
+def count_written(rows: Handle) -> int:
+    found = rows.one("SELECT number FROM written")
+    assert found
+    return int(found[0] or 0)
+
+
+def look(database: SqliteDatabase) -> int:
+    with database.glancing(EVERY) as rows:
+        return count_written(rows)
+
+
+def test_a_process_that_writes_again_and_again_lets_others_write_between(
+    database: SqliteDatabase, tmp_path: Path
+) -> None:
+    waited = []
+    with busy_process(tmp_path / "some.db"):
+        for _ in range(_TRIES):
+            before = look(database)
+            # The other process is at work right now.
+            wait_until(lambda before=before: look(database) > before)
+            before = look(database)
+            with database.changing(EVERY) as rows:
+                waited.append(count_written(rows) - before)
+    assert median(waited) <= 4
+
+
+def test_who_waits_too_long_for_its_turn_is_refused(database: SqliteDatabase, tmp_path: Path) -> None:
+    other = WriterQueue(tmp_path / "some.db-queue")
+    other.enter(monotonic())
+    with under(monotonic()), pytest.raises(Unreachable), database.changing(EVERY):
+        pass
+    other.leave()
+    with database.changing(EVERY) as rows:
+        rows.run("UPDATE written SET number = 7")
+    other.close()
