@@ -100,7 +100,7 @@ def test_statements_stand_where_something_is_kept() -> None:
     others = [path for path in CODE if not may_hold_statements(path)]
     assert {place(path) for path in others if statements_in(path)} == PARTS_OF_STATEMENTS
     # Doors, rules and what runs the house are looked through, and what keeps it would be found.
-    assert {"doors/office/room.py", "business/people/model.py", "worker.py"} <= {place(path) for path in others}
+    assert {"doors/office/room.py", "business/people/model.py", "worker/worker.py"} <= {place(path) for path in others}
     assert statements_in(SOURCE / "business" / "organisation" / "store.py")
 
 

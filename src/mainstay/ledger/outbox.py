@@ -63,23 +63,25 @@ class Mention:
 
 def put(rows: Handle, letter: Letter, at: str, *, organisation: str | None = None) -> None:
     """Put a task that is due now, or when its wait is over; for the organisation of the handle, or another one."""
-    identity, owner = new_id(PREFIX), organisation or rows.organisation
+    identity = new_id(PREFIX)
+    # A handle for every organisation binds none.
+    whose, owner = (":owner", {"owner": organisation}) if organisation else (":organisation", {})
     rows.run(
         "INSERT INTO outbox (id, organisation_id, lane, turn, kind, payload, about, due_at)"
-        " VALUES (:id, :owner, :lane, :turn, :kind, :payload, :about, :due)",
+        f" VALUES (:id, {whose}, :lane, :turn, :kind, :payload, :about, :due)",
         id=identity,
-        owner=owner,
         turn=LATER if letter.wait else READY,
         about=letter.about,
         due=moment_text(parse_moment(at) + letter.wait) if letter.wait else at,
+        **owner,
         **_bound(letter),
     )
     if letter.message:
         rows.run(
             "INSERT INTO message (organisation_id, id, record_id, recipient, subject, status, created_at)"
-            " VALUES (:owner, :id, :record, :recipient, :subject, 'queued', :at)",
+            f" VALUES ({whose}, :id, :record, :recipient, :subject, 'queued', :at)",
             id=identity,
-            owner=owner,
+            **owner,
             record=letter.message.record,
             recipient=letter.message.to,
             subject=letter.message.subject,

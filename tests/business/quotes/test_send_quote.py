@@ -235,9 +235,9 @@ def test_a_pdf_is_asked_for_once(cast: Cast) -> None:
     with cast.stage.database.reading(cast.organisation) as rows:
         works = rows.all("SELECT payload FROM outbox WHERE organisation_id = :organisation AND kind = 'print'")
         assert len(works) == 1
-        letter = outbox.Letter("print", orjson.loads(str(works[0][0])))
+        letter = outbox.Letter("print", orjson.loads(str(works[0][0])), lane=outbox.Lane.PRINTS)
         assert outbox.waits(rows, letter)
-        assert not outbox.waits(rows, outbox.Letter("print", {"record": "quote_x"}))
+        assert not outbox.waits(rows, outbox.Letter("print", {"record": "quote_x"}, lane=outbox.Lane.PRINTS))
 
 
 def _name(cast: Cast) -> str:

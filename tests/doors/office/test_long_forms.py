@@ -6,7 +6,7 @@ import pytest
 
 from cast import Cast
 from doors.office.test_quotes import fields_of
-from mainstay.business.lines.model import MOST_LINES
+from mainstay.business.lines.model import MOST_CHARACTERS, MOST_LINES
 from mainstay.business.quotes.operations import get_quote
 from mainstay.doors.pages.forms import LIMIT, LONG_LIMIT
 from mainstay.terms.rights import Role
@@ -14,9 +14,10 @@ from quoting import a_draft
 from running import RunningServer
 from visiting import Visit, visit, words
 
-# A letter of four bytes, of which a browser sends twelve; a text of a line has so many at most, and a unit so many.
+# A letter of four bytes, of which a browser sends twelve. All lines together are as long as they may be.
 WIDE = "\N{CJK UNIFIED IDEOGRAPH-20BB7}"
-TEXT, UNIT = 2000, 200
+UNIT = 100
+TEXT = MOST_CHARACTERS // MOST_LINES - UNIT
 FORM = {"Content_Type": "application/x-www-form-urlencoded"}
 
 

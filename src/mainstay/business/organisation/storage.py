@@ -6,17 +6,22 @@ from mainstay.terms.refusal import Conflict
 from mainstay.values.sizes import size_text
 
 
-def count_stored(ctx: Context, size: int) -> None:
-    """Count what was added, or with a minus what was removed."""
-    ctx.rows.run("UPDATE organisation SET storage_bytes = storage_bytes + :size WHERE id = :organisation", size=size)
+def count_stored(ctx: Context, size: int) -> int:
+    """Count what was added, or with a minus what was removed; return how many bytes are stored now."""
+    row = ctx.rows.one(
+        "UPDATE organisation SET storage_bytes = storage_bytes + :size WHERE id = :organisation"
+        " RETURNING storage_bytes",
+        size=size,
+    )
+    return int(row[0] or 0) if row else 0
 
 
-def check_storage(ctx: Context) -> None:
-    """Refuse what was counted if the organisation may not store that much.
+def reserve_storage(ctx: Context, size: int) -> None:
+    """Count what is added, and refuse it if the organisation may not store that much.
 
     Changes of one organisation wait for one another, so of two that would both fit, the second one is refused.
     """
-    used = stored_bytes(ctx.rows)
+    used = count_stored(ctx, size)
     if used > ctx.storage_limit:
         raise Conflict(
             f"There is no room for it: with it, {size_text(used)} would be used, and {size_text(ctx.storage_limit)}"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from mainstay.backing.contents import TAKEN, Content, clean_name
 from mainstay.backing.files import Files, name_of
-from mainstay.business.organisation.storage import check_storage, count_stored
+from mainstay.business.organisation.storage import count_stored, reserve_storage
 from mainstay.business.records import forgetting
 from mainstay.business.records.model import Document, DocumentOut, Visibility
 from mainstay.business.records.store import DOCUMENTS
@@ -108,8 +108,7 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     # Whoever does not see what only the office sees adds nothing there either.
     visibility = given.visibility if ctx.actor.may(Right.OFFICE_NOTES_READ) else "field"
     kind = "photo" if given.thumbnail else "file"
-    count_stored(ctx, given.bytes + given.thumbnail_bytes)
-    check_storage(ctx)
+    reserve_storage(ctx, given.bytes + given.thumbnail_bytes)
     return DOCUMENTS.insert(ctx, dict(given) | {"record_id": record.id, "visibility": visibility, "kind": kind})
 
 
