@@ -45,6 +45,22 @@ WallTime = Annotated[
 ]
 
 
+def check_time_of_day(text: str) -> str:
+    """Refuse what is not a time of day."""
+    if not re.fullmatch(_TIME_OF_DAY, text):
+        raise ValueError("is not a time of day such as 08:00")
+    return text
+
+
+_TIME_OF_DAY = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+TimeOfDay = Annotated[
+    str,
+    AfterValidator(check_time_of_day),
+    Field(json_schema_extra={"pattern": _TIME_OF_DAY}),
+    As("time"),
+]
+
+
 def read_wall_time(text: str, zone: str) -> datetime:
     """The moment that was meant, in UTC; a time that the clocks skip or show twice is refused with what to send."""
     minute, second, offset = _parts(text)

@@ -72,6 +72,15 @@ def test_whoever_has_hours_of_their_own_has_their_own_time(busy: Cast) -> None:
     assert of(busy, Role.MEMBER)["capacity"] == 600
 
 
+def test_a_night_shift_counts_on_the_day_it_begins_without_the_leave_in_it(busy: Cast) -> None:
+    nights = {"sunday": [{"from": "22:00", "until": "06:00"}]}
+    busy.perform(update_person, personId=busy.people[Role.MEMBER], workingHours=nights)
+    assert of(busy, Role.MEMBER)["capacity"] == 480
+    given = {"startsAt": "2026-11-16T04:00", "endsAt": "2026-11-16T12:00", "approved": True}
+    busy.perform(request_time_off, Role.OFFICE, personId=busy.people[Role.MEMBER], **given)
+    assert of(busy, Role.MEMBER)["capacity"] == 360
+
+
 def test_time_counts_from_the_day_someone_joined_or_from_which_they_have_hours(busy: Cast) -> None:
     set_columns(busy, "person", busy.people[Role.MEMBER], created_at="2026-11-10T08:00:00.000Z")
     assert of(busy, Role.MEMBER)["capacity"] == 180

@@ -130,3 +130,22 @@ def test_of_a_day_in_pieces_a_few_times_are_told(cast: Cast) -> None:
     assert mia(cast, durationMinutes=30) == ["08:00", "10:15", "12:15"]
     # One of each day, where more people are asked about than times are told.
     assert [name for name, _ in free(cast, durationMinutes=30, limit=2)].count("Mia") == 1
+
+
+SPLIT = {"monday": [{"from": "22:00", "until": "24:00"}], "tuesday": [{"from": "00:00", "until": "06:00"}]}
+NIGHTS = {"monday": [{"from": "22:00", "until": "06:00"}]}
+
+
+@pytest.mark.parametrize("hours", [SPLIT, NIGHTS])
+def test_time_in_a_night_shift_is_found(cast: Cast, hours: dict[str, Any]) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=hours)
+    assert mia(cast, durationMinutes=480) == ["22:00"]
+    assert mia(cast, durationMinutes=481) == []
+    # Of the night, the next day has what is left after midnight.
+    assert mia(cast, durationMinutes=300, **{"from": "2038-01-12", "until": "2038-01-12"}) == ["00:00"]
+    assert ("Mia", "23:00") in free(cast, startsAt=f"{DAY}T23:00", durationMinutes=240)
+    assert ("Mia", "03:00") not in free(cast, startsAt="2038-01-12T03:00", durationMinutes=240)
+    plan(cast, startsAt="2038-01-12T01:00", endsAt="2038-01-12T02:00")
+    assert mia(cast, durationMinutes=165) == ["22:00"]
+    assert mia(cast, durationMinutes=166) == []
+    assert mia(cast, durationMinutes=166, until="2038-01-12") == ["02:15"]

@@ -45,6 +45,14 @@ def test_what_reaches_over_midnight_is_on_both_days(cast: Cast) -> None:
     assert board(cast, **{"from": "2038-01-13"})["visits"] == []
 
 
+def test_a_night_shift_is_on_both_days(cast: Cast) -> None:
+    nights = {"monday": [{"from": "22:00", "until": "06:00"}]}
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=nights)
+    for day in (DAY, "2038-01-12"):
+        works = {one["name"]: one["works"] for one in board(cast, **{"from": day})["people"]}
+        assert works["Mia Member"] == [{"startsAt": f"{DAY}T22:00:00.000Z", "endsAt": "2038-01-12T06:00:00.000Z"}]
+
+
 def test_a_member_is_told_what_the_team_is_and_a_subcontractor_their_own(cast: Cast) -> None:
     plan(cast)
     plan(cast, Role.SUBCONTRACTOR)

@@ -222,6 +222,16 @@ def test_what_is_outside_of_someone_s_own_hours_is_told(cast: Cast) -> None:
     assert "warnings" not in plan(cast, Role.SUBCONTRACTOR, times=("13:00", "14:00"))
 
 
+@pytest.mark.parametrize("until", ["24:00", "06:00"])
+def test_a_visit_in_a_night_shift_is_within_working_hours(cast: Cast, until: str) -> None:
+    tuesday = [{"from": "00:00", "until": "06:00"}] if until == "24:00" else []
+    nights = {"monday": [{"from": "22:00", "until": until}], "tuesday": tuesday}
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=nights)
+    assert "warnings" not in plan(cast, startsAt=f"{DAY}T22:00", endsAt="2038-01-12T02:00")
+    (warning,) = plan(cast, startsAt="2038-01-12T05:00", endsAt="2038-01-12T06:30")["warnings"]
+    assert warning.endswith("is outside of Mia Member's working hours.")
+
+
 def test_an_ordinary_visit_carries_no_warnings(cast: Cast) -> None:
     assert "warnings" not in plan(cast)
     assert "warnings" not in plan(cast, None, on=DAY)

@@ -105,13 +105,15 @@ def test_someone_s_own_working_hours_are_filled_in_and_cleared(server: RunningSe
     person, mia = person_at(cast), cast.people[Role.MEMBER]
     visiting = visit(server, cast, Role.ADMIN)
     assert "When they work, if not at the usual times." in words(visiting.get(f"{person}/edit").text)
-    typed = DETAILS | {"workingHours.monday": "8-12, 13-15.30"}
+    typed = DETAILS | {"workingHours.monday": "8-12, 13-15.30, 22-6"}
     page = visiting.follow(visiting.submit(f"{person}/edit", **typed)).text
-    assert "Working hours Monday: 08:00\N{EN DASH}12:00, 13:00\N{EN DASH}15:30" in words(page)
+    shown = "08:00\N{EN DASH}12:00, 13:00\N{EN DASH}15:30, 22:00\N{EN DASH}06:00"
+    assert f"Working hours Monday: {shown}" in words(page)
     kept = cast.perform(get_person, personId=mia)["workingHours"]
-    assert kept["monday"] == [{"from": "08:00", "until": "12:00"}, {"from": "13:00", "until": "15:30"}]
+    day, night = {"from": "13:00", "until": "15:30"}, {"from": "22:00", "until": "06:00"}
+    assert kept["monday"] == [{"from": "08:00", "until": "12:00"}, day, night]
     assert kept["tuesday"] == []
-    assert 'value="08:00-12:00, 13:00-15:30"' in visiting.get(f"{person}/edit").text
+    assert 'value="08:00-12:00, 13:00-15:30, 22:00-06:00"' in visiting.get(f"{person}/edit").text
     # With no day filled in they are the usual ones, not none.
     assert visiting.submit(f"{person}/edit", **DETAILS).status_code == 303
     assert cast.perform(get_person, personId=mia)["workingHours"] is None

@@ -79,7 +79,8 @@ class _Time:
         self._own = own_hours(ctx)
         self._spans: dict[str, list[tuple[date, Period]]] = {}
         self._away: dict[str, list[Period]] = {}
-        begin, end = beginning_of(asked.first, self._zone), beginning_of(asked.last + timedelta(days=1), self._zone)
+        # A night shift of the last date ends on the day after it.
+        begin, end = beginning_of(asked.first, self._zone), beginning_of(asked.last + timedelta(days=2), self._zone)
         leave = ctx.rows.all(_LEAVE, begin=moment_text(begin), end=moment_text(end))
         for person, starts, ends in leave:
             self._away.setdefault(str(person), []).append(_period(starts, ends))

@@ -178,7 +178,7 @@ _PERSON = "SELECT id, name, colour FROM person WHERE organisation_id = :organisa
 
 
 def _works(hours: WorkingHours, days: _Range) -> list[Taken]:
-    periods = [period for day in days.dates for period in hours.on(day, days.zone)]
+    periods = hours.between(days.dates[0], days.dates[-1], days.zone)
     return [Taken(starts_at=moment_text(one.starts_at), ends_at=moment_text(one.ends_at)) for one in periods]
 
 

@@ -22,7 +22,7 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, LastDay, Shown
 from mainstay.values.fields import Day, Line, WholeNumber, id_of
 from mainstay.values.models import TOLD
-from mainstay.values.moments import Period, local_date, moment_text, parse_moment
+from mainstay.values.moments import Period, beginning_of, local_date, moment_text, parse_moment
 from mainstay.values.words import folded
 
 _MOST_DAYS = 31
@@ -174,6 +174,8 @@ def _candidates(ctx: Context, given: FindFreeTime, usual: WorkingHours) -> dict[
 def _take(ctx: Context, people: Mapping[str, _Candidate], days: Sequence[date], home: str, job: str | None) -> None:
     """Note what is taken of each one's time."""
     begin, end = bounds(days[0].isoformat(), days[-1].isoformat(), home)
+    # What begins late on the last day ends on the next; what began the day before may still go on.
+    end = moment_text(parse_moment(end) + _A_DAY)
     earliest = moment_text(parse_moment(begin) - _A_DAY)
     rows = ctx.rows.all(
         "SELECT visit.person_id, visit.starts_at, visit.ends_at, job.site_id FROM visit LEFT JOIN job"
@@ -217,19 +219,19 @@ def _period(starts: object, ends: object) -> Period:
 
 
 def _openings(one: _Candidate, sought: _Sought, days: Sequence[date]) -> Iterator[datetime]:
-    """The first time in each stretch that is free for someone and long enough."""
+    """The first time in each stretch that is free for someone and long enough; it begins on one of the days."""
     taken = sorted(_closed(one, sought))
-    for day in days:
-        for span in one.hours.on(day, sought.home):
-            begin = max(span.starts_at, _next_quarter(sought.now))
-            for starts, ends in taken:
-                if starts >= span.ends_at:
-                    break
-                if begin + sought.length <= starts:
-                    yield begin
-                begin = max(begin, _next_quarter(ends))
-            if begin + sought.length <= span.ends_at:
+    first, last = beginning_of(days[0], sought.home), beginning_of(days[-1] + timedelta(days=1), sought.home)
+    for worked in one.hours.between(days[0], days[-1], sought.home):
+        begin = max(worked.starts_at, first, _next_quarter(sought.now))
+        for starts, ends in taken:
+            if starts >= worked.ends_at:
+                break
+            if begin < last and begin + sought.length <= starts:
                 yield begin
+            begin = max(begin, _next_quarter(ends))
+        if begin < last and begin + sought.length <= worked.ends_at:
+            yield begin
 
 
 def _some(openings: Iterator[datetime], home: str, each: int) -> Iterator[datetime]:
@@ -240,9 +242,8 @@ def _some(openings: Iterator[datetime], home: str, each: int) -> Iterator[dateti
 
 def _is_open(one: _Candidate, period: Period, sought: _Sought, days: Sequence[date]) -> bool:
     works = any(
-        span.starts_at <= period.starts_at and period.ends_at <= span.ends_at
-        for day in days
-        for span in one.hours.on(day, sought.home)
+        worked.starts_at <= period.starts_at and period.ends_at <= worked.ends_at
+        for worked in one.hours.between(days[0], days[-1], sought.home)
     )
     return works and not any(
         starts < period.ends_at and period.starts_at < ends for starts, ends in _closed(one, sought)

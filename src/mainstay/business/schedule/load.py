@@ -9,7 +9,7 @@ from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.times import local, told
 from mainstay.kernel.context import Context
-from mainstay.values.moments import Period, beginning_of, moment_text, parse_moment
+from mainstay.values.moments import Period, beginning_of, local_date, moment_text, parse_moment
 
 # Less than this between two places is not enough to get there.
 TRAVEL = timedelta(minutes=15)
@@ -124,11 +124,6 @@ def _day(visit: Visit) -> date:
     return local(visit.begins_at, visit.time_zone).date()
 
 
-def _around(visit: Visit, zone: str) -> list[date]:
-    first = local(visit.begins_at, zone).date()
-    return [first + timedelta(days=number) for number in (-1, 0, 1)]
-
-
 def _is_past(ctx: Context, visit: Visit) -> bool:
     if visit.ends_at:
         return visit.ends_at < ctx.at
@@ -139,7 +134,12 @@ def _is_worked(visit: Visit, hours: WorkingHours, zone: str) -> bool:
     """Whether it is within working hours, or on a day that has some."""
     if visit.starts_at is None:
         return bool(hours.on(_day(visit), zone))
-    return _is_within(period_of(visit), [span for day in _around(visit, zone) for span in hours.on(day, zone)])
+    period = period_of(visit)
+    first, last = local_date(period.starts_at, zone), local_date(period.ends_at, zone)
+    return any(
+        worked.starts_at <= period.starts_at and period.ends_at <= worked.ends_at
+        for worked in hours.between(first, last, zone)
+    )
 
 
 def _unworked(visit: Visit) -> str:
@@ -149,10 +149,6 @@ def _unworked(visit: Visit) -> str:
         return f"on a day on which {nobody} not work"
     whose = f"{visit.person_name}'s" if visit.person_name else "your"
     return f"outside of {whose} working hours"
-
-
-def _is_within(period: Period, spans: Sequence[Period]) -> bool:
-    return any(span.starts_at <= period.starts_at and period.ends_at <= span.ends_at for span in spans)
 
 
 def _told(visit: Visit) -> str:
