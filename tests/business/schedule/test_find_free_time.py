@@ -24,11 +24,11 @@ def mia(cast: Cast, **given: object) -> list[str]:
     return [begin for _, begin in free(cast, personId=cast.people[Role.MEMBER], **given)]
 
 
-def test_the_first_time_in_each_free_stretch_within_working_hours(cast: Cast) -> None:
-    assert mia(cast) == ["08:00"]
+def test_several_times_of_a_day_within_working_hours_beside_visits(cast: Cast) -> None:
+    assert mia(cast) == ["08:00", "11:00", "13:00", "16:00"]
     plan(cast)
-    assert mia(cast, durationMinutes=90) == ["08:00", "11:15"]
-    assert mia(cast, durationMinutes=120) == ["11:15"]
+    assert mia(cast, durationMinutes=90) == ["08:00", "11:15", "12:45", "14:15"]
+    assert mia(cast, durationMinutes=120) == ["11:15", "13:15"]
     assert mia(cast, durationMinutes=360) == []
     assert mia(cast, **{"from": "2038-01-09", "until": "2038-01-10"}) == []
 
@@ -36,12 +36,12 @@ def test_the_first_time_in_each_free_stretch_within_working_hours(cast: Cast) ->
 def test_no_way_has_to_be_travelled_to_the_same_site(cast: Cast) -> None:
     job = make_job(cast)
     plan(cast, jobId=job["id"])
-    assert mia(cast, durationMinutes=120, jobId=job["number"]) == ["08:00", "11:00"]
+    assert mia(cast, durationMinutes=120, jobId=job["number"]) == ["08:00", "11:00", "13:00", "15:00"]
 
 
 def test_leave_and_hours_of_one_s_own_count(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=NOON)
-    assert mia(cast) == ["12:00"]
+    assert mia(cast) == ["12:00", "13:00"]
     leave = cast.perform(request_time_off, Role.MEMBER, startsAt=f"{DAY}T12:00", endsAt=f"{DAY}T12:50")
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
     assert mia(cast) == ["13:00"]
@@ -88,6 +88,7 @@ def test_nobody_is_free_and_what_to_try(cast: Cast) -> None:
     found = cast.perform(find_free_time, **{"from": "2038-01-09", "until": "2038-01-10"})
     assert found["slots"] == []
     assert found["advice"].startswith("Nobody is free then. Try other dates")
+    assert found["advice"].endswith("are looked at with includeOffice.")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,8 @@ def test_nobody_is_free_and_what_to_try(cast: Cast) -> None:
         ({"until": "2038-01-10"}, "until: is before the first date"),
         ({"from": "9999-12-31", "until": "9999-12-31"}, "from: is not within the years"),
         ({"durationMinutes": 0}, "durationMinutes: is below 5"),
+        ({"earliest": "9"}, "earliest: is not a time of day such as 08:00"),
+        ({"startsAt": f"{DAY}T09:00", "latest": "10:00"}, "latest: is for any time of the day"),
         ({"startsAt": "2038-03-28T01:30"}, "startsAt: is skipped by the clocks in Europe/London"),
     ],
 )
@@ -120,16 +123,96 @@ def test_the_end_of_all_calendars_is_refused(cast: Cast, day: str) -> None:
 def test_each_time_is_told_once_whatever_is_planned_on_later_days(cast: Cast) -> None:
     for day in range(12, 16):
         plan(cast, startsAt=f"2038-01-{day}T10:00", endsAt=f"2038-01-{day}T11:00")
-    week = {"from": DAY, "until": "2038-01-15", "limit": 50}
-    assert mia(cast, **week) == ["08:00", *["08:00", "11:15"] * 4]
+    week = {"from": DAY, "until": "2038-01-15", "limit": 50, "durationMinutes": 180}
+    assert mia(cast, **week) == ["08:00", "11:00", "14:00", *["11:15"] * 4]
 
 
-def test_of_a_day_in_pieces_a_few_times_are_told(cast: Cast) -> None:
+def test_of_a_day_in_pieces_times_from_the_first_to_the_last_are_told(cast: Cast) -> None:
     for begin, end in (("09:30", "10:00"), ("11:30", "12:00"), ("13:30", "14:00"), ("15:30", "15:45")):
         plan(cast, times=(begin, end))
-    assert mia(cast, durationMinutes=30) == ["08:00", "10:15", "12:15"]
-    # One of each day, where more people are asked about than times are told.
-    assert [name for name, _ in free(cast, durationMinutes=30, limit=2)].count("Mia") == 1
+    assert mia(cast, durationMinutes=30) == ["08:00", "10:15", "14:15", "16:00"]
+
+
+def test_everyone_s_first_time_comes_before_anyone_s_second(cast: Cast) -> None:
+    assert free(cast, limit=3) == [("Mia", "08:00"), ("Sam", "08:00"), ("Mia", "11:00")]
+
+
+@pytest.mark.parametrize(
+    ("window", "begins"),
+    [
+        ({"earliest": "13:00"}, ["13:00", "14:00", "15:00", "16:00"]),
+        ({"latest": "10:00"}, ["08:00", "09:00"]),
+        ({"earliest": "12:30", "latest": "14:00"}, ["12:30"]),
+        ({"earliest": "22:00", "latest": "06:00"}, []),
+        ({"earliest": "22:00", "latest": "09:00"}, ["08:00"]),
+    ],
+)
+def test_a_part_of_the_day_can_be_asked_for(cast: Cast, window: dict[str, str], begins: list[str]) -> None:
+    assert mia(cast, **window) == begins
+
+
+def test_the_part_of_the_day_is_meant_where_the_work_is(cast: Cast) -> None:
+    job = make_job(cast, zone="Europe/Berlin")
+    assert mia(cast, jobId=job["id"], earliest="12:00", latest="14:00") == ["11:00", "12:00"]
+
+
+def test_a_night_can_be_asked_for(cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours={"monday": [ALL_DAY]})
+    assert mia(cast, earliest="22:00", latest="06:00", durationMinutes=420) == ["22:00"]
+
+
+ALL_DAY = {"from": "00:00", "until": "08:00"}
+
+
+@pytest.mark.parametrize(
+    ("begin", "found"), [("07:10", ["06:05", "06:10"]), ("07:06", ["06:05", "06:06"]), ("07:04", [])]
+)
+def test_a_gap_is_found_that_begins_between_quarters(cast: Cast, begin: str, found: list[str]) -> None:
+    early = {"monday": [{"from": "06:00", "until": begin}]}
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=early)
+    job = make_job(cast)
+    plan(cast, jobId=job["id"], times=("05:00", "06:05"))
+    assert mia(cast, jobId=job["id"]) == found
+
+
+def names(cast: Cast, **given: object) -> set[str]:
+    return {name for name, _ in free(cast, limit=50, **given)}
+
+
+def test_office_people_are_looked_at_where_they_do_visits_or_are_asked_for(cast: Cast) -> None:
+    assert names(cast) == {"Mia", "Sam"}
+    assert names(cast, includeOffice=True) == {"Mia", "Sam", "Olivia", "Adam", "Orla"}
+    assert names(cast, personId=cast.people[Role.OFFICE]) == {"Orla"}
+    cast.perform(update_person, personId=cast.people[Role.ADMIN], skills=["gas"])
+    plan(cast, Role.OWNER, startsAt="2038-02-20T10:00", endsAt="2038-02-20T11:00")
+    assert names(cast) == {"Mia", "Sam", "Olivia", "Adam"}
+    found = cast.perform(find_free_time, includeOffice=True, **{"from": DAY, "until": DAY})["slots"]
+    assert (found[-1]["personName"], found[-1]["role"]) == ("Orla Office", "office")
+
+
+def test_where_nobody_works_in_the_field_everyone_is_looked_at(cast: Cast) -> None:
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        cast.perform(remove_person, personId=cast.people[role], confirmed=True)
+    assert names(cast) == {"Olivia", "Adam", "Orla"}
+
+
+def test_it_is_told_who_is_on_leave(cast: Cast) -> None:
+    mia_s = {"personId": cast.people[Role.MEMBER], "kind": "sick", "approved": True}
+    given = {"startsAt": f"{DAY}T12:00", "endsAt": f"{DAY}T15:00"}
+    cast.perform(request_time_off, Role.OFFICE, **mia_s, **given)
+    cast.perform(request_time_off, Role.SUBCONTRACTOR, **{"from": DAY})
+    found = cast.perform(find_free_time, **{"from": DAY, "until": DAY})
+    assert found["onLeave"] == [
+        {
+            "personId": cast.people[Role.MEMBER],
+            "personName": "Mia Member",
+            "kind": "sick",
+            "startsAt": f"{DAY}T12:00:00.000Z",
+            "endsAt": f"{DAY}T15:00:00.000Z",
+        }
+    ]
+    assert len(cast.perform(find_free_time, startsAt=f"{DAY}T14:30")["onLeave"]) == 1
+    assert cast.perform(find_free_time, startsAt=f"{DAY}T15:00")["onLeave"] == []
 
 
 SPLIT = {"monday": [{"from": "22:00", "until": "24:00"}], "tuesday": [{"from": "00:00", "until": "06:00"}]}

@@ -1,5 +1,6 @@
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -253,6 +254,20 @@ def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, c
     assert "checked" in form
     assert visiting.get("/schedule/free?durationMinutes=x").status_code == 422
     assert visit_as(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403
+
+
+def test_who_is_free_in_an_afternoon_and_who_is_on_leave(server: RunningServer, cast: Cast) -> None:
+    cast.perform(
+        request_time_off, **{"personId": cast.people[Role.MEMBER], "kind": "sick", "from": DAY, "approved": True}
+    )
+    asked = {"from": DAY, "until": DAY, "earliest": "13:00", "latest": "16:00", "durationMinutes": "60"}
+    page = visit_as(server, cast, Role.OFFICE).get(f"/schedule/free?{urlencode(asked)}").text
+    assert 'type="time" name="earliest" value="13:00"' in page
+    told = words(page)
+    assert "Monday 11 January Sam Subcontractor nothing else planned that day" in told
+    assert [clock for clock in ("13:00\N{EN DASH}14:00", "15:00\N{EN DASH}16:00") if clock not in told] == []
+    assert "On leave Mia Member: sick, 11 Jan 2038" in told
+    assert "Orla Office" not in told.partition("Monday 11 January")[2]
 
 
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])

@@ -267,7 +267,7 @@ class SchedulePages:
         asked = [one for one in asked_of(find_free_time, guest.actor.rights) if one.name != "limit"]
         words = query_words(guest.request)
         asked, fields = await References(self.desk).offered(guest, asked, usual(asked) | words, None)
-        found, refusal = None, None
+        found, refusal, shown = None, None, {}
         if words:
             try:
                 resolved = await References(self.desk).resolved(guest, asked, fields)
@@ -275,6 +275,7 @@ class SchedulePages:
                 found = await self.desk.perform(guest, find_free_time, sent)
                 for slot in found["slots"]:
                     slot["plan"] = _planning(slot, sent, found["timeZone"])
+                shown = {"days": _slots_by_day(found), "on_leave": _leave_words(found, guest.time_zone)}
             except Refusal as refused:
                 refusal = refused
         return self.desk.page(
@@ -285,6 +286,7 @@ class SchedulePages:
             asked=asked,
             fields=defaultdict(str, fields),
             found=found,
+            **shown,
             **wrong(refusal),
         )
 
@@ -309,6 +311,35 @@ class SchedulePages:
 
 def _address(view: str, on: date) -> str:
     return f"{_PATH}?{urlencode({'view': view, 'on': on.isoformat()})}"
+
+
+def _slots_by_day(found: AsTold) -> list[dict[str, Any]]:
+    """Group free slots by date and person; people stay in the order in which they were found."""
+    by_day: dict[str, dict[str, dict[str, Any]]] = {}
+    for slot in found["slots"]:
+        day = wall_text(slot["startsAt"], found["timeZone"])[:10]
+        person = by_day.setdefault(day, {}).setdefault(slot["personId"], {"name": slot["personName"], "slots": []})
+        person["reasons"] = slot["reasons"]
+        person["slots"].append(slot)
+    return [
+        {"words": long_day(date.fromisoformat(day)), "people": [*people.values()]}
+        for day, people in sorted(by_day.items())
+    ]
+
+
+def _leave_words(found: AsTold, here: str) -> list[str]:
+    """Say who is on leave, of what kind, and when."""
+    return [
+        side_by_side(one["personName"], f"{words_of(one['kind']).lower()}, {_leave_span(one, here)}", between=": ")
+        for one in found["onLeave"]
+    ]
+
+
+def _leave_span(leave: AsTold, here: str) -> str:
+    first, last = (wall_text(leave[name], here) for name in ("startsAt", "endsAt"))
+    if first.endswith("T00:00") and last.endswith("T00:00"):
+        return days_words(first[:10], (date.fromisoformat(last[:10]) - timedelta(days=1)).isoformat())
+    return f"{moment(leave['startsAt'], here)} to {moment(leave['endsAt'], here)}"
 
 
 def _planning(slot: Mapping[str, Any], sent: Mapping[str, object], zone: str) -> str:
