@@ -60,12 +60,12 @@ def test_a_record_hides_exactly_what_the_role_may_not_see(model: type[Shown], ro
 
 
 @ROLE
-@pytest.mark.parametrize("value", ["enquiry", "toSchedule", "inProgress", "toInvoice", "invoiced", "paid"])
+@pytest.mark.parametrize("value", ["enquiry", "toSchedule", "inProgress", "toInvoice", "invoiced", "paid", "closed"])
 def test_a_field_hides_some_of_what_it_says(role: Role, value: str) -> None:
     row, whole = sample(JobOut, empty=False)
     row = tuple(value if name == "stage" else kept for name, kept in zip(column_names(JobOut), row, strict=True))
     told = orjson.loads(to_json(One(JobOut, row), RIGHTS[role]))
-    hides = role in {Role.MEMBER, Role.SUBCONTRACTOR} and value in {"toInvoice", "invoiced", "paid"}
+    hides = role in {Role.MEMBER, Role.SUBCONTRACTOR} and value in {"toInvoice", "invoiced", "paid", "closed"}
     assert told["stage"] == (None if hides else value)
     assert told["title"] == whole["title"]
 

@@ -3,6 +3,7 @@ import pytest
 from billing import an_invoice, issued, paid
 from cast import Cast
 from evidence import as_told, last_event
+from labour import logged, new_job
 from mainstay.business.jobs import store
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.jobs.store import JOBS
@@ -10,6 +11,7 @@ from mainstay.business.records.notes import list_notes
 from mainstay.kernel.context import Context, Envelope
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
 from mainstay.terms.rights import Role
+from ordering import ordered, received
 from trade import a_customer, a_job
 
 
@@ -43,7 +45,7 @@ def test_it_moves_and_an_event_tells_of_it(cast: Cast, role: Role, steps: list[s
 
 def test_the_office_closes_and_reopens(cast: Cast) -> None:
     job = a_job(cast, a_customer(cast))["id"]
-    for status, stage in (("done", "toInvoice"), ("closed", "paid"), ("open", "toSchedule"), ("enquiry", "enquiry")):
+    for status, stage in (("done", "toInvoice"), ("closed", "closed"), ("open", "toSchedule"), ("enquiry", "enquiry")):
         assert cast.perform(change_job_status, Role.OFFICE, jobId=job, status=status)["stage"] == stage
 
 
@@ -57,7 +59,31 @@ def test_what_is_owed_of_a_part_of_it_keeps_it_from_being_closed(cast: Cast) -> 
     assert cast.perform(get_job, jobId=job)["stage"] == "toInvoice"
     paid(cast, half)
     closed = cast.perform(change_job_status, jobId=job, status="closed")
-    assert (closed["status"], closed["stage"]) == ("closed", "paid")
+    assert (closed["status"], closed["stage"]) == ("closed", "closed")
+    assert closed["warnings"] == ["J-0001 is closed without an invoice for all of it." + BILL_IT]
+
+
+BILL_IT = " Invoice it if it is to be billed (draft_invoice)."
+
+
+@pytest.mark.parametrize(
+    ("status", "work"), [("draft", "1:30 h of work and "), ("approved", "1:30 h of work and "), ("rejected", "")]
+)
+def test_closing_warns_of_work_that_is_on_no_invoice(cast: Cast, status: str, work: str) -> None:
+    job, other = new_job(cast), new_job(cast)
+    for where in (job, other):
+        logged(cast, jobId=where["id"], status=status, minutes=90, on="2026-11-16")
+    received(cast, ordered(cast, jobId=job["id"]), "10", "2")
+    cast.perform(change_job_status, jobId=job["id"], status="done")
+    closed = cast.perform(change_job_status, Role.OFFICE, jobId=job["id"], status="closed")
+    assert closed["stage"] == "closed"
+    assert closed["warnings"] == [f"{job['number']} has {work}2 lines of materials on no invoice.{BILL_IT}"]
+
+
+def test_closing_what_is_not_billed_warns_of_nothing(cast: Cast) -> None:
+    job = a_job(cast, a_customer(cast), billing="nonBillable")["id"]
+    for status in ("done", "closed"):
+        assert "warnings" not in cast.perform(change_job_status, jobId=job, status=status)
 
 
 def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:

@@ -12,7 +12,7 @@ from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
 from trade import a_customer, a_job, a_site
 
-OFFICE_STAGES = ["toInvoice", "invoiced", "paid"]
+OFFICE_STAGES = ["toInvoice", "invoiced", "paid", "closed"]
 FIELD = pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 
 
@@ -44,7 +44,7 @@ def narrowings(known: dict[str, Any]) -> list[tuple[dict[str, Any], list[str]]]:
         ({"status": "cancelled"}, []),
         ({"stage": "toSchedule"}, ["open"]),
         ({"stage": "toInvoice"}, ["done"]),
-        ({"stage": "paid"}, ["closed"]),
+        ({"stage": "closed"}, ["closed"]),
         ({"priority": "high"}, of_site),
         ({"priority": "urgent"}, []),
         ({"customerId": known["other"]}, ["enquiry"]),

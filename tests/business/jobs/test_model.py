@@ -30,8 +30,13 @@ STAGES: list[tuple[dict[str, Any], JobStage, str | None]] = [
     # What is not billed is not waited for.
     ({"status": "done", **FREE}, "paid", "Close the job"),
     ({"status": "done", **FREE, "owed": 100}, "invoiced", "Wait for the payment"),
-    ({"status": "closed"}, "paid", None),
-    ({"status": "closed", "planned_visits": 1, "quoting": True}, "paid", None),
+    ({"status": "closed", "invoiced": True}, "paid", None),
+    # Closed by hand: nothing of it is on an invoice, or not all.
+    ({"status": "closed"}, "closed", None),
+    ({"status": "closed", "owed": 100}, "closed", None),
+    ({"status": "closed", "invoiced": True, "owed": 100}, "closed", None),
+    ({"status": "closed", **FREE}, "closed", None),
+    ({"status": "closed", "planned_visits": 1, "quoting": True}, "closed", None),
     ({"status": "cancelled"}, "cancelled", None),
     ({"status": "cancelled", "planned_visits": 1}, "cancelled", None),
 ]

@@ -15,7 +15,9 @@ DAY = date(2038, 1, 11)
 def between(first: date, last: date, zone: str = LONDON, **days: list[tuple[str, str]]) -> list[tuple[str, str]]:
     spans = {day: [{"from": begin, "until": end} for begin, end in of_day] for day, of_day in days.items()}
     hours = WorkingHours.model_validate(spans)
-    return [(moment_text(one.starts_at)[5:16], moment_text(one.ends_at)[5:16]) for one in hours.between(first, last, zone)]
+    return [
+        (moment_text(one.starts_at)[5:16], moment_text(one.ends_at)[5:16]) for one in hours.between(first, last, zone)
+    ]
 
 
 @pytest.mark.parametrize("monday", [[("22:00", "06:00")], [("22:00", "24:00")], [("22:00", "00:00")]])
@@ -28,7 +30,9 @@ def test_a_night_shift_is_one_stretch(monday: list[tuple[str, str]]) -> None:
 
 
 def test_spans_that_touch_or_overlap_are_one_stretch() -> None:
-    assert between(DAY, DAY, monday=[("13:00", "17:00"), ("08:00", "13:00"), ("16:00", "18:00"), ("19:00", "20:00")]) == [
+    assert between(
+        DAY, DAY, monday=[("13:00", "17:00"), ("08:00", "13:00"), ("16:00", "18:00"), ("19:00", "20:00")]
+    ) == [
         ("01-11T08:00", "01-11T18:00"),
         ("01-11T19:00", "01-11T20:00"),
     ]
@@ -55,6 +59,8 @@ def test_where_the_clocks_skip_midnight_the_night_is_still_one_stretch() -> None
     # In Cairo the clocks go from midnight to one on the last Friday of April.
     friday = date(2026, 4, 24)
     both = between(friday, friday, "Africa/Cairo", thursday=[("22:00", "24:00")], friday=[("00:00", "06:00")])
-    assert both == between(friday, friday, "Africa/Cairo", thursday=[("22:00", "06:00")]) == [
-        ("04-23T20:00", "04-24T03:00")
-    ]
+    assert (
+        both
+        == between(friday, friday, "Africa/Cairo", thursday=[("22:00", "06:00")])
+        == [("04-23T20:00", "04-24T03:00")]
+    )

@@ -11,6 +11,7 @@ from mainstay.terms.rights import Needs, NeedsFor, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.terms.wire import PriceText
 from mainstay.values.address import Address
+from mainstay.values.durations import hours_text
 from mainstay.values.words import words_of
 
 Status = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
@@ -23,6 +24,7 @@ JobStage = Literal[
     "toInvoice",
     "invoiced",
     "paid",
+    "closed",
     "onHold",
     "cancelled",
 ]
@@ -41,6 +43,7 @@ _NEXT: dict[JobStage, str | None] = {
     "toInvoice": "Invoice the work",
     "invoiced": "Wait for the payment",
     "paid": "Close the job",
+    "closed": None,
     "onHold": "Take it up again",
     "cancelled": None,
 }
@@ -48,14 +51,15 @@ _NEXT: dict[JobStage, str | None] = {
 TO_BILL: JobStage = "toInvoice"
 # What is over needs no column of a board; a list shows it. Whoever is not told how far the office is with it sees what
 # is done as one.
-ON_BOARD: tuple[JobStage, ...] = tuple(stage for stage in get_args(JobStage) if stage not in {"paid", "cancelled"})
+_OVER: frozenset[JobStage] = frozenset({"paid", "closed", "cancelled"})
+ON_BOARD: tuple[JobStage, ...] = tuple(stage for stage in get_args(JobStage) if stage not in _OVER)
 DONE: Status = "done"
 # What is next at these is the office's to do; the others need not be told of it.
 _OFFICE_S: tuple[JobStage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
 
 _OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
 # These tell how far the money is; that the work is done or closed its state tells.
-STAGES_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid"))
+STAGES_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid", "closed"))
 _STEPS_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, tuple(words for at in _OFFICE_S if (words := _NEXT[at])))
 # Whoever sees only their own visits cannot tell whose the planned one is: those that are theirs the schedule tells.
 _STEP_OF_SOMEONE = NeedsFor(Right.ALL_SCHEDULE_READ, (str(_NEXT["scheduled"]),))
@@ -90,7 +94,8 @@ class JobOut(Record):
     title: str = Field(examples=["Replace the boiler"])
     status: Status = Field(examples=["open"])
     stage: Annotated[JobStage | None, STAGES_OF_OFFICE] = Field(
-        description="Where it stands on the board; derived.", examples=["toSchedule"]
+        description="Where it stands on the board; derived. `closed` is without an invoice for all of it.",
+        examples=["toSchedule"],
     )
     next_action: Annotated[str | None, _STEPS_OF_OFFICE, _STEP_OF_SOMEONE] = Field(
         title="Next step", description="What is to be done next.", examples=["Plan a visit"]
@@ -147,8 +152,10 @@ def stage_of(job: Standing) -> tuple[JobStage, str | None]:
         stage = "toInvoice"
     elif job.status == "done":
         stage = "invoiced" if job.owed else "paid"
+    elif job.status == "closed":
+        stage = "paid" if job.invoiced and not job.owed else "closed"
     else:
-        stage = "paid" if job.status == "closed" else job.status
+        stage = job.status
     return stage, None if job.status == "closed" else _NEXT[stage]
 
 
@@ -164,6 +171,18 @@ _MOVES: dict[Status, tuple[Move, ...]] = {
 }
 # What those who only work on a job may make of it.
 _IN_THE_FIELD = {"open", "inProgress", "onHold", "done"}
+
+
+class UnbilledWork(NamedTuple):
+    """How much of a job's billable work is on no invoice."""
+
+    minutes: int
+    materials: int
+
+    def __str__(self) -> str:
+        hours = f"{hours_text(self.minutes)} h of work" if self.minutes else ""
+        materials = f"{self.materials} line{'s' * (self.materials > 1)} of materials" if self.materials else ""
+        return " and ".join(filter(None, (hours, materials)))
 
 
 class Step(NamedTuple):
@@ -282,6 +301,16 @@ class Job(Kept):
             possible = ", ".join(_MOVES[self.status])
             return [Reason(f"{self.number} is {words_of(self.status).lower()}. From there it can become: {possible}.")]
         return [*self._if_timed(by, to), *self._if_not_paid(to)]
+
+    def closing_warnings(self, unbilled: UnbilledWork) -> list[str]:
+        """What is worth a look before it is closed: work that would stay unbilled."""
+        if any(unbilled):
+            what = f"{self.number} has {unbilled} on no invoice"
+        elif self.invoiced or self.billing == "nonBillable":
+            return []
+        else:
+            what = f"{self.number} is closed without an invoice for all of it"
+        return [f"{what}. Invoice it if it is to be billed (draft_invoice)."]
 
     def not_cancellable(self, by: Actor) -> list[Reason]:
         """Why it cannot be cancelled."""

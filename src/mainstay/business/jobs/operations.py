@@ -207,10 +207,12 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change how far a job is.
 
-    Begin it, put it on hold, finish it, close it or reopen it. Members may do so with their own jobs, between open and
-    done.
+    Begin it, put it on hold, finish it, close it or reopen it. Closing warns of work that is on no invoice. Members may
+    do so with their own jobs, between open and done.
     """
     refuse(job.not_movable(ctx.actor, given.status))
+    if given.status == "closed":
+        ctx.warnings += job.closing_warnings(store.unbilled_work(ctx, job.id))
     if given.reason:
         write_note(ctx, job.id, given.reason)
     return move(ctx, job, given.status)

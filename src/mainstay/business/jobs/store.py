@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import orjson
 
-from mainstay.business.jobs.model import Job, Standing, Status, stage_of
+from mainstay.business.jobs.model import Job, Standing, Status, UnbilledWork, stage_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger.outbox import Letter
@@ -98,6 +98,17 @@ def save(ctx: Context, job: Job, changes: Mapping[str, Any]) -> Job:
     if (after.billing, after.budget) != (job.billing, job.budget):
         ctx.post(Letter(REBILLED, {"job": job.id}))
     return after
+
+
+def unbilled_work(ctx: Context, job: str) -> UnbilledWork:
+    """Count a job's billable hours, approved or not yet, and materials that are on no invoice."""
+    of_job = "WHERE organisation_id = :organisation AND job_id = :job AND billable = 1 AND billed = 0"
+    worked = ctx.rows.one(
+        f"SELECT CAST(sum(minutes) AS bigint) FROM time_entry {of_job} AND status NOT IN ('running', 'rejected')",
+        job=job,
+    )
+    bought = ctx.rows.one(f"SELECT count(*) FROM material {of_job}", job=job)
+    return UnbilledWork(*(int(row[0] or 0) if row else 0 for row in (worked, bought)))
 
 
 def let_see(ctx: Context, job: str, person: str, *, planned: bool) -> None:
