@@ -1,10 +1,14 @@
 """What was bought for a job is billed once, at the right price, and stays as it is while it is on an invoice."""
 
 from typing import Any
+from typing import cast as known_as
 
 import pytest
 
+from billing import an_invoice
 from cast import Cast
+from mainstay.backing.database import WholeDatabase
+from mainstay.backing.migrations.apply import steps_for
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.jobs.operations import get_job, update_job
@@ -12,11 +16,13 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.purchasing import repricing
 from mainstay.business.purchasing.bills import update_bill, void_bill
+from mainstay.business.purchasing.operations import list_purchase_orders
 from mainstay.terms.refusal import Blocked, Invalid
 from ordering import (
     PIPE,
     VALVE,
     a_bill,
+    as_it_is,
     billed,
     bought_for,
     materials,
@@ -191,10 +197,12 @@ def test_goods_on_an_invoice_are_not_taken_back_where_some_of_them_are_billed(ca
     for back in ("-2", "-1"):
         with pytest.raises(Blocked, match=r"^4 m of Copper pipe are on an invoice\."):
             received(cast, order, back)
-    # What the supplier has billed is a cost by that, whether it came or not.
+    # Nor are they once the supplier has billed all of them: what goes back is not billed on.
     billed(cast, order, "2", total="12", supplierNumber="2")
-    assert received(cast, order, "-2")["goods"][0]["received"] == "2.00"
-    assert cost(cast) == 24
+    with pytest.raises(Blocked, match=r"^4 m of Copper pipe are on an invoice\."):
+        received(cast, order, "-2")
+    with pytest.raises(Blocked, match=r"^4 m of Copper pipe are on an invoice\."):
+        billed(cast, order, "-2", total="-12", supplierNumber="CN 1")
 
 
 def test_what_is_billed_and_invoiced_before_it_comes_is_received_and_corrected(cast: Cast) -> None:
@@ -282,3 +290,89 @@ def test_what_is_not_billed_on_when_it_comes_is_when_the_job_is_and_more_comes(c
     cast.perform(update_job, jobId=job["id"], billing="timeAndMaterials")
     received(cast, order, "1")
     assert open_(cast, job) == [("orderLine", "Copper pipe", 5)]
+
+
+def returned(cast: Cast, how: str) -> dict[str, Any]:
+    """A job for which ten pipes came and were billed; four went back, as receipts say, a credit note, or both."""
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "10")
+    billed(cast, order, "10", total="60")
+    if how in {"receipt", "both"}:
+        received(cast, order, "-4")
+    if how in {"credit note", "both"}:
+        billed(cast, order, "-4", total="-24", supplierNumber="CN 1")
+    return job
+
+
+@pytest.mark.parametrize(("how", "costs"), [("receipt", 60), ("credit note", 36), ("both", 36)])
+def test_goods_that_went_back_are_not_billed_on(cast: Cast, how: str, costs: int) -> None:
+    job = returned(cast, how)
+    assert open_(cast, job) == [("billLine", "Copper pipe", 6)]
+    # They cost what they were billed at until they are credited.
+    assert cost(cast) == costs
+    told = cast.perform(get_job_costing, jobId=job["id"])
+    assert (told["materials"]["cost"], told["value"], told["unbilled"]) == (f"{costs}.00", "36.00", "36.00")
+    (unbilled,) = cast.perform(list_unbilled)["data"]
+    assert unbilled["materialsAmount"] == "36.00"
+    (line,) = an_invoice(cast, jobId=job["id"], unbilled=True)["lines"]
+    assert (line["quantity"], line["amount"]) == ("6.00", "36.00")
+
+
+def test_goods_that_come_again_are_billed_on_again(cast: Cast) -> None:
+    job = returned(cast, "both")
+    order = next(iter(cast.perform(list_purchase_orders, jobId=job["id"])["data"]))
+    order = received(cast, as_it_is(cast, order), "4")
+    assert sorted(open_(cast, job)) == [("billLine", "Copper pipe", 6), ("orderLine", "Copper pipe", 4)]
+    billed(cast, order, "4", total="24", supplierNumber="2")
+    assert (sum(many for *_, many in open_(cast, job)), cost(cast)) == (10, 60)
+
+
+def test_goods_that_went_back_before_they_were_billed_are_not_billed_on(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, received(cast, ordered(cast, jobId=job["id"]), "10"), "-4")
+    assert (open_(cast, job), cost(cast)) == ([("orderLine", "Copper pipe", 6)], 36)
+    # The supplier bills all that came, though some of it went back.
+    billed(cast, order, "10", total="60")
+    assert (open_(cast, job), cost(cast)) == ([("billLine", "Copper pipe", 6)], 60)
+
+
+def test_a_receipt_that_was_mistyped_and_corrected_takes_nothing_away(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "10")
+    order = received(cast, received(cast, order, "-9"), "9")
+    assert open_(cast, job) == [("orderLine", "Copper pipe", 10)]
+    billed(cast, order, "10", total="60")
+    assert (open_(cast, job), cost(cast)) == ([("billLine", "Copper pipe", 10)], 60)
+
+
+def test_a_credit_of_goods_that_are_partly_billed_leaves_the_rest(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = received(cast, ordered(cast, jobId=job["id"]), "10")
+    billed(cast, order, "6", total="36")
+    billed(cast, order, "-2", total="-12", supplierNumber="CN 1")
+    assert sorted(open_(cast, job)) == [("billLine", "Copper pipe", 4), ("orderLine", "Copper pipe", 4)]
+    assert cost(cast) == 48
+
+
+def test_a_credit_note_that_is_void_credits_nothing(cast: Cast) -> None:
+    job = bought_for(cast)
+    order = ordered(cast, jobId=job["id"])
+    billed(cast, order, "10", total="60")
+    credit = billed(cast, order, "-4", total="-24", supplierNumber="CN 1")
+    cast.perform(void_bill, billId=credit["id"], confirmed=True)
+    assert (open_(cast, job), cost(cast)) == ([("billLine", "Copper pipe", 10)], 60)
+
+
+def test_goods_that_went_back_before_this_was_reckoned_are_found_by_the_worker(alone: Cast) -> None:
+    job = returned(alone, "receipt")
+    with alone.stage.database.changing(alone.organisation) as rows:
+        gone = "WHERE organisation_id = :organisation AND kind = "
+        rows.run(f"DELETE FROM material {gone} 'returned'")
+        rows.run(f"UPDATE material SET quantity = 100000, cost = 600000, value = 600000 {gone} 'billLine'")
+    assert open_(alone, job) == [("billLine", "Copper pipe", 10)]
+    database = known_as("WholeDatabase", alone.stage.database)
+    (step,) = [step for step in steps_for(database.engine) if step.name.endswith("_returned_goods")]
+    with database.migrating() as handle:
+        step.run(handle)
+    work_off(alone)
+    assert (open_(alone, job), cost(alone)) == ([("billLine", "Copper pipe", 6)], 60)

@@ -143,9 +143,27 @@ def test_what_a_supplier_credits_is_a_bill_below_nothing(cast: Cast) -> None:
     back = a_bill(cast, jobId=bought_for(cast)["id"], lines=[PIPE | {"quantity": "-2"}], total="-12")
     assert back["total"] == "-12.00"
     assert materials(cast) == [("billLine", "Copper pipe", -2, -12)]
+
+
+def test_a_credit_note_names_the_lines_of_the_order_that_it_credits(cast: Cast) -> None:
     order = ordered(cast)
-    with pytest.raises(Invalid, match=r"^lines\.0\.quantity: is below 0, void the bill that billed it"):
+    billed(cast, order, "10", total="60")
+    credit = billed(cast, order, "-4", total="-24", supplierNumber="CN 1")
+    assert (credit["total"], credit["lines"][0]["orderLineId"]) == ("-24.00", order["lines"][0]["id"])
+    assert as_it_is(cast, order)["lines"][0]["billed"] == "6.00"
+    assert as_it_is(cast, order)["status"] == "partBilled"
+
+
+def test_no_more_is_credited_than_was_billed(cast: Cast) -> None:
+    order = ordered(cast)
+    with pytest.raises(Invalid, match=r"^lines\.0\.quantity: credits more than was billed of it: 0 m$"):
         billed(cast, order, "-1", total="-6")
+    first = billed(cast, order, "10", total="60")
+    billed(cast, order, "-4", total="-24", supplierNumber="CN 1")
+    with pytest.raises(Invalid, match=r"^lines\.0\.quantity: credits more than was billed of it: 6 m$"):
+        billed(cast, order, "-7", total="-42", supplierNumber="CN 2")
+    with pytest.raises(Blocked, match=r"^What Pennine Supplies 4711 bills is credited by another bill\. Void that one"):
+        cast.perform(void_bill, billId=first["id"], confirmed=True)
 
 
 def test_what_was_ordered_for_stock_can_be_billed_to_a_job_but_not_another_s(cast: Cast) -> None:

@@ -242,3 +242,19 @@ def test_a_row_that_no_page_has_is_no_row_and_no_fault_of_ours(visiting: Visit, 
     typed = {f"lines.{number}.description": "Freight", f"lines.{number}.unitPrice": "4"}
     visiting.follow(visiting.post(path, fields_of(visiting.get(path).text) | typed))
     assert cast.perform(get_bill, billId=bill["id"])["lines"] == bill["lines"]
+
+
+def test_a_credit_note_is_recorded_from_its_order(visiting: Visit, cast: Cast) -> None:
+    order = ordered(cast, jobId=bought_for(cast)["id"], lines=[PIPE])
+    assert "Record a credit note" not in words(visiting.get(path_of(order)).text)
+    received(cast, order, "10")
+    billed(cast, order, "10", total="60")
+    received(cast, order, "-4")
+    path = f"/purchasing/bills/new?purchaseOrderId={order['id']}&credit=on"
+    assert path.replace("&", "&amp;") in visiting.get(path_of(order)).text
+    page = visiting.get(path)
+    assert "What was billed of PO-0001 and went back is written in." in words(page.text)
+    given = {"supplierNumber": "CN 1", "on": "2026-02-10", "total": "-24", "do": "record"}
+    made = visiting.answer(page.text, path, **fields_of(page.text) | given)
+    assert "The bill is recorded." in words(visiting.follow(made).text)
+    assert as_it_is(cast, order)["lines"][0]["billed"] == "6.00"

@@ -18,7 +18,10 @@ from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Conflict, Fault, Invalid, Reason, refuse
 from mainstay.values.money import amount_text, in_minor
 
-_OF_ORDER = Field(None, description="The line of the order that it bills: fills in the rest.")
+_OF_ORDER = Field(
+    None,
+    description="The line of the order that it bills: fills in the rest. A negative quantity credits what went back.",
+)
 
 
 class NewBillLine(LineFields):
@@ -101,19 +104,20 @@ def reckon(ctx: Context, lines: Sequence[BillLine], currency: str, total: int) -
 
 
 def check_ordered(ctx: Context, lines: Sequence[BillLine], book: BillBook, *, allowed: bool) -> None:
-    """Refuse more than was ordered, unless someone has said that it is right."""
+    """Refuse to credit more than was billed; and to bill more than was ordered, unless someone has said it is right."""
     billed: Counter[str] = Counter()
     for place, one in enumerate(lines):
         if one.order_line_id is None:
             continue
-        if one.line.quantity < 0:
-            text = "is below 0; void the bill that billed it, or credit it by a line of its own"
-            raise Invalid([Fault(f"lines.{place}.quantity", text)])
         billed[one.order_line_id] += one.line.quantity
+        ordered = book.goods[one.order_line_id]
+        if one.line.quantity < 0 and ordered.billed + billed[one.order_line_id] < 0:
+            told = f"credits more than was billed of it: {quantity_text(ordered.billed, ordered.line.unit)}"
+            raise Invalid([Fault(f"lines.{place}.quantity", told)])
     over = [
         _told(ordered, billed[identity])
         for identity, ordered in book.goods.items()
-        if billed[identity] and ordered.billed + billed[identity] > ordered.line.quantity
+        if billed[identity] > 0 and ordered.billed + billed[identity] > ordered.line.quantity
     ]
     if over and not allowed:
         refuse([Reason(f"{text} Correct it, or allow it (allowOverbilling).") for text in over])
@@ -143,11 +147,24 @@ def check_number(ctx: Context, supplier: str, number: str, but: str = "") -> Non
         raise Conflict(f"{text} Change that one, or look at the number again.")
 
 
+def check_not_credited(ctx: Context, bill: Bill) -> None:
+    """Refuse to void a bill of which something is credited."""
+    if bill.purchase_order_id is None:
+        return
+    billed = store.billed_of(ctx, bill.purchase_order_id, but=bill.id)
+    if any(billed[one.order_line_id] < 0 for one in bill.bill_lines if one.order_line_id):
+        refuse([Reason(f"What {bill.called} bills is credited by another bill. Void that one first.", "list_bills")])
+
+
 def settle(ctx: Context, bill: Bill) -> None:
     """Let the order of a bill, and what was bought by it, follow from what it says now."""
     order = order_of(ctx, bill.purchase_order_id)
     if order:
-        materials.settle_order(ctx, store.settle(ctx, order, {}))
+        after = store.settle(ctx, order, {})
+        credited = {one.order_line_id for one in bill.bill_lines if one.order_line_id and one.line.quantity < 0}
+        if credited and bill.status != "void":
+            materials.check_taken_back(ctx, after, credited)
+        materials.settle_order(ctx, after)
     else:
         materials.settle_bill(ctx, bill.id)
 

@@ -18,6 +18,7 @@ from mainstay.business.purchasing.billing import (
     BillBook,
     BillLineEdit,
     NewBillLine,
+    check_not_credited,
     check_number,
     check_ordered,
     order_of,
@@ -240,6 +241,7 @@ def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
     """
     refuse(_closed(ctx, bill.on))
     materials.check_free(ctx, bill.id, bill.called)
+    check_not_credited(ctx, bill)
     ctx.summary = f"{bill.called} over {bill.total_text} counts no longer."
     order = order_of(ctx, bill.purchase_order_id)
     ctx.effects += [f"What it bills of {order.number} is not billed any more."] if order else []

@@ -16,7 +16,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.model import most_in
 from mainstay.business.organisation.house import House, house_of
 from mainstay.business.pricelist.store import ITEMS
-from mainstay.business.purchasing.bought import UNTAXED, Billed, Bought, Row, bought, not_taken_back
+from mainstay.business.purchasing.bought import RETURNED, UNTAXED, Billed, Bought, Row, bought, not_taken_back
 from mainstay.business.purchasing.model import Order
 from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
@@ -163,7 +163,7 @@ class _Writing:
     def _put(self, one: Bought, there: Row | None) -> None:
         price, value = self._price(one)
         job = self._job(one.job)
-        # What a supplier took off is not taken off for the customer by itself.
+        # What a supplier took off is not taken off for the customer by itself; what went back, nobody is billed for.
         billable = value > 0 and job is not None and job.bills_work
         columns = {
             "kind": one.kind,
@@ -194,7 +194,7 @@ class _Writing:
 
     def _price(self, one: Bought) -> tuple[int, int]:
         """What one unit is billed at, and all of it: as the price list says, or else with the usual markup."""
-        if one.quantity <= 0:
+        if one.quantity <= 0 or one.kind == RETURNED:
             return 0, 0
         house = self._house
         price = self._prices.get(one.line.item_id or "")

@@ -36,6 +36,15 @@ def of_order(lines: Sequence[Mapping[str, Any]], here: Here) -> dict[str, str]:
     return named(rows)
 
 
+def credit_of_order(lines: Sequence[Mapping[str, Any]], here: Here) -> dict[str, str]:
+    """Fill in a credit for what was billed of an order and went back or, if all is here, for all that was billed."""
+    billed = [line for line in lines if line["kind"] == "item" and Decimal(line["billed"]) > 0]
+    gone = [(line, Decimal(line["billed"]) - Decimal(line["received"])) for line in billed]
+    credited = [(line, many) for line, many in gone if many > 0] or [(line, Decimal(line["billed"])) for line in billed]
+    rows = [_shown({**line, "quantity": str(-many)}, here) | {"orderLineId": line["id"]} for line, many in credited]
+    return named(rows)
+
+
 def of_bill(lines: Sequence[Mapping[str, Any]], here: Here) -> dict[str, str]:
     """The lines of a bill, as the form that changes them begins."""
     return named([_shown(line, here) | {"lineId": line["id"]} for line in lines])

@@ -64,14 +64,15 @@ class Bills:
         ]
 
     async def ask(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """The form; for an order, with all that is still to be billed of it."""
+        """The form; for an order, with all that is still to be billed of it, or with what it credits."""
         admit(record_bill, guest.actor)
         asked = self._asked(guest)
         fields = usual(asked) | query_words(guest.request)
         order = await self._order(guest, fields)
         if order:
             fields |= {"supplierId": order["supplierId"], "jobId": order["jobId"] or ""}
-            fields |= bill_rows.of_order(order["lines"] or (), guest.here)
+            fill_in = bill_rows.credit_of_order if _is_credit(guest) else bill_rows.of_order
+            fields |= fill_in(order["lines"] or (), guest.here)
         if guest.typed:
             return await self._form(guest, guest.typed, order, notice=AS_LEFT)
         return await self._form(guest, fields, order)
@@ -122,6 +123,7 @@ class Bills:
             of=BILLS,
             operation=record_bill,
             order=order,
+            credits=_is_credit(guest),
             asked=asked,
             fields=defaultdict(str, written),
             rows=[*typed, *(bill_rows.blank() for _ in range(spare))],
@@ -149,3 +151,8 @@ class Bills:
             path = f"{BILLS.path_of(bill['id'])}/become"
             actions = [Action(step.words, path, plain=True, answers={"status": step.to}), *actions]
         return {"actions": actions, "editable": is_editable(bill["status"]) and guest.may(update_bill)}
+
+
+def _is_credit(guest: Guest) -> bool:
+    """Whether a credit note is recorded, as the address says."""
+    return "credit" in query_words(guest.request)

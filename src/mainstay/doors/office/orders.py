@@ -104,15 +104,25 @@ class Orders:
             return {}
         what = {line["id"]: line["description"] for line in order["lines"] or ()}
         what |= {one["lineId"]: one["description"] for one in order["goods"]}
-        billable = guest.may(record_bill) and is_issued(order) and any(_is_open(line) for line in order["lines"] or ())
+        lines = (order["lines"] or ()) if guest.may(record_bill) and is_issued(order) else ()
+        bill = {"purchaseOrderId": order["id"]}
         return {
             "actions": led(ORDERS, order, ORDERS.actions(self.desk, order), send_purchase_order),
             "editable": update_purchase_order.name in order["availableActions"],
             "printed": guest.may(get_purchase_order_pdf),
-            "billing": f"/purchasing/bills/new?{urlencode({'purchaseOrderId': order['id']})}" if billable else None,
+            "billing": _bill_path(bill) if any(map(_is_open, lines)) else None,
+            "crediting": _bill_path(bill | {"credit": "on"}) if any(map(_is_billed, lines)) else None,
             "what": what,
         }
 
 
 def _is_open(line: Mapping[str, Any]) -> bool:
     return line["kind"] == "item" and Decimal(line["billed"]) < Decimal(line["quantity"])
+
+
+def _is_billed(line: Mapping[str, Any]) -> bool:
+    return line["kind"] == "item" and Decimal(line["billed"]) > 0
+
+
+def _bill_path(words: Mapping[str, str]) -> str:
+    return f"/purchasing/bills/new?{urlencode(words)}"
