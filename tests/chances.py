@@ -83,6 +83,12 @@ def story(firm: Firm, seed: int, *, e_invoices: bool = False) -> Story:
     return told
 
 
+def sold_before_tax(firm: Firm, chance: Random) -> dict[str, Any]:
+    """A quote that its customer has accepted, with prices before tax, and lines that take something off."""
+    decide(firm.cast, prices_include_tax=0)
+    return _sold(firm, chance, [*firm.told, *firm.untold])
+
+
 def tally(*documents: dict[str, Any]) -> Counter[tuple[str, ...]]:
     """What documents come to together: in sum, and at each rate the net and each part of the tax."""
     found: Counter[tuple[str, ...]] = Counter()
@@ -118,7 +124,7 @@ def _sold(firm: Firm, chance: Random, rates: list[Any]) -> dict[str, Any]:
     lines = [_line(chance, chosen) for _ in range(chance.randint(1, 7))]
     # Whatever is less comes to less than this.
     lines.append(
-        {"description": "Boiler", "unitPrice": price_text(chance.randint(10**6, 10**9)), "taxRateId": chosen[0]}
+        {"description": "Boiler", "unitPrice": price_text(chance.randint(10**7, 10**9)), "taxRateId": chosen[0]}
     )
     discount = chance.choice(
         [None, {"percent": price_text(chance.randint(1, 500_000))}, _amount(firm, chance.randint(1, 99))]
@@ -129,7 +135,7 @@ def _sold(firm: Firm, chance: Random, rates: list[Any]) -> dict[str, Any]:
 def _line(chance: Random, rates: list[Any]) -> dict[str, Any]:
     if chance.random() < 0.1:
         return {"kind": chance.choice(["text", "heading"]), "description": "As agreed"}
-    turned = -1 if chance.random() < 0.1 else 1
+    turned = -1 if chance.random() < 0.3 else 1
     return {
         "description": chance.choice(["Flue", "Work\nof two", "Rohr & <Söhne>"]),
         "quantity": price_text(turned * chance.choice([10_000, chance.randint(1, 50_000)])),

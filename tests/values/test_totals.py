@@ -75,6 +75,35 @@ def test_a_discount_is_rounded_once_and_shared_out_over_the_lines() -> None:
     assert (by_amount.discounts, by_amount.net) == ((34, 33, 33), 197)
 
 
+@pytest.mark.parametrize(
+    ("prices", "discount", "nets", "tax"),
+    [
+        (["100", "-50"], Discount(percent=parse_price("10")), [9000, -4500], 1800),
+        (["100", "-50"], Discount(amount=500), [9000, -4500], 1800),
+        (["100", "-50"], Discount(percent=WHOLE), [0, 0], 0),
+        # Lines that cancel each other out, or nearly so, are still less by the percentage.
+        (["100", "-100"], Discount(percent=parse_price("10")), [9000, -9000], 1800),
+        (["100", "-99.99"], Discount(percent=parse_price("10")), [9000, -8999], 1800),
+        (["-100", "-50"], Discount(percent=parse_price("10")), [-9000, -4500], -1800),
+        (["-100", "-50"], Discount(amount=1500), [-11000, -5500], -2200),
+        # Of an amount, lines that come to nothing have no proportion: their sizes count.
+        (["100", "-100"], Discount(amount=1000), [9500, -10500], 1900),
+    ],
+)
+def test_a_discount_is_shared_out_by_signed_amounts(
+    prices: list[str], discount: Discount, nets: list[int], tax: int
+) -> None:
+    charges = [line("1", price, at) for price, at in zip(prices, (rate("20"), rate("0")), strict=True)]
+    found = total_up(charges, 2, discount)
+    assert ([group.net for group in found.groups], found.tax) == (nets, tax)
+
+
+def test_a_line_whose_share_is_settled_is_discounted_by_it() -> None:
+    charges = [replace(line("1", "100", rate("20")), share=1001), line("1", "-99.99", rate("0"))]
+    found = total_up(charges, 2, Discount(amount=1001))
+    assert (found.discounts, [group.net for group in found.groups]) == ((1001, 0), [8999, -9999])
+
+
 def test_what_was_invoiced_before_is_not_discounted() -> None:
     deposit = replace(line("-1", "100", rate("20")), settled=Settled(-10000, (-2000,)))
     found = total_up([line("1", "400", rate("20")), deposit], 2, Discount(percent=parse_price("10")))
@@ -129,6 +158,14 @@ def test_a_credit_note_mirrors_its_invoice(
     assert [(group.rate, -group.net, [-tax for tax in group.taxes]) for group in credited.groups] == [
         (group.rate, group.net, [*group.taxes]) for group in issued.groups
     ]
+
+
+@given(LINES, st.integers(0, WHOLE), DECIMALS)
+def test_every_line_is_less_by_the_percentage_to_the_cent(charges: list[Charge], percent: int, decimals: int) -> None:
+    found = total_up(charges, decimals, Discount(percent=percent))
+    for amount, less in zip(found.amounts, found.discounts, strict=True):
+        assert abs(less - Fraction(amount * percent, WHOLE)) < 1
+        assert less == 0 or (less > 0) == (amount > 0)
 
 
 @given(LINES, DISCOUNTS, DECIMALS)

@@ -62,25 +62,42 @@ def round_half_away(value: Decimal, digits: int) -> Decimal:
 
 
 def spread(total: int, weights: Sequence[int]) -> list[int]:
-    """Share a total out by weight so that the parts sum to it exactly (largest remainder, ties to the front).
+    """Share a total out in proportion to signed weights, so that the parts sum to it exactly.
 
-    Only the sizes of the weights count, and the parts carry the sign of the total: a credit note mirrors its invoice.
+    A weight of the other sign gets a part of the other sign. Weights that cancel each other out have no proportion:
+    there, only their sizes count.
     """
-    sizes = [abs(weight) for weight in weights]
-    if not any(sizes):
-        sizes = [1] * len(sizes)
-    whole = sum(sizes)
-    if whole == 0:
-        if total == 0:
-            return []
+    whole = sum(weights)
+    if not whole:
+        weights = [abs(weight) for weight in weights] if any(weights) else [1] * len(weights)
+        whole = sum(weights)
+    if whole:
+        return round_to_total([total * weight for weight in weights], whole, total)
+    if total:
         raise ValueError("There is nothing to spread the total over.")
+    return []
 
-    shares = [divmod(abs(total) * size, whole) for size in sizes]
-    parts = [quotient for quotient, _ in shares]
-    by_remainder = sorted(range(len(shares)), key=lambda place: -shares[place][1])
-    for place in by_remainder[: abs(total) - sum(parts)]:
-        parts[place] += 1
-    return parts if total >= 0 else [-part for part in parts]
+
+def round_to_total(numerators: Sequence[int], denominator: int, total: int) -> list[int]:
+    """Round fractions to whole numbers that sum to a total (largest remainder, ties to the front).
+
+    The total is the sum of the fractions, rounded. With every sign turned around, the parts are the same with their
+    signs turned around: a credit note mirrors its invoice.
+    """
+    sign = 1 if denominator > 0 else -1
+    parts, remainders = [], []
+    for numerator in numerators:
+        # Towards zero, so that a negative fraction mirrors a positive one.
+        size, remainder = divmod(abs(numerator), abs(denominator))
+        of_part = sign if numerator > 0 else -sign
+        parts.append(of_part * size)
+        remainders.append(of_part * remainder)
+    left = total - sum(parts)
+    step = 1 if left > 0 else -1
+    by_remainder = sorted(range(len(parts)), key=lambda place: -step * remainders[place])
+    for place in by_remainder[: abs(left)]:
+        parts[place] += step
+    return parts
 
 
 def amount_text(minor: int, currency: str) -> str:

@@ -8,7 +8,7 @@ comes to the same with its sign turned around.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mainstay.values.money import UNIT, spread
+from mainstay.values.money import UNIT, round_to_total, spread
 
 WHOLE = 100 * UNIT  # a hundred percent
 
@@ -36,6 +36,8 @@ class Charge:
     discount_percent: int = 0
     # What was invoiced before and is taken off to the cent, whatever is multiplied; it is not discounted once more.
     settled: "Settled | None" = None
+    # What the discount of the whole takes off it, where that is settled: on a part of a document, as on the whole.
+    share: int | None = None
 
     def amount(self, decimals: int) -> int:
         """What the line comes to, in a currency with so many decimals."""
@@ -66,6 +68,13 @@ class Discount:
         """What is taken off such a total."""
         return rounded(total * self.percent, WHOLE) + self.amount
 
+    def share_out(self, amounts: Sequence[int]) -> list[int]:
+        """Work out what is taken off each of these amounts; what is negative gets a negative share."""
+        taken = self.of(sum(amounts))
+        if self.percent:
+            return round_to_total([amount * self.percent for amount in amounts], WHOLE, taken)
+        return spread(taken, amounts) if amounts else []
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -95,6 +104,11 @@ class Totals:
     def discount(self) -> int:
         """What is taken off the whole."""
         return sum(self.discounts)
+
+    @property
+    def is_discounted(self) -> bool:
+        """Whether something is taken off a line, also where that comes to nothing in sum."""
+        return any(self.discounts)
 
     @property
     def net(self) -> int:
@@ -151,9 +165,10 @@ def without_tax(gross: int, percent: int) -> int:
 
 def _shared_out(discount: Discount, charges: Sequence[Charge], amounts: Sequence[int]) -> list[int]:
     """What a discount takes off each line."""
+    if any(charge.share is not None for charge in charges):
+        return [charge.share or 0 for charge in charges]
     places = [place for place, charge in enumerate(charges) if not charge.settled]
-    taken = discount.of(sum(amounts[place] for place in places))
-    shares = dict(zip(places, spread(taken, [amounts[place] for place in places]) if places else [], strict=True))
+    shares = dict(zip(places, discount.share_out([amounts[place] for place in places]), strict=True))
     return [shares.get(place, 0) for place in range(len(charges))]
 
 

@@ -1,12 +1,14 @@
 """What holds for all that is billed, whatever it is: tried on stories that chance has written."""
 
 from collections.abc import Iterable
+from random import Random
+from typing import Any
 
 import pytest
 
 from billing import an_invoice
 from cast import Cast, assemble
-from chances import Firm, Story, less, open_firm, story, tally
+from chances import Firm, Story, less, open_firm, sold_before_tax, story, tally
 from labour import decide
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.kernel.perform import Stage
@@ -66,6 +68,22 @@ def test_parts_and_the_last_are_the_quote_and_credit_notes_are_their_invoice(fir
 def test_the_same_of_twenty_thousand_documents(firms: list[Firm], part: int) -> None:
     first = 1000 + part * LONG_STORIES
     assert check_all(firms, range(first, first + LONG_STORIES)) >= 20_000 // LONG_PARTS
+
+
+def test_a_quote_that_is_billed_line_by_line_has_the_same_nets_at_each_rate(firms: list[Firm]) -> None:
+    for seed in range(24):
+        firm, chance = firms[seed % len(firms)], Random(seed)
+        quote = sold_before_tax(firm, chance)
+        items = [line["id"] for line in quote["lines"] if line["kind"] == "item"]
+        some = chance.sample(items, (len(items) + 1) // 2)
+        parts = [an_invoice(firm.cast, quoteId=quote["id"], quoteLines=some)]
+        if len(some) < len(items):
+            parts.append(an_invoice(firm.cast, quoteId=quote["id"]))
+        assert _nets(*parts) == _nets(quote)
+
+
+def _nets(*documents: dict[str, Any]) -> dict[tuple[str, ...], int]:
+    return {name: amount for name, amount in tally(*documents).items() if name[-1] == "net"}
 
 
 # Cases in which other systems went wrong; each as lines of quantity, price and discount, with the parts of the tax.

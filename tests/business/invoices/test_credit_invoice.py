@@ -240,11 +240,11 @@ def test_lines_after_an_amount_are_no_more_than_what_is_left_at_their_rate(cast:
     assert credited(cast, sent)["status"] == "credited"
 
 
-def test_an_amount_takes_nothing_back_where_less_than_nothing_is_left(cast: Cast) -> None:
+def test_an_amount_is_shared_out_by_what_is_left_with_its_sign(cast: Cast) -> None:
     low = cast.perform(save_tax_rate, name="Low", components=[{"name": "VAT", "percent": "5"}])["id"]
     sent = at_two_rates(cast, {"description": "Returned before", "unitPrice": "-20", "taxRateId": low})
     credited(cast, sent, amount="110")
-    assert left_at_rates(cast, sent) == [50, 50, -20]
+    assert left_at_rates(cast, sent) == [Decimal("44.72"), Decimal("44.73"), Decimal("-8.95")]
     credited(cast, sent)
     assert left_at_rates(cast, sent) == [0, 0, 0]
 

@@ -1,9 +1,10 @@
 """The lines of an invoice out of what there is to bill: a quote or a part of it, and work that was done."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mainstay.business.customers.model import Customer
@@ -54,6 +55,14 @@ class Billed(NamedTuple):
     discount: dict[str, str | None] | None
     # Whether prices are with tax; a part of a quote is a part of what is to be paid.
     inclusive: bool
+    # What of the discount is taken off each line, where only some lines of a quote are billed.
+    shares: Mapping[str, int] = MappingProxyType({})
+
+    def shares_of(self, lines: Sequence[Line]) -> dict[str, int]:
+        """Return the shares of all lines of the invoice: nothing is taken off those that are not the quote's."""
+        if not self.shares:
+            return {}
+        return {line.id: self.shares.get(line.id, 0) for line in lines if line.counts and not line.is_settled}
 
 
 def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) -> Billed:
@@ -99,9 +108,7 @@ def _billed_of_quote(ctx: Context, quote: Quote, invoice: Invoice) -> int:
     quoted = [line for line in lines if line.source and line.source["kind"] in _OF_QUOTE]
     if invoice.kind in PARTS or len(quoted) == len(lines):
         return invoice.total
-    known = {line.source["id"] for line in quoted if line.source}
-    discount = _discount_of(ctx, quote, [line for line in read_lines(quote.lines) if line.id in known])
-    terms = replace(quote.reckoned, discount=read_share(discount, quote.currency))
+    terms = replace(quote.reckoned, shares=_shares_among(ctx, quote, quoted))
     return draw_up(quoted, rates_of(ctx, quoted), terms).totals.total
 
 
@@ -171,10 +178,11 @@ def lines_of(ctx: Context, quote: Quote, chosen: Sequence[str] | None, reader: R
         told = f"All of {quote.named} is on invoices already. Bill anything else of it on a line of its own."
         refuse([Reason(told, "list_invoices")])
     copied = [replace(line, id=new_id("line"), optional=False, chosen=True, source=_source(line)) for line in wanted]
-    discount = quote.discount if alone and len(wanted) == len(lines) else _discount_of(ctx, quote, wanted)
+    shares = _shares_among(ctx, quote, copied)
+    discount = quote.discount if alone and len(wanted) == len(lines) else _amount_of(shares, quote.currency)
     is_last = all(line in wanted for line in waiting if line.kind == "item")
     deducted = _deductions(ctx, quote, reader) if is_last else []
-    return Billed([*copied, *deducted], discount, quote.prices_include_tax)
+    return Billed([*copied, *deducted], discount, quote.prices_include_tax, shares)
 
 
 def is_billed(ctx: Context, quote: Quote) -> bool:
@@ -291,15 +299,22 @@ def _check_chosen(chosen: Sequence[str], lines: Sequence[Line], billed: set[str]
         raise Invalid(faults)
 
 
-def _discount_of(ctx: Context, quote: Quote, wanted: Sequence[Line]) -> dict[str, str | None] | None:
-    """What of a quote's discount is for these of its lines: as it was shared out over all of them."""
+def _shares_among(ctx: Context, quote: Quote, copied: Sequence[Line]) -> dict[str, int]:
+    """Find what a quote's discount takes off each of its lines that are billed, by the ids that they have there."""
     if quote.discount is None:
-        return None
+        return {}
     counted = [line for line in read_lines(quote.lines) if line.counts]
-    shares = draw_up(counted, rates_of(ctx, counted), quote.reckoned).totals.discounts
-    ids = {line.id for line in wanted}
-    taken = sum(share for line, share in zip(counted, shares, strict=True) if line.id in ids)
-    return {"percent": None, "amount": amount_text(taken, quote.currency)} if taken else None
+    totals = draw_up(counted, rates_of(ctx, counted), quote.reckoned).totals
+    shares = {line.id: share for line, share in zip(counted, totals.discounts, strict=True)}
+    billed = {line.id: line.source["id"] for line in copied if line.source and not line.is_settled}
+    return {identity: shares.get(quoted, 0) for identity, quoted in billed.items()}
+
+
+def _amount_of(shares: Mapping[str, int], currency: str) -> dict[str, str | None] | None:
+    """Return a discount that takes off these shares together; none where it takes nothing off any line."""
+    if not any(shares.values()):
+        return None
+    return {"percent": None, "amount": amount_text(sum(shares.values()), currency)}
 
 
 def _deductions(ctx: Context, quote: Quote, reader: Reader) -> list[Line]:

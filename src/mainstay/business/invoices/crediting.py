@@ -227,8 +227,7 @@ def _of_amount(ctx: Context, price: int, invoice: Invoice) -> _Credited:
         raise Invalid([Fault("amount", told)])
     if amount == left:
         return _all_that_is_left(ctx, invoice)
-    # Where another invoice takes off more than there is at a rate, nothing is left to be taken back there.
-    parts = {rate: settled for rate, settled in remaining(ctx, invoice).items() if settled.net + sum(settled.taxes) > 0}
+    parts = remaining(ctx, invoice)
     shares = spread(amount, [settled.net + sum(settled.taxes) for settled in parts.values()])
     lines = [
         Line(new_id("line"), _whole(invoice), unit_price=in_parts(share, invoice.currency), tax_rate_id=rate)
@@ -276,9 +275,15 @@ def _of_lines(ctx: Context, asked: Sequence[CreditedLine], invoice: Invoice) -> 
 
 def _with_discount(some: list[Line], lines: dict[str, Line], taken: dict[str, int], invoice: Invoice) -> _Credited:
     """Lines of an invoice, or a part of each, with what was taken off them."""
-    less = sum(rounded(taken[line.id] * line.quantity, lines[line.id].quantity) for line in some if line.quantity)
-    discount = {"percent": None, "amount": amount_text(less, invoice.currency)} if less else None
-    return _Credited(some, Terms(invoice.currency, invoice.prices_include_tax, Discount(amount=less)), discount)
+    shares = {
+        line.id: rounded(taken[line.id] * line.quantity, lines[line.id].quantity)
+        for line in some
+        if line.quantity and not line.is_settled
+    }
+    less = Discount(amount=sum(shares.values()))
+    discount = {"percent": None, "amount": amount_text(less.amount, invoice.currency)} if any(shares.values()) else None
+    settled = shares if discount else {}
+    return _Credited(some, Terms(invoice.currency, invoice.prices_include_tax, less, settled), discount)
 
 
 def _totals(ctx: Context, credited: _Credited) -> Totals:

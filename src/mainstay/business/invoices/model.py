@@ -283,6 +283,7 @@ class Invoice(ListedInvoice):
     lines: list[dict[str, Any]]
     taxes: list[dict[str, Any]]
     discount: dict[str, str | None] | None
+    discount_shares: dict[str, int] | None
     notes: str | None
     net: int
     tax: int
@@ -303,7 +304,8 @@ class Invoice(ListedInvoice):
     @property
     def reckoned(self) -> Terms:
         """What decides what its lines come to."""
-        return Terms(self.currency, self.prices_include_tax, read_share(self.discount, self.currency))
+        discount = read_share(self.discount, self.currency)
+        return Terms(self.currency, self.prices_include_tax, discount, self.discount_shares or {})
 
     @property
     def total_text(self) -> str:

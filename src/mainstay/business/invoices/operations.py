@@ -211,8 +211,10 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     check_site(ctx, given.site_id, invoice.customer_id)
     if "discount" in given.model_fields_set:
         changes["discount"] = given.discount and given.discount.kept(invoice.currency, "discount")
-    discount = read_share(changes.get("discount", invoice.discount), invoice.currency)
-    terms = Terms(invoice.currency, invoice.prices_include_tax, discount)
+    terms = invoice.reckoned
+    if given.edits or given.sources or "discount" in changes:
+        discount = read_share(changes.get("discount", invoice.discount), invoice.currency)
+        terms = Terms(invoice.currency, invoice.prices_include_tax, discount)
     prices = PriceBook(ctx, inclusive=invoice.prices_include_tax)
     before = read_lines(invoice.lines)
     lines = _typed(edited(before, given.edits or [], prices))
@@ -273,12 +275,13 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     discount = given.discount.kept(house.currency, "discount") if given.discount else billed.discount
     site = given.site_id if "site_id" in given.model_fields_set else _site_of(quote, job)
     check_site(ctx, site, customer.id)
-    terms = Terms(house.currency, billed.inclusive, read_share(discount, house.currency))
+    shares = {} if given.discount else billed.shares_of(lines)
+    terms = Terms(house.currency, billed.inclusive, read_share(discount, house.currency), shares)
     columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY, billed.lines), terms)
     invoice = INVOICES.insert(
         ctx,
         {
-            "kind": _kind_of(given, billed),
+            "kind": kind,
             "customer_id": customer.id,
             "site_id": site,
             "job_id": job and job.id,

@@ -55,6 +55,8 @@ _ORDERS = {
     "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
     "due": ListOrder("due_on", without="a due date"),
 }
+# What only the rules of a whole invoice need to know.
+_OF_ONE = ("discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
 # One invoice, with all that is in it.
 INVOICES = Listing(
     Invoice,
@@ -69,7 +71,7 @@ INVOICES = Listing(
         "quote_number": _OF.format("quote", "number"),
         "margin": "invoice.net - invoice.cost",
     },
-    facts=_FACTS | {name: f"invoice.{name}" for name in ("snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")},
+    facts=_FACTS | {name: f"invoice.{name}" for name in _OF_ONE},
     found_by=_FOUND_BY,
     orders=_ORDERS,
 )

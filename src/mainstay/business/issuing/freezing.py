@@ -69,8 +69,8 @@ def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, to
 def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Terms, told: dict[str, Any]) -> Frozen:
     rates = rates_of(ctx, lines)
     drawn = draw_up(lines, rates, terms)
-    # What takes nothing off is not spoken of.
-    discount, taken = told.pop("discount", None), drawn.totals.discount
+    # A discount that takes nothing off any line is left out.
+    discount, taken = told.pop("discount", None), amount_text(drawn.totals.discount, terms.currency)
     snapshot = Snapshot.model_validate(
         {
             "currency": terms.currency,
@@ -78,7 +78,7 @@ def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Term
             **around,
             "taxRates": [_told(rate) for rate in rates.values()],
             "lines": [shown | {"deduction": line.deducts} for shown, line in zip(drawn.lines, lines, strict=True)],
-            "discount": {**discount, "taken": amount_text(taken, terms.currency)} if taken else None,
+            "discount": {**discount, "taken": taken} if discount and drawn.totals.is_discounted else None,
             "totals": {
                 "net": amount_text(drawn.totals.net, terms.currency),
                 "tax": [group for group in drawn.taxes if group["taxRateId"]],

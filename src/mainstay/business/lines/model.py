@@ -1,7 +1,7 @@
 """The lines of a document, and what they come to: pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -186,14 +186,20 @@ class Line:
         return bool(self.source and self.source["kind"] == "deposit")
 
     @property
+    def is_settled(self) -> bool:
+        """Whether it comes to what was invoiced before, to the cent: no discount is shared out over it."""
+        return bool(self.source and self.source.get("settled"))
+
+    @property
     def counts(self) -> bool:
         """Whether it is part of what the document comes to."""
         return self.kind == "item" and (self.chosen or not self.optional)
 
-    def charge(self, rates: Mapping[str, TaxRate], currency: str) -> Charge:
-        """What it costs."""
+    def charge(self, rates: Mapping[str, TaxRate], currency: str, share: int | None = None) -> Charge:
+        """What it costs; `share` is what the discount of the whole takes off it, where that is settled."""
         rate = rates[self.tax_rate_id].rate if self.tax_rate_id else _UNTAXED
-        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, self._settled(currency))
+        settled = self._settled(currency)
+        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, settled, share)
 
     def _settled(self, currency: str) -> Settled | None:
         kept = self.source.get("settled") if self.source else None
@@ -242,6 +248,9 @@ class Terms:
     currency: str
     inclusive: bool
     discount: Discount
+    # What the discount takes off each line that it is shared out over, by the ids of the lines, where that is settled:
+    # on a part of a document, each line has the share that it has on the whole.
+    shares: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,19 +262,26 @@ class Drawn:
     totals: Totals
     # What the lines cost whoever sells them, as far as that is known of any.
     cost: int | None
+    # The settled shares of the discount that were used; empty where it was shared out here.
+    shares: Mapping[str, int]
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns of a document that follow from its lines."""
         sums = {"net": self.totals.net, "tax": self.totals.tax, "total": self.totals.total}
-        return {"lines": self.lines, "taxes": self.taxes, "cost": self.cost, **sums}
+        shares = dict(self.shares) or None
+        return {"lines": self.lines, "taxes": self.taxes, "cost": self.cost, "discount_shares": shares, **sums}
 
 
 def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -> Drawn:
     """What a document with these lines says, and comes to."""
     counted = [line for line in lines if line.counts]
     decimals = CURRENCIES[terms.currency]
-    charges = {line.id: line.charge(rates, terms.currency) for line in lines if line.kind == "item"}
+    # They are of no use to other lines than those that they were settled for.
+    shares = terms.shares if terms.shares.keys() == {line.id for line in counted if not line.is_settled} else {}
+    charges = {
+        line.id: line.charge(rates, terms.currency, shares.get(line.id)) for line in lines if line.kind == "item"
+    }
     totals = total_up([charges[line.id] for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
     amounts = {name: charge.amount(decimals) for name, charge in charges.items()}
     costs = {line.id: line.costs(decimals) for line in lines if line.kind == "item" and line.cost is not None}
@@ -275,7 +291,7 @@ def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -
     _check_size(lines, [amounts, costs], [totals.total, totals.net, *by_rate, sum(counted_costs)], terms.currency)
     shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
     taxed = [_taxed(group, rates, terms.currency) for group in totals.groups]
-    return Drawn(shown, taxed, totals, sum(counted_costs) if counted_costs else None)
+    return Drawn(shown, taxed, totals, sum(counted_costs) if counted_costs else None, shares)
 
 
 def most_in(currency: str) -> int:

@@ -12,7 +12,7 @@ from mainstay.terms.actor import operator
 from mainstay.terms.refusal import Refusal
 
 _DOCUMENTS = """
-SELECT {called}, currency, prices_include_tax, lines, discount, net, tax, total FROM {table}
+SELECT {called}, currency, prices_include_tax, lines, discount, discount_shares, net, tax, total FROM {table}
 WHERE organisation_id = :organisation
 """
 
@@ -23,12 +23,13 @@ def totals_of(what: str, table: str, called: str) -> Proof:
 
     def flaws(books: Books) -> Iterator[Flaw]:
         ctx = Context(books.rows, operator(books.rows.organisation), Envelope("check"), lambda: books.now)
-        for where, currency, inclusive, lines, discount, *sums in books.rows.each(sql):
+        for where, currency, inclusive, lines, discount, shares, *sums in books.rows.each(sql):
             kept = orjson.loads(str(lines))
             share = read_share(orjson.loads(str(discount)) if discount else None, str(currency))
+            settled = orjson.loads(str(shares)) if shares else {}
             try:
                 read = read_lines(kept)
-                drawn = draw_up(read, rates_of(ctx, read), Terms(str(currency), bool(inclusive), share))
+                drawn = draw_up(read, rates_of(ctx, read), Terms(str(currency), bool(inclusive), share, settled))
             except (Refusal, ValueError, KeyError) as fault:
                 yield Flaw(str(where), f"has lines that cannot be added up: {fault}")
                 continue

@@ -212,6 +212,7 @@ class Quote(ListedQuote):
     lines: list[dict[str, Any]]
     taxes: list[dict[str, Any]]
     discount: dict[str, str | None] | None
+    discount_shares: dict[str, int] | None
     deposit: dict[str, str | None] | None
     terms: str | None
     net: int
@@ -230,7 +231,8 @@ class Quote(ListedQuote):
     @property
     def reckoned(self) -> Terms:
         """What decides what its lines come to."""
-        return Terms(self.currency, self.prices_include_tax, read_share(self.discount, self.currency))
+        discount = read_share(self.discount, self.currency)
+        return Terms(self.currency, self.prices_include_tax, discount, self.discount_shares or {})
 
     @property
     def asked_before(self) -> int:

@@ -193,11 +193,10 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
         changes["deposit"] = given.deposit and given.deposit.kept(quote.currency, "deposit")
     if "discount" in given.model_fields_set:
         changes["discount"] = _kept(given, quote.currency)
-    terms = Terms(
-        quote.currency,
-        quote.prices_include_tax,
-        read_share(changes.get("discount", quote.discount), quote.currency),
-    )
+    terms = quote.reckoned
+    if given.edits or "discount" in changes:
+        discount = read_share(changes.get("discount", quote.discount), quote.currency)
+        terms = Terms(quote.currency, quote.prices_include_tax, discount)
     lines = edited(read_lines(quote.lines), given.edits or [], PriceBook(ctx, inclusive=quote.prices_include_tax))
     after = QUOTES.save(ctx, quote, {**changes, **drawn(ctx, lines, terms)})
     if after is not quote:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.issuing.printed import PaperOut, paper_of
-from mainstay.business.lines.model import Terms, choose, draw_up, read_lines, read_share
+from mainstay.business.lines.model import choose, draw_up, read_lines, read_share
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes.deciding import MOST_CHOSEN, Accepted, accept, decline
@@ -262,8 +262,7 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
     lines = read_lines(quote.lines)
     if chosen is not None and quote.status == "sent":
         lines = choose(lines, chosen)
-    terms = Terms(quote.currency, quote.prices_include_tax, read_share(quote.discount, quote.currency))
-    drawn = draw_up(lines, rates_of(ctx, lines), terms)
+    drawn = draw_up(lines, rates_of(ctx, lines), quote.reckoned)
     total, subtotal = drawn.totals.total, sum(drawn.totals.amounts)
     deposit = read_share(quote.deposit, quote.currency).of(total) if quote.deposit else None
     acceptance = quote.acceptance or {}
@@ -277,8 +276,8 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
         language=Snapshot.model_validate(snapshot).language,
         snapshot=snapshot,
         lines=[OfferedLine.model_validate({name: line[name] for name in _TOLD}) for line in drawn.lines],
-        subtotal=amount_text(subtotal, quote.currency) if drawn.totals.discount else None,
-        taken_off=amount_text(drawn.totals.discount, quote.currency) if drawn.totals.discount else None,
+        subtotal=amount_text(subtotal, quote.currency) if drawn.totals.is_discounted else None,
+        taken_off=amount_text(drawn.totals.discount, quote.currency) if drawn.totals.is_discounted else None,
         net=amount_text(drawn.totals.net, quote.currency),
         taxes=drawn.taxes,
         total=amount_text(total, quote.currency),

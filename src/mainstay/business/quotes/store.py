@@ -94,7 +94,7 @@ QUOTES = Quotes(
     id_field="quote_id",
     number="called",
     columns=_COLUMNS | {"site_name": _SITE_S_NAME, "margin": "quote.net - quote.cost"},
-    facts=_FACTS | {"snapshot": "quote.snapshot", "pdf_sha256": "quote.pdf_sha256"},
+    facts=_FACTS | {name: f"quote.{name}" for name in ("snapshot", "pdf_sha256", "discount_shares")},
     found_by=_FOUND_BY,
     orders=_ORDERS,
 )
