@@ -40,6 +40,33 @@ def faults(xml: bytes) -> list[str]:
     return [_told(fault) for fault in report.iter(f"{_SVRL}failed-assert", f"{_SVRL}successful-report")]
 
 
+def german_faults(ubl: bytes) -> list[str]:
+    """What is wrong with an e-invoice in the Peppol network where seller and buyer are German (DE-R-001 to DE-R-009).
+
+    These rules do not come with `factur-x`. Each asks for an element of the invoice or credit note.
+    """
+    tree = etree.fromstring(ubl)
+    return [f"{rule} {path}" for rule, path in _GERMAN.items() if not tree.xpath(path, namespaces=_UBL)]
+
+
+_SELLER, _BUYER = (f"cac:Accounting{who}Party/cac:Party" for who in ("Supplier", "Customer"))
+_GERMAN = {
+    "DE-R-001": "cac:PaymentMeans/cbc:PaymentMeansCode",
+    "DE-R-002": f"{_SELLER}/cac:Contact",
+    "DE-R-003": f"{_SELLER}/cac:PostalAddress/cbc:CityName",
+    "DE-R-004": f"{_SELLER}/cac:PostalAddress/cbc:PostalZone",
+    "DE-R-005": f"{_SELLER}/cac:Contact/cbc:Name",
+    "DE-R-006": f"{_SELLER}/cac:Contact/cbc:Telephone",
+    "DE-R-007": f"{_SELLER}/cac:Contact/cbc:ElectronicMail",
+    "DE-R-008": f"{_BUYER}/cac:PostalAddress/cbc:CityName",
+    "DE-R-009": f"{_BUYER}/cac:PostalAddress/cbc:PostalZone",
+}
+_UBL = {
+    name: f"urn:oasis:names:specification:ubl:schema:xsd:Common{kind}Components-2"
+    for name, kind in (("cac", "Aggregate"), ("cbc", "Basic"))
+}
+
+
 def _told(fault: Any) -> str:
     said = " ".join("".join(fault.itertext()).split())
     return re.sub(r"\s+", " ", f"{fault.get('flag', '')} {fault.get('id', '')} {said}").strip()

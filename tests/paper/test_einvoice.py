@@ -109,6 +109,7 @@ def test_outside_of_tax_a_seller_is_known_by_registration() -> None:
         ({"buyer": {**BUYER, "eInvoiceAddress": {"scheme": "EM", "id": "a@b.example"}}}, ["buyer.eInvoiceAddress"]),
         ({"seller": without(SELLER, "phone", "bank")}, ["seller.phone", "seller.bank"]),
         ({"seller": without(SELLER, "phone", "bank"), "buyer": in_country(BUYER, "FR")}, []),
+        ({"seller": without(SELLER, "phone", "bank"), "kind": "creditNote"}, ["seller.phone"]),
         ({"dueOn": None, "reference": None}, ["dueOn", "reference"]),
         ({"seller": {**DUTCH, "bank": None}}, ["seller.bank"]),
         (
@@ -180,9 +181,14 @@ def test_words_between_the_lines_are_left_out() -> None:
     assert [(line.id, line.name, line.description) for line in terms.lines] == [("1", "Pipe", "22 mm")]
 
 
+def test_a_credit_note_has_payment_instructions_that_name_no_account() -> None:
+    payment = terms_of(issued(Item(), kind="creditNote")).payment
+    assert payment is not None
+    assert (payment.code, payment.account, payment.holder) == ("1", None, None)
+
+
 def test_who_is_not_paid_into_an_account_is_told_none() -> None:
     assert terms_of(issued(Item(), seller=without(SELLER, "bank"))).payment is None
-    assert terms_of(issued(Item(), kind="creditNote")).payment is None
     account = {"account": "12345678", "sortCode": "12-34-56"}
     payment = terms_of(issued(Item(), seller={**SELLER, "bank": account})).payment
     assert payment is not None

@@ -14,7 +14,7 @@ from mainstay.paper.snapshot import Snapshot
 from mainstay.values.money import CURRENCIES
 from mainstay.values.places import COUNTRIES
 from mainstay.values.totals import Discount
-from norms import faults
+from norms import faults, german_faults
 from papers import BUYER, EXEMPT, NASTY, OUTSIDE, REVERSE, SELLER, VAT7, VAT19, ZERO, Item, by_chance, issued
 
 # One word for each code.
@@ -68,6 +68,13 @@ def serious(xml: bytes) -> list[str]:
 def test_e_invoices_pass(snapshot: Snapshot, write: Write) -> None:
     assert standing(snapshot).e_invoice.status == "included"
     assert serious(write(terms_of(snapshot))) == []
+
+
+@pytest.mark.parametrize("kind", ["invoice", "creditNote"])
+def test_what_can_go_into_the_network_passes_its_german_rules(kind: str) -> None:
+    snapshot = issued(Item(), kind=kind, reference="x")
+    assert standing(snapshot).peppol.status == "included"
+    assert german_faults(ubl.written(terms_of(snapshot))) == []
 
 
 def check(wanted: int, seeds: Iterator[int]) -> None:

@@ -120,10 +120,10 @@ class PaymentTerms:
     """How it is paid (BG-16)."""
 
     code: str  # BT-81
-    account: str  # BT-84
-    is_iban: bool
-    holder: str  # BT-85
-    bic: str | None  # BT-86
+    account: str | None = None  # BT-84
+    is_iban: bool = False
+    holder: str | None = None  # BT-85
+    bic: str | None = None  # BT-86
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,9 @@ class Terms:
         return sum((abs(each.amount) for each in self.allowances if each.is_charge == charges), Decimal(0))
 
 
+# A credit note is settled against its invoice or refunded: it asks for no transfer, and so names no account ("not
+# defined" in UNTDID 4461). Without any instructions it would fail among German companies (DE-R-001).
+_NOT_DEFINED = PaymentTerms("1")
 CODES = {"creditNote": "381", "deposit": "386", "invoice": "380"}
 
 
@@ -199,7 +202,7 @@ def terms_of(snapshot: Snapshot) -> Terms:
         delivered_on=period.from_ if period and one_day else None,
         period=(period.from_, period.until) if period and not one_day else None,
         deliver_to=(site.name, site.address) if site and site.address and site.address.country else None,
-        payment=None if is_credit_note else _payment(snapshot),
+        payment=_NOT_DEFINED if is_credit_note else _payment(snapshot),
         allowances=allowances,
         taxes=taxes,
         lines=lines,

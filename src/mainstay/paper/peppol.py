@@ -46,6 +46,9 @@ def missing_there(snapshot: Snapshot) -> Iterator[str]:
         asked += _AT_HOME.get(home, ())
     if home == "NL":
         asked += ["preceding"] if snapshot.kind == "creditNote" else ["seller.bank"]
+    if snapshot.kind == "creditNote":
+        # It asks for no transfer, so it needs no account.
+        asked = [field for field in asked if field != "seller.bank"]
     told = _told(snapshot)
     yield from (field for field in asked if not told[field])
 
