@@ -144,7 +144,8 @@ class Sheet:
             if on:
                 yield self.say(key), day(on)
         if period := of.service_period:
-            yield self.say("fact.workDone"), self.locale.days(period.from_, period.until)
+            key = "fact.supplyDate" if period.from_ == period.until else "fact.supplyPeriod"
+            yield self.say(key), self.locale.days(period.from_, period.until)
         if of.job:
             yield self.say("fact.job"), of.job.number
         if of.order_number:

@@ -11,3 +11,12 @@ _CODES = """
 """
 
 COUNTRIES = frozenset(_CODES.split())
+
+# Where an invoice states the date of supply: Germany wants it always; the others of the European Union (directive
+# 2006/112/EC, article 226), Liechtenstein, Norway, Switzerland and the United Kingdom want it at least where it is not
+# the date of issue.
+_STATING_SUPPLY = """
+    AT BE BG CH CY CZ DE DK EE ES FI FR GB GR HR HU IE IT LI LT LU LV MT NL NO PL PT RO SE SI SK
+"""
+
+WITH_DATE_OF_SUPPLY = frozenset(_STATING_SUPPLY.split())

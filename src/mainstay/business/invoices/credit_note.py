@@ -42,6 +42,14 @@ class ListedCreditNoteOut(Record):
 class CreditNoteOut(ListedCreditNoteOut):
     """A credit note."""
 
+    supplied_from: str | None = Field(
+        description="The date of supply of the invoice, or the first day of its period.",
+        examples=["2026-11-09"],
+        json_schema_extra=_DATE,
+    )
+    supplied_until: str | None = Field(
+        description="The last day of that period.", examples=["2026-11-13"], json_schema_extra=_DATE
+    )
     prices_include_tax: bool = Field(examples=[False])
     language: str | None = Field(description="In which it was issued.", examples=["en"])
     lines: list[ShownLine] = Field(description="What is credited; quantities as on the invoice.", examples=[[LINE]])

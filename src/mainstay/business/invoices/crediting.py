@@ -24,6 +24,7 @@ from mainstay.business.invoices.model import Invoice, ListedInvoice
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.sending import TO, told_standing, told_values
 from mainstay.business.invoices.store import INVOICES
+from mainstay.business.invoices.supply import read_supply
 from mainstay.business.issuing.freezing import About, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, customer_s, mail
 from mainstay.business.issuing.printed import printing, snapshot_of
@@ -340,11 +341,13 @@ def _discounts(ctx: Context, invoice: Invoice, lines: list[Line]) -> tuple[int, 
 def _issue(ctx: Context, invoice: Invoice, customer: Customer, credited: _Credited, reason: str) -> CreditNote:
     today = house_of(ctx).today(ctx).isoformat()
     number = numbering.take(ctx, "creditNote")
+    supply = read_supply(invoice.supplied_from, invoice.supplied_until)
     told: dict[str, Any] = {
         "kind": "creditNote",
         "number": number,
         "language": snapshot_of(invoice).language,
         "issuedOn": today,
+        "servicePeriod": supply and {"from": supply.first, "until": supply.last},
         "reason": reason,
         "discount": credited.discount,
         "preceding": [{"number": invoice.number, "issuedOn": invoice.issued_on}],
@@ -363,6 +366,8 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, credited: _Credit
             "prices_include_tax": credited.terms.inclusive,
             "language": snapshot.language,
             "issued_on": today,
+            "supplied_from": invoice.supplied_from,
+            "supplied_until": invoice.supplied_until,
             "reason": reason,
             "discount": credited.discount,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),

@@ -91,6 +91,16 @@ class InvoiceOut(ListedInvoiceOut):
     quote_number: str | None = Field(title="Quote", examples=[None])
     site_id: str | None = Field(examples=[None])
     site_name: str | None = Field(title="Site", examples=[None])
+    supplied_from: str | None = Field(
+        description="The date of supply, or the first day of its period.",
+        examples=["2026-11-09"],
+        json_schema_extra=_DATE,
+    )
+    supplied_until: str | None = Field(
+        description="The last day of that period; the same date where it is one day.",
+        examples=["2026-11-13"],
+        json_schema_extra=_DATE,
+    )
     prices_include_tax: bool = Field(description="Whether the prices of its lines include the tax.", examples=[False])
     language: str | None = Field(description="In which it was issued.", examples=["en"])
     lines: list[ShownLine] = Field(examples=[[LINE]])
@@ -278,6 +288,10 @@ class Invoice(ListedInvoice):
 
     shown = InvoiceOut
 
+    supplied_from: str | None
+    supplied_until: str | None
+    # Whether they were typed; otherwise they follow from what it bills.
+    supply_typed: bool
     prices_include_tax: bool
     site_id: str | None
     lines: list[dict[str, Any]]

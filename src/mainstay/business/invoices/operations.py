@@ -6,7 +6,7 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, check_site
-from mainstay.business.invoices import sources
+from mainstay.business.invoices import sources, supply
 from mainstay.business.invoices.agreed import price_of
 from mainstay.business.invoices.billing import Billed, Reader, check_part, lines_of, part_of, reader_of, work_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
@@ -115,6 +115,8 @@ class DraftInvoice(Input):
     lines: list[NewLine] = Field(default_factory=list, max_length=MOST_LINES, description="Other lines.")
     discount: _Discount = None
     due_on: _DueOn = None
+    supplied_from: supply.SuppliedFrom = None
+    supplied_until: supply.SuppliedUntil = None
     notes: Paragraph | None = omittable(description="Printed below; the organisation's own where nothing is said.")
 
     @property
@@ -135,6 +137,8 @@ class UpdateInvoice(Input):
     sources: list[str] = omittable(max_length=MOST_LINES, description=_SOURCES)
     discount: _Discount = None
     due_on: _DueOn = None
+    supplied_from: supply.SuppliedFrom = None
+    supplied_until: supply.SuppliedUntil = None
     notes: Paragraph | None = Field(None, description="Printed below.")
 
 
@@ -221,6 +225,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     if given.sources:
         reader = reader_of(CUSTOMERS.fetch(ctx, invoice.customer_id), house_of(ctx))
         lines += work_of(prices, _needed_job(invoice.job_id), given.sources, None, reader)
+    changes |= supply.supply_changes(ctx, given.sent(), invoice, None if lines == before else lines)
     columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY, before), terms)
     after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
     if after is not invoice:
@@ -278,6 +283,8 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     shares = {} if given.discount else billed.shares_of(lines)
     terms = Terms(house.currency, billed.inclusive, read_share(discount, house.currency), shares)
     columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY, billed.lines), terms)
+    kind = _kind_of(given, billed)
+    typed = supply.read_supply(given.supplied_from, given.supplied_until)
     invoice = INVOICES.insert(
         ctx,
         {
@@ -292,6 +299,7 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
             "status": "draft",
             "standing": "draft",
             "due_on": given.due_on,
+            **supply.supply_columns(typed, supply.find_supply(ctx, kind, job.id if job else None, lines)),
             "notes": given.notes if "notes" in given.model_fields_set else house.invoice_notes,
             "discount": discount,
             "due": columns["total"],

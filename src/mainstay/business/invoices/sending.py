@@ -15,6 +15,7 @@ from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, stan
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
+from mainstay.business.invoices.supply import Supply, find_supply, read_supply, supply_at_issue
 from mainstay.business.issuing.freezing import About, Frozen, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
 from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued, snapshot_of
@@ -103,7 +104,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     refuse([*against, *recipients.against])
     number = numbering.take(ctx, "invoice")
     snapshot, drawn = _frozen(ctx, invoice, customer, house, number)
-    due_on = snapshot.due_on or today.isoformat()
+    due_on, period = snapshot.due_on or today.isoformat(), snapshot.service_period
     judged = standing(snapshot)
     after = INVOICES.save(
         ctx,
@@ -115,6 +116,8 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
             "owing": invoice.total > 0,
             "issued_on": today.isoformat(),
             "due_on": due_on,
+            "supplied_from": period and period.from_,
+            "supplied_until": period and period.until,
             "overdue_at": house.ends_at(due_on),
             "language": snapshot.language,
             "taxes": drawn.taxes,
@@ -254,8 +257,16 @@ def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
     return [Reason(f"{told}, first.", "delete_draft_invoice")]
 
 
+def _supply_of(ctx: Context, invoice: Invoice, house: House) -> Supply | None:
+    """Return the date of supply that an invoice would state today: as typed, or as its hours, visits and goods say."""
+    typed = read_supply(invoice.supplied_from, invoice.supplied_until) if invoice.supply_typed else None
+    known = typed or find_supply(ctx, invoice.kind, invoice.job_id, read_lines(invoice.lines))
+    return supply_at_issue(house, invoice.kind, known, house.today(ctx).isoformat())
+
+
 def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, number: str) -> Frozen:
     """All that an invoice says, as it would be issued today under this number."""
+    supply = _supply_of(ctx, invoice, house)
     days = house.payment_terms_days if customer.payment_terms_days is None else customer.payment_terms_days
     today = house.today(ctx)
     told: dict[str, Any] = {
@@ -265,7 +276,7 @@ def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, nu
         "kind": "invoice",
         "type": invoice.kind,
         "language": customer.language or house.language,
-        "servicePeriod": _worked(ctx, invoice),
+        "servicePeriod": supply and {"from": supply.first, "until": supply.last},
         "title": invoice.title,
         "notes": invoice.notes,
         "discount": invoice.discount,
@@ -273,16 +284,6 @@ def _frozen(ctx: Context, invoice: Invoice, customer: Customer, house: House, nu
     }
     about = About(customer, invoice.site_id, invoice.job_id)
     return freeze(ctx, about, read_lines(invoice.lines), invoice.reckoned, told)
-
-
-def _worked(ctx: Context, invoice: Invoice) -> dict[str, str] | None:
-    """When the work was done that it bills, as far as there are hours."""
-    row = ctx.rows.one(
-        "SELECT min(on_date), max(on_date) FROM time_entry WHERE organisation_id = :organisation AND id IN"
-        " (SELECT source_id FROM billed_source WHERE organisation_id = :organisation AND invoice_id = :invoice)",
-        invoice=invoice.id,
-    )
-    return {"from": str(row[0]), "until": str(row[1])} if row and row[0] else None
 
 
 def _preceding(ctx: Context, invoice: Invoice) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ _ORDERS = {
     "due": ListOrder("due_on", without="a due date"),
 }
 # What only the rules of a whole invoice need to know.
-_OF_ONE = ("discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
+_OF_ONE = ("supply_typed", "discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
 # One invoice, with all that is in it.
 INVOICES = Listing(
     Invoice,
