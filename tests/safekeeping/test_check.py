@@ -125,6 +125,14 @@ FAULTS = [
     Fault("totals_of_quotes", "cannot be added up", ("UPDATE quote SET lines = '[{}]'",)),
     Fault("numbers_of_invoice", "is not there", ("UPDATE number_series SET next = next + 1 WHERE kind = 'invoice'",)),
     Fault("numbers_of_creditNote", "is not there", ("UPDATE number_series SET next = 9 WHERE kind = 'creditNote'",)),
+    Fault(
+        "numbers_apart",
+        "has the number of a credit note too",
+        (
+            "UPDATE credit_note SET number = (SELECT min(number) FROM invoice)"
+            " WHERE id = (SELECT min(id) FROM credit_note)",
+        ),
+    ),
     Fault("totals_of_invoices", "its lines come to", ("UPDATE invoice SET net = net + 1, tax = tax - 1",)),
     Fault("totals_of_credit_notes", "its lines come to", ("UPDATE credit_note SET net = net + 1, tax = tax - 1",)),
     Fault("paid", "is kept with", ("UPDATE allocation SET amount = amount + 1",)),

@@ -76,6 +76,52 @@ def test_the_next_number_is_raised_only_before_the_first_is_given(cast: Cast) ->
         cast.perform(update_settings, creditNoteNumbers={"next": 6})
 
 
+SHARED = r"would let an invoice and a credit note share the number {}, {} have this prefix, so choose another"
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "number", "others"),
+    [
+        ({"invoiceNumbers": {"prefix": "CN-"}}, "invoiceNumbers", "CN-0001", "credit notes"),
+        ({"creditNoteNumbers": {"prefix": "INV-", "digits": 6}}, "creditNoteNumbers", "INV-000001", "invoices"),
+        (
+            {"invoiceNumbers": {"prefix": ""}, "creditNoteNumbers": {"prefix": "", "next": 500}},
+            "invoiceNumbers",
+            "0001",
+            "credit notes",
+        ),
+    ],
+)
+def test_invoices_and_credit_notes_never_have_the_same_prefix(
+    cast: Cast, given: dict[str, Any], field: str, number: str, others: str
+) -> None:
+    for operation in (update_settings, update_organisation):
+        with pytest.raises(Invalid, match=rf"^{field}\.prefix: {SHARED.format(number, others)}"):
+            cast.perform(operation, **given)
+
+
+def test_no_prefix_brings_a_number_back_that_another_kind_has(cast: Cast) -> None:
+    cast.perform(update_settings, invoiceNumbers={"prefix": "R-", "next": 7})
+    an_invoice(cast, "R-0007")
+    cast.perform(update_settings, invoiceNumbers={"prefix": "INV-"})
+    with pytest.raises(Invalid, match=r"^creditNoteNumbers\.prefix: " + SHARED.format("R-0007", "invoices")):
+        cast.perform(update_settings, creditNoteNumbers={"prefix": "R-"})
+    # Numbers that are behind it already are not given again.
+    assert (
+        cast.perform(update_settings, creditNoteNumbers={"prefix": "R-", "next": 8})["creditNoteNumbers"]["next"] == 8
+    )
+
+
+def test_prefixes_that_were_the_same_before_can_be_told_apart(cast: Cast) -> None:
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run(
+            "INSERT INTO number_series (organisation_id, kind, prefix, padding, next)"
+            " VALUES (:organisation, 'creditNote', 'INV-', 4, 1)"
+        )
+    cast.perform(update_settings, paymentTermsDays=3)
+    assert cast.perform(update_settings, creditNoteNumbers={"prefix": "CN-"})["creditNoteNumbers"]["prefix"] == "CN-"
+
+
 def test_how_numbers_look_may_change_at_any_time(cast: Cast) -> None:
     an_invoice(cast)
     told = cast.perform(update_settings, invoiceNumbers={"prefix": "R-", "digits": 5, "next": 1})

@@ -5,6 +5,10 @@ from mainstay.business.lines.proofs import totals_of
 from mainstay.business.organisation.proofs import numbers_of
 
 _CALLED = "'invoice ' || coalesce(invoice.number, invoice.id)"
+_SHARED = f"""
+SELECT {_CALLED} FROM invoice JOIN credit_note ON credit_note.organisation_id = invoice.organisation_id
+AND credit_note.number = invoice.number WHERE invoice.organisation_id = :organisation
+"""
 _PAID = f"""
 SELECT {_CALLED}, invoice.paid, CAST(coalesce(sum(allocation.amount), 0) AS bigint) FROM invoice
 LEFT JOIN allocation ON allocation.organisation_id = invoice.organisation_id AND allocation.invoice_id = invoice.id
@@ -49,6 +53,9 @@ GROUP BY job.number, job.owed HAVING job.owed <> coalesce(sum(invoice.due), 0)
 PROOFS = (
     numbers_of("invoice", "SELECT number FROM invoice WHERE organisation_id = :organisation AND number IS NOT NULL"),
     numbers_of("creditNote", "SELECT number FROM credit_note WHERE organisation_id = :organisation"),
+    follows(
+        "numbers_apart", "No invoice has the number of a credit note", _SHARED, "has the number of a credit note too"
+    ),
     totals_of("invoices", "invoice", _CALLED),
     totals_of("credit notes", "credit_note", "'credit note ' || number"),
     follows("paid", "What is paid of invoices is what payments say", _PAID, "is kept with {0} paid, and {1} is"),

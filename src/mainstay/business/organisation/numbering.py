@@ -62,6 +62,22 @@ def is_settled(ctx: Context, kind: str) -> bool:
     return kind in _GAPLESS and _has_begun(ctx, kind)
 
 
+def find_clash(ctx: Context, mine: Series, other: str, theirs: Series) -> str | None:
+    """Return a number that a series could give although another kind has or gets it too; None if there is none.
+
+    A prefix has no digit at its end, so equal numbers have equal prefixes.
+    """
+    if mine.prefix == theirs.prefix:
+        return mine.number()
+    row = ctx.rows.one(
+        f"SELECT number FROM {_GAPLESS[other]} WHERE organisation_id = :organisation"
+        " AND rtrim(number, '0123456789') = :prefix ORDER BY length(number) DESC, number DESC LIMIT 1",
+        prefix=mine.prefix,
+    )
+    last = str(row[0]) if row else ""
+    return last if (place_of(last) or 0) >= mine.next else None
+
+
 def _has_begun(ctx: Context, kind: str) -> bool:
     sql = f"SELECT 1 FROM {_GAPLESS[kind]} WHERE organisation_id = :organisation AND number IS NOT NULL LIMIT 1"
     return ctx.rows.one(sql) is not None

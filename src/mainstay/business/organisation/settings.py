@@ -1,6 +1,6 @@
 """What an organisation decides about its work: when it is done, what roles may see, how things are numbered."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -249,6 +249,11 @@ _NUMBERED = {
     "credit_note_numbers": "creditNote",
     "purchase_order_numbers": "purchaseOrder",
 }
+# Those whose numbers must differ, and what the others are called.
+_APART = (
+    ("invoice_numbers", "credit_note_numbers", "credit notes"),
+    ("credit_note_numbers", "invoice_numbers", "invoices"),
+)
 _GRANTS = {
     "members_see_prices": Grant.MEMBERS_SEE_PRICES,
     "members_see_team_schedule": Grant.MEMBERS_SEE_TEAM_SCHEDULE,
@@ -268,9 +273,20 @@ def _renumbered(ctx: Context, given: UpdateSettings) -> dict[str, numbering.Seri
             wish = numbering.Series(prefix, numbers.digits or series.padding, following)
             wished |= {field: wish} if wish != series else {}
             faults += [Fault(f"{to_camel(field)}.next", problem) for problem in _against(ctx, kind, series, following)]
+    faults += _shared_numbers(ctx, wished)
     if faults:
         raise Invalid(faults)
     return wished
+
+
+def _shared_numbers(ctx: Context, wished: Mapping[str, numbering.Series]) -> Iterator[Fault]:
+    """Refuse prefixes by which an invoice and a credit note could have the same number."""
+    for field, other, called in _APART:
+        if field in wished:
+            theirs = wished.get(other) or numbering.find(ctx, _NUMBERED[other])
+            if number := numbering.find_clash(ctx, wished[field], _NUMBERED[other], theirs):
+                told = f"would let an invoice and a credit note share the number {number}; {called} have this prefix"
+                yield Fault(f"{to_camel(field)}.prefix", f"{told}, so choose another")
 
 
 def _against(ctx: Context, kind: str, series: numbering.Series, following: int) -> Iterator[str]:
