@@ -10,14 +10,15 @@ from labour import decide
 from mainstay.business.invoices.paying import get_payment, record_payment, reverse_payment
 from mainstay.business.invoices.statement import find_paid_invoices
 from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.reporting.journal import list_postings
 from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
 from mainstay.terms.rights import Role
 from trade import a_customer, a_job
 
 
-def reversed_(cast: Cast, payment: dict[str, object], role: Role = Role.OFFICE) -> dict[str, object]:
-    return cast.perform(reverse_payment, role, paymentId=payment["id"], reason="Bounced", confirmed=True)
+def reversed_(cast: Cast, payment: dict[str, object], role: Role = Role.OFFICE, **given: object) -> dict[str, object]:
+    return cast.perform(reverse_payment, role, paymentId=payment["id"], reason="Bounced", confirmed=True, **given)
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
@@ -74,15 +75,54 @@ def test_what_a_bank_calls_it_is_recorded_again_for_whom_it_was(cast: Cast) -> N
     assert cast.perform(get_payment, paymentId=first["id"])["externalRef"] == called
 
 
-def test_not_out_of_closed_books(cast: Cast) -> None:
+def test_a_payment_of_a_closed_month_is_taken_back_in_an_open_one(cast: Cast) -> None:
+    noon = at_noon(cast)
+    invoice = issued(noon)
+    payment = paid(noon, invoice, "250", on="2026-10-10")
+    october = postings(noon, "2026-10-01", "2026-10-31")
+    decide(cast, books_closed_until="2026-10-31")
+    after = reversed_(noon, payment, on="2026-11-12")
+    assert (after["status"], after["on"], after["reversedOn"]) == ("reversed", "2026-10-10", "2026-11-12")
+    assert now(noon, invoice)["due"] == "1000.00"
+    assert postings(noon, "2026-10-01", "2026-10-31") == october
+    assert october[0] == ("payment", "2026-10-10", "bank", "250.00", None)
+    assert postings(noon, "2026-11-01", "2026-11-15") == [
+        ("reversal", "2026-11-12", "bank", None, "250.00"),
+        ("reversal", "2026-11-12", "receivable", "250.00", None),
+    ]
+
+
+def test_it_is_taken_back_today_where_no_date_is_sent(cast: Cast) -> None:
+    noon = at_noon(cast)
+    assert reversed_(noon, paid(noon, issued(noon), "1", on="2026-11-10"))["reversedOn"] == "2026-11-16"
+
+
+@pytest.mark.parametrize(
+    ("on", "told"),
+    [("2026-11-17", r"^on: is ahead"), ("2026-11-09", r"^on: is before the payment, which is of 2026-11-10$")],
+)
+def test_it_is_taken_back_neither_before_it_was_paid_nor_ahead(cast: Cast, on: str, told: str) -> None:
     noon = at_noon(cast)
     payment = paid(noon, issued(noon), "1", on="2026-11-10")
+    with pytest.raises(Invalid, match=told):
+        reversed_(noon, payment, on=on)
+
+
+def test_not_on_a_day_of_closed_books(cast: Cast) -> None:
+    noon = at_noon(cast)
+    payment = paid(noon, issued(noon), "1", on="2026-11-09")
     decide(cast, books_closed_until="2026-11-10")
     with pytest.raises(
         Blocked, match=r"^The books are closed until 2026-11-10, so nothing of 2026-11-10 changes"
     ) as it:
-        reversed_(noon, payment)
+        reversed_(noon, payment, on="2026-11-10")
     assert [reason.unblock for reason in it.value.reasons] == ["update_settings"]
+
+
+def postings(cast: Cast, first: str, last: str) -> list[tuple[str | None, ...]]:
+    """What the journal moves on these days."""
+    found = cast.perform(list_postings, **{"from": first, "until": last})["data"]
+    return [tuple(one[name] for name in ("document", "on", "account", "debit", "credit")) for one in found]
 
 
 def test_a_job_that_was_closed_when_all_was_paid_is_owed_again(cast: Cast) -> None:

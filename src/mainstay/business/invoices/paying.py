@@ -104,6 +104,9 @@ class ReversePayment(Irrevocable):
 
     payment_id: _PaymentId
     reason: Paragraph = Field(title="Why", description="Such as a cheque that bounced.")
+    on: KeptDay | None = Field(
+        None, title="Reversed on", description="The date in the books, such as the bank's; today if not sent."
+    )
 
 
 @operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /payments")
@@ -208,15 +211,16 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
     """Take back a payment that did not come, or was recorded by mistake.
 
-    The invoices that it was for are to be paid again.
+    The invoices that it was for are to be paid again. The books of the day on which it was paid stay as they are: it is
+    taken back on a date of its own.
     """
+    on = _reversed_on(ctx, given, payment)
     ctx.summary = f"The payment {payment.called} by {payment.customer_name} is reversed."
     ctx.effects.extend(
         f"{one['invoiceNumber']} is to be paid again: {one['amount']} {payment.currency}."
         for one in payment.allocations
     )
     after = allocate(ctx, payment, {})
-    on = house_of(ctx).today(ctx).isoformat()
     gone = {"status": "reversed", "reverse_reason": given.reason, "reversed_at": ctx.at, "reversed_on": on}
     return PAYMENTS.save(ctx, after, gone)
 
@@ -253,6 +257,19 @@ def _paid_on(ctx: Context, given: RecordPayment, house: House) -> str:
     on = given.on or today
     if on > today:
         raise Invalid([Fault("on", "lies ahead; a payment is recorded when it has come")])
+    refuse(house.if_closed(on))
+    return on
+
+
+def _reversed_on(ctx: Context, given: ReversePayment, payment: Payment) -> str:
+    """Return the date on which a payment is taken back: in the open part of the books, and not before it was paid."""
+    house = house_of(ctx)
+    today = house.today(ctx).isoformat()
+    on = given.on or today
+    if on > today:
+        raise Invalid([Fault("on", "is ahead; send today or an earlier date")])
+    if on < payment.on:
+        raise Invalid([Fault("on", f"is before the payment, which is of {payment.on}")])
     refuse(house.if_closed(on))
     return on
 

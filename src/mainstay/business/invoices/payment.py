@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.organisation.books import CLOSED_UNTIL, if_closed
 from mainstay.kernel.listing import Listing
 from mainstay.terms.actor import Actor
 from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
@@ -60,6 +59,12 @@ class PaymentOut(Record):
         title="On account", description="What of it is for no invoice yet.", examples=["0.00"]
     )
     reversed_at: str | None = Field(title="Reversed", examples=[None], json_schema_extra={"format": "date-time"})
+    reversed_on: str | None = Field(
+        title="Reversed on",
+        description="The date in the books on which it was taken back.",
+        examples=[None],
+        json_schema_extra={"format": "date"},
+    )
     reverse_reason: str | None = Field(title="Why reversed", examples=[None])
     external_ref: str | None = Field(title="Reference elsewhere", examples=[None])
 
@@ -79,7 +84,6 @@ class Payment(Kept):
     method: Method
     allocations: list[dict[str, Any]]
     unallocated: int
-    closed_until: str | None
 
     @property
     def called(self) -> str:
@@ -107,9 +111,7 @@ class Payment(Kept):
 
     def not_reversible(self, _by: Actor) -> list[Reason]:
         """Why it cannot be taken back."""
-        if self.status == "reversed":
-            return [Reason(f"The payment {self.called} is reversed already.")]
-        return if_closed(self.on, self.closed_until)
+        return [Reason(f"The payment {self.called} is reversed already.")] if self.status == "reversed" else []
 
 
 def _words(customer_name: str, reference: str | None, currency: str, amount: int) -> frozenset[str]:
@@ -130,7 +132,6 @@ PAYMENTS = Listing(
         "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
         " AND customer.id = payment.customer_id)",
     },
-    facts={"closed_until": CLOSED_UNTIL},
     filters={
         "status": {name: f"payment.status = '{name}'" for name in get_args(PaymentStatus)}
         | {"onAccount": "payment.unallocated > 0 AND payment.status = 'recorded'"},

@@ -122,7 +122,7 @@ PAYMENTS = Arrangement(
         "reference",
         "note",
         "unallocated",
-        "reversedAt",
+        "reversedOn",
         "reverseReason",
         "externalRef",
     ),
