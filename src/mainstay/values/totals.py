@@ -38,11 +38,15 @@ class Charge:
     settled: "Settled | None" = None
     # What the discount of the whole takes off it, where that is settled: on a part of a document, as on the whole.
     share: int | None = None
+    # How many minutes are billed where one counts in hours: the quantity is rounded, and would be rounded twice.
+    minutes: int | None = None
 
     def amount(self, decimals: int) -> int:
         """What the line comes to, in a currency with so many decimals."""
-        exact = self.quantity * self.unit_price * (WHOLE - self.discount_percent) * 10**decimals
-        return rounded(exact, UNIT * UNIT * WHOLE)
+        price = self.unit_price * (WHOLE - self.discount_percent) * 10**decimals
+        if self.minutes is not None:
+            return rounded(self.minutes * price, 60 * UNIT * WHOLE)
+        return rounded(self.quantity * price, UNIT * UNIT * WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,11 @@ def total_up(
         tuple(discounts),
         tuple(_group(rate, taxed(rate, sum_), settled.get(rate)) for rate, sum_ in by_rate.items()),
     )
+
+
+def hours_of(minutes: int) -> int:
+    """Return minutes as hours, in ten-thousandths."""
+    return rounded(minutes * UNIT, 60)
 
 
 def rounded(numerator: int, denominator: int) -> int:

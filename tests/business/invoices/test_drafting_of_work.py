@@ -53,9 +53,22 @@ def test_all_approved_hours_of_a_job_are_billed_as_they_were_worked(busy: Cast) 
     assert second["description"] == "15 November 2026, Mia Member\nFlushed the pipes"
     assert [line["quantity"] for line in made["lines"]] == ["1.00", "1.6667"]
     assert (second["unit"], second["unitPrice"], second["cost"], second["taxRateId"]) == ("h", "60.00", "25.00", tax)
-    assert second["source"] == {"kind": "timeEntry", "id": later}
+    assert second["source"] == {"kind": "timeEntry", "id": later, "minutes": 100}
     assert (made["net"], made["cost"], made["title"]) == ("160.00", "66.67", job["title"])
     assert [is_billed(busy, hour) for hour in (earlier, later)] == [True, True]
+
+
+def test_minutes_are_billed_exactly_and_not_by_rounded_hours(busy: Cast) -> None:
+    job = worked_job(busy)
+    price(busy, Role.MEMBER, 25, 80)
+    an_hour(busy, job, on="2026-11-15", minutes=67)
+    assert busy.perform(list_unbilled, Role.OFFICE, jobId=job["id"])["data"][0]["amount"] == "89.33"
+    made = an_invoice(busy, jobId=job["id"], unbilled=True)
+    (line,) = made["lines"]
+    assert (line["quantity"], line["unitPrice"], line["amount"]) == ("1.1167", "80.00", "89.33")
+    # What someone types counts as they type it.
+    typed = changed(busy, made, {"edit": "set", "lineId": line["id"], "quantity": "1.5"})
+    assert typed["net"] == "120.00"
 
 
 def test_that_an_hour_is_billed_and_that_it_is_not_stand_in_its_history(busy: Cast) -> None:

@@ -191,10 +191,10 @@ def drafts(ctx: Context, person: str, first: str, last: str, most: int) -> list[
 # What is billed of an entry, in minutes: each begun unit of what the organisation rounds to.
 _TO_BILL = "coalesce(billable_minutes, minutes)"
 ROUNDED = f"CASE WHEN :rounding = 0 THEN {_TO_BILL} ELSE ({_TO_BILL} + :rounding - 1) / :rounding * :rounding END"
-# In ten-thousandths of an hour, as it stands on an invoice; and what it comes to in ten-thousandths, but rounded to the
-# minor unit of the currency, as there.
+# In ten-thousandths of an hour, as it stands on an invoice; and what its minutes come to in ten-thousandths, but
+# rounded to the minor unit of the currency, as there.
 _HOURS = f"(({ROUNDED}) * 10000 + 30) / 60"
-AMOUNT = f"(bill_rate * ({_HOURS}) + 5000 * :unit) / (10000 * :unit) * :unit"
+AMOUNT = f"(bill_rate * ({ROUNDED}) + 30 * :unit) / (60 * :unit) * :unit"
 # What an entry costs whoever employs the person, likewise.
 COST = "(cost_rate * minutes + 30 * :unit) / (60 * :unit) * :unit"
 _JOB_S = "(SELECT worked.{} FROM job AS worked WHERE worked.organisation_id = :organisation AND worked.id = {{by}})"

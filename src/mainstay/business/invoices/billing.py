@@ -250,7 +250,7 @@ def _hours_line(entry: hours.ToBill, reader: Reader, prices: PriceBook) -> Line:
         unit_price=prices.as_told_here(entry.bill_rate or 0, prices.usual_rate),
         tax_rate_id=prices.usual_rate,
         cost=entry.cost,
-        source={"kind": "timeEntry", "id": entry.id},
+        source={"kind": "timeEntry", "id": entry.id, "minutes": entry.billed},
     )
 
 

@@ -13,7 +13,7 @@ from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.fields import Percent, Price
 from mainstay.values.models import GIVEN, TOLD
 from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor, parse_price, price_text
-from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, total_up
+from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, hours_of, total_up
 
 Kind = Literal["item", "text", "heading"]
 SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit", "invoice"]
@@ -114,6 +114,7 @@ class Source(BaseModel):
     kind: SourceKind
     id: str
     settled: ShownSettled | None = Field(None, description="Of a deduction: exactly what was invoiced before.")
+    minutes: int | None = Field(None, description="Of hours: what is billed exactly; the quantity is rounded.")
 
 
 class PricedLine(BaseModel):
@@ -199,7 +200,13 @@ class Line:
         """What it costs; `share` is what the discount of the whole takes off it, where that is settled."""
         rate = rates[self.tax_rate_id].rate if self.tax_rate_id else _UNTAXED
         settled = self._settled(currency)
-        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, settled, share)
+        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, settled, share, self._minutes)
+
+    @property
+    def _minutes(self) -> int | None:
+        """The minutes of the hours that it bills, as long as its quantity is what they come to."""
+        minutes = self.source.get("minutes") if self.source else None
+        return minutes if minutes is not None and hours_of(minutes) == self.quantity else None
 
     def _settled(self, currency: str) -> Settled | None:
         kept = self.source.get("settled") if self.source else None
