@@ -207,7 +207,40 @@ def test_a_redis_that_forgets_everything_opens_no_second_window(server: Server, 
     assert with_limits(RedisLimits(server.url, machines[0]), story) == [400, 200]
     # Those who were refused were not counted.
     with Redis.from_url(server.url) as redis:
-        assert redis.llen("mainstay:limit:name") == 200
+        assert redis.llen("mainstay:limit:name") == 600
+
+
+def test_a_redis_that_forgets_everything_is_told_what_the_machines_last_saw(
+    server: Server, machines: list[MachineLimits]
+) -> None:
+    async def in_turn(all_limits: list[RedisLimits], times: int) -> int:
+        return sum([await accepted(limits, "name", 1) for _ in range(times) for limits in all_limits])
+
+    # The first has not seen the very last request of the second.
+    async def story(one: RedisLimits) -> list[int]:
+        both = [one, RedisLimits(server.url, machines[1])]
+        before = await in_turn(both, 250)
+        with Redis.from_url(server.url) as redis:
+            redis.flushall()
+        after = await in_turn(both, 250)
+        await both[1].close()
+        return [before, after]
+
+    assert with_limits(RedisLimits(server.url, machines[0]), story) == [500, 101]
+
+
+def test_what_a_machine_saw_before_its_window_is_not_counted_again(
+    server: Server, machines: list[MachineLimits]
+) -> None:
+    async def story(limits: RedisLimits) -> list[bool]:
+        first = await limits.take("name", limit=1, window=0.05)
+        with Redis.from_url(server.url) as redis:
+            redis.flushall()
+        while not (second := await limits.take("name", limit=1, window=0.05)).accepted:
+            pass
+        return [first.accepted, second.accepted]
+
+    assert with_limits(RedisLimits(server.url, machines[0]), story) == [True, True]
 
 
 def test_a_redis_that_answers_with_an_error_counts_as_away(
