@@ -1,5 +1,8 @@
 """A backup as a file: a byte that is not what was written is found, wherever it is."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,3 +101,26 @@ def test_a_file_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
 
 def test_the_seal_is_told(whole: Path) -> None:
     assert whole.read_bytes().endswith(b"mainstay backup, sha256 " + seal_of(whole).encode())
+
+
+ABANDONED = """
+import os, signal, sys
+from pathlib import Path
+from mainstay.safekeeping.archive import writing
+with writing(Path(sys.argv[1])) as archive:
+    archive.writestr("half", b"of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_backup_has_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", ABANDONED, str(tmp_path / "monday")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len([*tmp_path.glob("monday.*.unfinished")]) == 1
+    (tmp_path / "mine.unfinished").write_bytes(b"")
+
+    with writing(tmp_path / "tuesday"), writing(tmp_path / "wednesday"):
+        # One that is being written is nobody's to remove.
+        assert len([*tmp_path.glob("*day.*.unfinished")]) == 2
+
+    assert {path.name for path in tmp_path.iterdir()} == {"tuesday", "wednesday", "mine.unfinished"}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from datetime import datetime
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -100,7 +101,22 @@ def test_nothing_is_moved_to_where_something_is(keepsake: Keepsake, tmp_path: Pa
         (told,) = ended.errors.splitlines()
         assert told.startswith(refusal)
         assert ended.code
-    assert list((keepsake.settings.data / "run").glob("tmp*")) == []
+    assert not (keepsake.settings.data / "run" / "moving").exists()
+
+
+def test_what_a_killed_move_has_left_is_removed_by_the_next(keepsake: Keepsake, tmp_path: Path) -> None:
+    left = keepsake.settings.data / "run" / "moving"
+    left.mkdir(parents=True)
+    (left / "backup.0123abcd.unfinished").write_bytes(b"half of it")
+    moved(keepsake.settings, replace(keepsake.settings, data=tmp_path / "elsewhere"))
+    assert not left.exists()
+
+
+def test_two_moves_do_not_get_in_each_other_s_way(keepsake: Keepsake, tmp_path: Path) -> None:
+    with (keepsake.settings.data / "run" / "moving.lock").open("w") as other:
+        flock(other, LOCK_EX)
+        told = command(keepsake.settings, "move", "--to", str(tmp_path / "elsewhere")).refusal
+    assert told == "Another move of this installation is going on. Wait until it ends."
 
 
 class Interrupting(io.StringIO):

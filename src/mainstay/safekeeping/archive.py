@@ -10,10 +10,12 @@ The rows are the same whichever engine they come from, and go into either.
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
@@ -78,7 +80,8 @@ def writing(path: Path) -> Iterator[ZipFile]:
         raise Conflict(f"There is a file {path} already. Name another one.")
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
-        with os.fdopen(os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
+        _remove_abandoned(path.parent)
+        with _create_locked(fresh) as file:
             with ZipFile(file, "w", ZIP_DEFLATED) as archive:
                 archive.comment = _MARK + b"0" * _DIGITS
                 yield archive
@@ -94,6 +97,30 @@ def writing(path: Path) -> Iterator[ZipFile]:
         raise Conflict(f"The backup cannot be written to {path}: {fault.strerror or fault}.") from fault
     finally:
         fresh.unlink(missing_ok=True)
+
+
+_UNFINISHED = re.compile(r".+\.[0-9a-f]{8}\.unfinished")
+
+
+def _create_locked(path: Path) -> BinaryIO:
+    """Create a file that is locked for as long as it is open, and no longer: the lock dies with the process."""
+    while True:
+        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b")
+        flock(file, LOCK_EX)
+        # Before it was locked, another backup may have taken it for an abandoned one.
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the unfinished backups of processes that died."""
+    for path in folder.glob("*.unfinished"):
+        if _UNFINISHED.fullmatch(path.name):
+            # Of one that is still written, the lock is taken; one of somebody else stays.
+            with suppress(OSError), path.open("r+b") as file:
+                flock(file, LOCK_EX | LOCK_NB)
+                path.unlink()
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
 
 from mainstay.backing.folder import DataFolder
 from mainstay.business.records.forgetting import NAMED_IN
@@ -99,9 +100,19 @@ def _elsewhere(settings: Settings, to: str) -> Settings:
 
 @contextmanager
 def _passing(settings: Settings) -> Iterator[Path]:
-    """Where a backup can be for a while."""
-    with TemporaryDirectory(dir=DataFolder(settings.data).path / "run") as folder:
-        yield Path(folder) / "moving"
+    """Where a backup can be for a while; what a move that was killed has left there is removed."""
+    folder = DataFolder(settings.data).path / "run" / "moving"
+    with folder.with_suffix(".lock").open("w") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise Conflict("Another move of this installation is going on. Wait until it ends.") from None
+        rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder / "backup"
+        finally:
+            rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
