@@ -229,7 +229,7 @@ class _KeptWorker:
             process = self._begin_anew()
 
     def _begin_anew(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())]
+        command = [sys.executable, "-P", "-m", "mainstay", "worker", "--end-with-parent", str(os.getpid())]
         process = self._process = subprocess.Popen(command)
         if self._stopping.is_set():
             # Asked to end while it was being started.

@@ -258,6 +258,8 @@ def test_it_tells_of_a_worker_that_died_and_of_mails_that_nobody_gets(embedded: 
         # And the next one is started anew.
         [worker] = outbox_workers_of(server)
         assert "worker" in _command_of(worker)
+        # It imports nothing from the folder in which the server was started.
+        assert "-P" in _command_of(worker)
 
 
 def test_no_part_is_missed_that_was_asked_to_end_with_all_others(embedded: Settings, key: str) -> None:
