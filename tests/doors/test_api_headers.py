@@ -34,6 +34,7 @@ def test_every_answer_has_an_id_of_its_own_and_is_kept_by_nobody(server: Running
         assert re.fullmatch(r"req_[0-9a-f]{20}", answer.headers["X-Request-Id"])
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["Content-Type"] == "application/json"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == len(answers)
 
 

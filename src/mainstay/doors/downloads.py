@@ -7,7 +7,6 @@ from mainstay.doors.http import FromFile, Headers, Response
 
 # What is in a file was made by people: it runs nothing, loads nothing, and is no page of this site.
 _SAFE: Headers = (
-    ("x-content-type-options", "nosniff"),
     ("content-security-policy", "default-src 'none'; frame-ancestors 'none'; sandbox"),
     ("cross-origin-resource-policy", "same-origin"),
     ("referrer-policy", "no-referrer"),

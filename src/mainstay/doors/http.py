@@ -35,6 +35,7 @@ LARGE_READ_AWAY_BYTES = 76_000_000
 LARGE_READ_AWAY_SECONDS = 10.0
 # A file for one answer stays so long after it: the server opens it by itself, soon, and does not tell when.
 PASSING_SECONDS = 10.0
+_ENCODED_BODY = "Send the body as it is, without the header Content-Encoding: compressed bodies are not read."
 OUR_FAULT = "Something went wrong on our side; it is safe to try again."
 
 
@@ -144,6 +145,7 @@ class Request:
 
     async def body(self, limit: int) -> bytes:
         """The whole body, counted while it arrives, which it must within the deadline."""
+        self._refuse_encoded()
         self._unread = False
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
@@ -162,6 +164,7 @@ class Request:
 
     async def pieces(self, limit: int) -> AsyncIterator[bytes]:
         """The body of a large request piece by piece, counted while it arrives, which it must within the deadline."""
+        self._refuse_encoded()
         self._is_large = True
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
@@ -199,6 +202,12 @@ class Request:
                     left -= len(part)
                     if left < 0:
                         return
+
+    def _refuse_encoded(self) -> None:
+        """Refuse a compressed body: its bytes are not the text that they would be read as."""
+        encodings = {one.strip().lower() for one in self.headers.get("content-encoding", "").split(",")}
+        if not encodings <= {"", "identity"}:
+            raise Interrupted(415, _ENCODED_BODY, (("accept-encoding", "identity"),))
 
     async def _counted(self, limit: int) -> bytes:
         body = bytearray()
@@ -339,6 +348,8 @@ def _send(request: Request, response: Response, protocol: HTTPProtocol) -> FromF
     headers = [
         ("content-type", response.content_type),
         ("x-request-id", request.id),
+        # A browser takes no answer for another type than the one named, whatever is in it.
+        ("x-content-type-options", "nosniff"),
         ("cache-control", response.cache),
         *response.headers,
     ]

@@ -20,7 +20,6 @@ _POLICY = (
     " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ALWAYS: Headers = (
-    ("x-content-type-options", "nosniff"),
     # `no-referrer` would make browsers hide a form's origin from us too, and we ask for it.
     ("referrer-policy", "same-origin"),
     ("x-frame-options", "DENY"),

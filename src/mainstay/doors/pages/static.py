@@ -32,7 +32,6 @@ def _load() -> tuple[dict[str, str], dict[str, Response]]:
             answers[address] = Response(
                 200,
                 content,
-                (("x-content-type-options", "nosniff"),),
                 content_type=kind,
                 cache=_FOREVER,
                 packed=packed(content, once=True) if is_worth(kind, len(content)) else None,
