@@ -259,6 +259,24 @@ def test_its_pdf_is_the_one_that_was_sent(server: RunningServer, quote: dict[str
     assert "Q-0001.pdf" in first.headers["content-disposition"]
 
 
+@pytest.mark.parametrize("how", ["withdrawn", "replaced"])
+def test_what_was_taken_back_has_no_pdf_any_more(
+    server: RunningServer, cast: Cast, quote: dict[str, Any], how: str
+) -> None:
+    link = link_to(server, quote)
+    assert Visit(server).get(f"{link}/pdf").status_code == 200
+    if how == "withdrawn":
+        cast.perform(withdraw_quote, quoteId=quote["id"], confirmed=True)
+    else:
+        sent(cast, cast.perform(revise_quote, quoteId=quote["id"]), deliver="none")
+    page, pdf = Visit(server).get(link), Visit(server).get(f"{link}/pdf")
+    assert (page.status_code, pdf.status_code) == (410, 410)
+    for answer in (page, pdf):
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert f"This quote was {how}" in words(answer.text)
+        assert "Combi boiler" not in answer.text
+
+
 def test_nobody_comes_in_without_the_very_link(server: RunningServer, cast: Cast, quote: dict[str, Any]) -> None:
     link = link_to(server, quote)
     draft = a_draft(cast)

@@ -21,7 +21,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.snapshot import Snapshot
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.listed import Own
-from mainstay.terms.refusal import NotFound, Reason
+from mainstay.terms.refusal import Conflict, NotFound, Reason
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Kept, Shown
 from mainstay.values.fields import Line, Paragraph
@@ -90,6 +90,13 @@ _OUTCOMES: dict[Status, str] = {
     "withdrawn": "public.withdrawn",
     "superseded": "public.superseded",
 }
+
+
+class TakenBack(Conflict):
+    """The quote was withdrawn or replaced, so nothing of it is shown any more."""
+
+    def __init__(self, quote: Quote) -> None:
+        super().__init__(f"{quote.number} is no longer offered. Ask for the present quote.")
 
 
 class GetOfferedQuote(Input):
@@ -181,9 +188,12 @@ def get_offered_quote(ctx: Context, given: GetOfferedQuote) -> OfferedQuoteOut:
 def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
     """Get the PDF of a quote that was sent to you.
 
-    As it was sent.
+    As it was sent, unless it was withdrawn or replaced since.
     """
-    return paper_of(_quote(ctx, given.quote_id))
+    quote = _quote(ctx, given.quote_id)
+    if was_taken_back(quote.status):
+        raise TakenBack(quote)
+    return paper_of(quote)
 
 
 @operation(right=Right.LINKED_QUOTE_READ, effect=Effect.CHANGE, offered=_BY_LINK, on=OFFERED)

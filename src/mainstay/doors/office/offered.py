@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from mainstay.business.quotes.public import (
+    TakenBack,
     accept_offered_quote,
     decline_offered_quote,
     get_offered_quote,
@@ -61,8 +62,11 @@ class OfferedPages:
         return await self._page(request, actor)
 
     async def pdf(self, request: Request, actor: Actor) -> Response:
-        """The PDF that was sent."""
-        return await self._linked.file(request, actor, get_offered_quote_pdf, _about(actor))
+        """The PDF that was sent, or the page that says why there is none any more."""
+        try:
+            return await self._linked.file(request, actor, get_offered_quote_pdf, _about(actor))
+        except TakenBack:
+            return await self._page(request, actor)
 
     async def seen(self, request: Request, actor: Actor) -> Response:
         """Note that someone looks at it."""
@@ -127,7 +131,7 @@ class OfferedPages:
         faults = {fault.field for fault in refusal.faults} if isinstance(refusal, Invalid) else set()
         return render(
             "offered.html",
-            422 if faults else 409 if refusal or ask_again else 200,
+            _status(quote, faults=bool(faults), stopped=bool(refusal or ask_again)),
             headers=(*headers, *UNLISTED),
             csrf=csrf,
             here=f"/q/{self.link_maker.token(Kind.QUOTE, actor.about or '')}",
@@ -149,6 +153,14 @@ class OfferedPages:
 
 def _about(actor: Actor, given: Mapping[str, Any] | None = None) -> bytes:
     return orjson.dumps({"quoteId": actor.about, **(given or {})})
+
+
+def _status(quote: dict[str, Any], *, faults: bool, stopped: bool) -> int:
+    if faults:
+        return 422
+    if stopped:
+        return 409
+    return 410 if was_taken_back(quote["status"]) else 200
 
 
 def _ticked(fields: Mapping[str, str]) -> list[str]:
