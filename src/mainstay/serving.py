@@ -165,8 +165,8 @@ def _tell_of_start(settings: Settings, code: str | None) -> None:
         told = "Nobody gets a mail. Set MAINSTAY_SMTP."
         log("mails go to a folder", level="warn", folder=str(DataFolder(settings.data).mails), next=told)
     if code:
-        told = f"Open {settings.base_url}{PATH} to make the first. From elsewhere or by a proxy, it asks for the code."
-        log("no organisation yet", next=told, code=code)
+        told = "Open the link to make the first organisation. Its code counts until the next start."
+        log("no organisation yet", next=told, link=f"{settings.base_url}{PATH}?code={code}", code=code)
 
 
 def _check_port(settings: Settings) -> None:

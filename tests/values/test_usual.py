@@ -27,6 +27,20 @@ def test_a_country_has_a_currency_and_time_zones(country: str, currency: str, zo
     assert (usual.currency, {*usual.zones.values()}) == (currency, zones)
 
 
+@pytest.mark.parametrize(
+    ("country", "zone"),
+    [("GB", "Europe/London"), ("DE", "Europe/Berlin"), ("US", "America/New_York"), ("AU", "Australia/Sydney")],
+)
+def test_a_country_has_a_main_time_zone(country: str, zone: str) -> None:
+    assert usual_in_countries()[country].zone == zone
+
+
+def test_wherever_people_live_there_is_a_main_time_zone_of_that_country() -> None:
+    usual = usual_in_countries()
+    assert {code for code, one in usual.items() if one.zones and not one.zone} == {"AQ", "UM"}
+    assert all(one.zone in {"", *one.zones.values()} for one in usual.values())
+
+
 def test_a_time_zone_is_found_by_what_it_was_called() -> None:
     zones = usual_in_countries()["UA"].zones
     assert (zones["Europe/Kiev"], zones["Europe/Kyiv"]) == ("Europe/Kyiv", "Europe/Kyiv")

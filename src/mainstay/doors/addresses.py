@@ -9,12 +9,6 @@ from mainstay.settings import Network
 
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 
-# What proxies note down on a request that they pass on.
-_PASSED_ON = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via")
-
-# Not what anyone sends: a header may be empty, and is there nevertheless.
-_NOT_SENT = "\0"
-
 _USUAL_PORTS = {"http": ":80", "https": ":443"}
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -62,22 +56,6 @@ class Addresses:
             nearest = str(address)
             address = _address(forwarded.pop().strip()) if forwarded else None
         return str(address or nearest)
-
-    def is_at_hand(self, peer: str, headers: SentHeaders) -> bool:
-        """Whether a connection from ADDRESS:PORT is surely of someone who works on this very machine.
-
-        A proxy beside us would look the same to us. So there must be no sign of one: this machine is no trusted proxy,
-        nobody has noted down for whom the request is, and the server is known by no other name than the loopback's.
-        """
-        address = _address_of_peer(peer.rpartition(":")[0].strip("[]"))
-        return (
-            address is not None
-            and address.is_loopback
-            and not self._is_trusted(address)
-            and self._loopback_base
-            and _is_loopback(headers.get("host", ""))
-            and not any(headers.get(name, _NOT_SENT) != _NOT_SENT for name in _PASSED_ON)
-        )
 
     def holder(self, address: str) -> str | None:
         """Whom a connection from this address counts for; one from a trusted proxy, which is everyone's, for nobody."""

@@ -1,4 +1,4 @@
-"""The first organisation of an installation, which its operator makes on a page: once, at hand or with a code.
+"""The first organisation of an installation, which its operator makes on a page: once, with a code.
 
 It has an id that follows from the installation's secret: of several who make it at once, in whatever process, the
 database lets one. The code is new at each start of the server and told in its log; only its hash is kept.
@@ -25,7 +25,7 @@ _LENGTH, _GROUP = 16, 4
 
 @dataclass(frozen=True, slots=True)
 class Founding:
-    """Knows the id of the first organisation, and the code of those who may make it from elsewhere."""
+    """Knows the id of the first organisation, and the code of those who may make it."""
 
     secret: bytes = field(repr=False)
     # Shared by the processes of one server.

@@ -1,4 +1,4 @@
-"""The page of the first start: whoever runs the installation makes its first organisation, and is its owner."""
+"""The page of the first start: whoever has the code of the log makes the first organisation, and is its owner."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from mainstay.doors.http import Request, Response
 from mainstay.doors.office.threshold import Threshold, TooManyAttempts
 from mainstay.doors.pages.asking import asked_of
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.render import see_other
 from mainstay.identity import founding
 from mainstay.identity.founding import PATH, Founding
@@ -47,8 +48,10 @@ class FoundingPages:
         return not self._is_over
 
     async def show(self, request: Request, _: Mapping[str, str]) -> Response:
-        """The form."""
-        return self._page(request, {}) if await self.is_awaited() else see_other("/sign-in")
+        """The form; the link in the log brings the code."""
+        if not await self.is_awaited():
+            return see_other("/sign-in")
+        return self._page(request, {"code": query_words(request).get("code", "")})
 
     async def found(self, request: Request, _: Mapping[str, str]) -> Response:
         """Make the organisation and its owner, signed in."""
@@ -65,16 +68,11 @@ class FoundingPages:
         return await self.threshold.welcome(request, str(known.account), self.founding.organisation, "")
 
     async def _check_code(self, request: Request, fields: dict[str, str]) -> None:
-        """Let go on who is at hand, or has the code; before anything else is said about what they sent."""
-        if self._is_at_hand(request):
-            return
+        """Refuse a wrong code, before anything else is said about what was sent with it."""
         if not await self.threshold.take("code from", self.threshold.address(request), CODES_PER_ADDRESS, WINDOW):
             raise TooManyAttempts
         if not self.founding.is_code(fields.get("code", "")):
             raise Invalid([Fault("code", "is not the one in the log of the server")])
-
-    def _is_at_hand(self, request: Request) -> bool:
-        return self.threshold.visitors.addresses.is_at_hand(request.peer, request.headers)
 
     def _page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None) -> Response:
         rights = operator(self.founding.organisation).rights
@@ -86,7 +84,6 @@ class FoundingPages:
             fields={name: fields.get(name, "") for name in ("code", *_FIELDS)},
             choices={one.name: one.choices for one in asked_of(create_organisation, rights)},
             usual=usual_in_countries(),
-            at_hand=self._is_at_hand(request),
         )
 
     def _look(self) -> bool:

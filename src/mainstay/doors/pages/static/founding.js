@@ -1,4 +1,5 @@
-// Chooses with a country what is usual there; without it, and where that is not clear, one chooses it oneself.
+// Chooses with a country what is usual there: its currency, and the time zone of this browser if that is one of the
+// country's, or else its main one.
 
 const form = document.querySelector("form[data-usual]");
 const usual = JSON.parse(form.dataset.usual);
@@ -10,10 +11,9 @@ const chosen = new Set([currency, timeZone].filter((field) => field.value));
 for (const field of [currency, timeZone]) field.addEventListener("change", () => chosen.add(field));
 
 country.addEventListener("change", () => {
-  const [money, zones] = usual[country.value] ?? ["", {}];
-  const [only, ...others] = new Set(Object.values(zones));
+  const [money, zones, main] = usual[country.value] ?? ["", {}, ""];
   suggest(currency, money);
-  suggest(timeZone, zones[here] ?? (others.length ? "" : only ?? ""));
+  suggest(timeZone, zones[here] ?? main);
 });
 
 function suggest(field, value) {
