@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -64,6 +65,10 @@ def look(database: SqliteDatabase) -> int:
         return count_written(rows)
 
 
+def has_written(database: SqliteDatabase, before: int) -> bool:
+    return look(database) > before
+
+
 def test_a_process_that_writes_again_and_again_lets_others_write_between(
     database: SqliteDatabase, tmp_path: Path
 ) -> None:
@@ -72,7 +77,7 @@ def test_a_process_that_writes_again_and_again_lets_others_write_between(
         for _ in range(_TRIES):
             before = look(database)
             # The other process is at work right now.
-            wait_until(lambda before=before: look(database) > before)
+            wait_until(partial(has_written, database, before))
             before = look(database)
             with database.changing(EVERY) as rows:
                 waited.append(count_written(rows) - before)
