@@ -7,7 +7,7 @@ from mainstay.backing.database import EVERY, Handle
 from mainstay.backing.migrations.apply import migrate, steps_for
 from mainstay.settings import Settings
 
-(STEP,) = [step for step in steps_for("sqlite") if step.name.endswith("_closed_without_invoice")]
+(STEP,) = [step for step in steps_for("sqlite") if step.name.endswith("_closed_jobs_and_returns")]
 HERE = "org_01M7000000000000000000000A"
 STAMP = "created_at, created_by, updated_at, updated_by, version"
 STAMPED = "'', '{}', '', '{}', 1"
@@ -64,4 +64,5 @@ def test_only_what_was_closed_without_an_invoice_changes(
         assert STEP.name in migrate(database)
         with database.reading(EVERY) as rows:
             for table in ("job", "own_job"):
-                assert dict(rows.all(f"SELECT id, stage FROM {table}")) == {name: job[-1] for name, job in JOBS.items()}
+                kept = {str(name): stage for name, stage in rows.all(f"SELECT id, stage FROM {table}")}
+                assert kept == {name: job[-1] for name, job in JOBS.items()}

@@ -371,7 +371,7 @@ def test_goods_that_went_back_before_this_was_reckoned_are_found_by_the_worker(a
         rows.run(f"UPDATE material SET quantity = 100000, cost = 600000, value = 600000 {gone} 'billLine'")
     assert open_(alone, job) == [("billLine", "Copper pipe", 10)]
     database = known_as("WholeDatabase", alone.stage.database)
-    (step,) = [step for step in steps_for(database.engine) if step.name.endswith("_returned_goods")]
+    (step,) = [step for step in steps_for(database.engine) if step.name.endswith("_closed_jobs_and_returns")]
     with database.migrating() as handle:
         step.run(handle)
     work_off(alone)

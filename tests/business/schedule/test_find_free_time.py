@@ -157,21 +157,26 @@ def test_the_part_of_the_day_is_meant_where_the_work_is(cast: Cast) -> None:
 
 
 def test_a_night_can_be_asked_for(cast: Cast) -> None:
-    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours={"monday": [ALL_DAY]})
+    nights = {"monday": [{"from": "20:00", "until": "08:00"}]}
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=nights)
     assert mia(cast, earliest="22:00", latest="06:00", durationMinutes=420) == ["22:00"]
 
 
-ALL_DAY = {"from": "00:00", "until": "08:00"}
-
-
 @pytest.mark.parametrize(
-    ("begin", "found"), [("07:10", ["06:05", "06:10"]), ("07:06", ["06:05", "06:06"]), ("07:04", [])]
+    ("until", "ends", "found"),
+    [
+        ("06:05", "07:10", ["06:05", "06:10"]),
+        ("06:05", "07:06", ["06:05"]),
+        ("06:06", "07:06", ["06:06"]),
+        ("06:05", "07:04", []),
+        ("06:05", "07:15", ["06:15"]),
+    ],
 )
-def test_a_gap_is_found_that_begins_between_quarters(cast: Cast, begin: str, found: list[str]) -> None:
-    early = {"monday": [{"from": "06:00", "until": begin}]}
+def test_a_gap_is_found_that_begins_between_quarters(cast: Cast, until: str, ends: str, found: list[str]) -> None:
+    early = {"monday": [{"from": "06:00", "until": ends}]}
     cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=early)
     job = make_job(cast)
-    plan(cast, jobId=job["id"], times=("05:00", "06:05"))
+    plan(cast, jobId=job["id"], times=("05:00", until))
     assert mia(cast, jobId=job["id"]) == found
 
 
@@ -200,7 +205,7 @@ def test_it_is_told_who_is_on_leave(cast: Cast) -> None:
     mia_s = {"personId": cast.people[Role.MEMBER], "kind": "sick", "approved": True}
     given = {"startsAt": f"{DAY}T12:00", "endsAt": f"{DAY}T15:00"}
     cast.perform(request_time_off, Role.OFFICE, **mia_s, **given)
-    cast.perform(request_time_off, Role.SUBCONTRACTOR, **{"from": DAY})
+    cast.perform(request_time_off, Role.OFFICE, **{"personId": cast.people[Role.SUBCONTRACTOR], "from": DAY})
     found = cast.perform(find_free_time, **{"from": DAY, "until": DAY})
     assert found["onLeave"] == [
         {

@@ -109,10 +109,11 @@ def _free_periods(who: Candidate, search: Search) -> Iterator[Period]:
         allowed = [period for day in days if (period := search.window.period_on(day, search.zone))]
         worked = [common for one in worked for other in allowed if (common := _common(one, other))]
     closed = sorted(_closed(who, search))
+    not_before = max(search.not_before, beginning_of(first, search.home))
     end = beginning_of(last + _A_DAY, search.home)
     for period in worked:
         for free in _without(period, closed):
-            begin = max(free.starts_at, search.not_before)
+            begin = max(free.starts_at, not_before)
             if begin < min(end, free.ends_at):
                 yield Period(begin, free.ends_at)
 

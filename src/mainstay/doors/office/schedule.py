@@ -267,7 +267,8 @@ class SchedulePages:
         asked = [one for one in asked_of(find_free_time, guest.actor.rights) if one.name != "limit"]
         words = query_words(guest.request)
         asked, fields = await References(self.desk).offered(guest, asked, usual(asked) | words, None)
-        found, refusal, shown = None, None, {}
+        found, refusal = None, None
+        shown: dict[str, Any] = {}
         if words:
             try:
                 resolved = await References(self.desk).resolved(guest, asked, fields)
