@@ -1,6 +1,8 @@
+from typing import Any
+
 import pytest
 
-from billing import an_invoice, issued, together
+from billing import BOILER, FLUE, an_invoice, credited, issued, together, voided
 from cast import Cast
 from labour import at, bill, decide, logged, new_job, new_visit, price
 from mainstay.business.costing.operations import get_job_costing
@@ -10,6 +12,7 @@ from mainstay.terms.refusal import Forbidden, NotFound
 from mainstay.terms.rights import Role
 from ordering import a_bill, ordered, put_on_invoice, received, to_bill
 from quoting import usual_tax
+from telling import set_columns
 from wares import a_rate, an_item
 
 
@@ -35,10 +38,15 @@ def test_a_job_without_hours_costs_nothing(busy: Cast) -> None:
         "workedMinutes": 0,
         "hours": [],
         "materials": {"lines": 0, "cost": "0.00", "value": "0.00"},
+        "otherCost": "0.00",
         "cost": "0.00",
         "value": "0.00",
         "unbilled": "0.00",
+        "invoiced": "0.00",
+        "toInvoice": "0.00",
         "margin": "0.00",
+        "uncosted": 0,
+        "uncostedRevenue": "0.00",
     }
 
 
@@ -65,7 +73,8 @@ def test_hours_are_told_by_state_with_what_they_cost_and_bring(busy: Cast) -> No
         "withoutRate": 0,
     }
     assert (told["workedMinutes"], told["cost"], told["value"]) == (300, "120.00", "300.00")
-    assert (told["unbilled"], told["margin"]) == ("120.00", "180.00")
+    # One is marked as billed here, and on no invoice.
+    assert (told["unbilled"], told["toInvoice"], told["margin"]) == ("120.00", "240.00", "120.00")
 
 
 def test_materials_cost_and_bring_as_well(busy: Cast) -> None:
@@ -170,3 +179,53 @@ def test_rejected_hours_are_told_before_tax_and_count_for_nothing(busy: Cast) ->
     told = busy.perform(get_job_costing, jobId=job["id"])
     assert [(one["status"], one["value"]) for one in told["hours"]] == [("approved", "50.00"), ("rejected", "50.00")]
     assert (told["value"], told["unbilled"], told["margin"]) == ("50.00", "50.00", "26.00")
+
+
+def margin(cast: Cast, job: dict[str, Any], *names: str) -> list[Any]:
+    told = cast.perform(get_job_costing, jobId=job["id"])
+    return [told[name] for name in ("margin", "uncosted", "uncostedRevenue", *names)]
+
+
+def test_hours_and_lines_without_a_cost_are_not_profit(busy: Cast) -> None:
+    job = new_job(busy)
+    logged(busy, jobId=job["id"], status="approved")
+    price(busy, Role.MEMBER, None, 60)
+    logged(busy, jobId=job["id"], on="2026-11-15", status="approved")
+    assert margin(busy, job) == ["36.00", 1, "60.00"]
+    invoice = an_invoice(busy, jobId=job["id"], unbilled=True)
+    assert margin(busy, job, "toInvoice") == ["36.00", 1, "60.00", "120.00"]
+    issued(busy, invoice)
+    assert margin(busy, job, "invoiced", "toInvoice") == ["36.00", 1, "60.00", "120.00", "0.00"]
+    # A line of the price list has its cost, and another line none.
+    issued(busy, an_invoice(busy, jobId=job["id"], lines=[BOILER, FLUE]))
+    assert margin(busy, job, "otherCost", "cost") == ["336.00", 2, "151.10", "700.00", "24.00"]
+
+
+def test_where_no_revenue_has_a_known_cost_there_is_no_margin(busy: Cast) -> None:
+    job = new_job(busy)
+    issued(busy, an_invoice(busy, jobId=job["id"], lines=[FLUE]))
+    assert margin(busy, job) == [None, 1, "91.10"]
+    free = new_job(busy, billing="nonBillable")
+    price(busy, Role.MEMBER, None, 60)
+    logged(busy, jobId=free["id"])
+    assert margin(busy, free) == [None, 1, "0.00"]
+
+
+def test_a_fixed_price_covers_what_is_recorded(busy: Cast) -> None:
+    job = new_job(busy, billing="fixed", budget="500")
+    assert margin(busy, job, "toInvoice") == [None, 0, "0.00", "500.00"]
+    logged(busy, jobId=job["id"])
+    issued(busy, an_invoice(busy, jobId=job["id"], lines=[FLUE]))
+    assert margin(busy, job, "invoiced", "toInvoice") == ["476.00", 0, "0.00", "91.10", "408.90"]
+    for status in ("done", "closed"):
+        set_columns(busy, "job", job["id"], status=status)
+    # What is closed is invoiced no further.
+    assert margin(busy, job, "toInvoice") == ["67.10", 0, "0.00", "0.00"]
+
+
+def test_what_is_credited_or_void_brings_nothing(busy: Cast) -> None:
+    job = new_job(busy)
+    logged(busy, jobId=job["id"], status="approved")
+    credited(busy, issued(busy, an_invoice(busy, jobId=job["id"], lines=[BOILER, FLUE])))
+    voided(busy, issued(busy, an_invoice(busy, jobId=job["id"], lines=[BOILER])))
+    assert margin(busy, job, "invoiced", "otherCost") == ["36.00", 0, "0.00", "0.00", "0.00"]

@@ -52,6 +52,15 @@ def test_it_comes_to_what_its_lines_come_to_and_options_wait_to_be_chosen(cast: 
     ]
     assert made["taxes"][0]["components"] == [{"name": "VAT", "percent": "20.00", "amount": "200.00"}]
     assert (made["cost"], made["margin"]) == ("700.00", "300.00")
+    assert (made["uncostedLines"], made["uncostedNet"]) == (0, "0.00")
+
+
+def test_a_line_without_a_cost_is_not_profit(cast: Cast) -> None:
+    made = a_draft(cast, lines=[BOILER, WARRANTY | {"optional": False}])
+    assert (made["cost"], made["margin"]) == ("700.00", "300.00")
+    assert (made["uncostedLines"], made["uncostedNet"]) == (1, "200.00")
+    unknown = a_draft(cast, lines=[WARRANTY | {"optional": False}])
+    assert (unknown["cost"], unknown["margin"], unknown["uncostedLines"]) == (None, None, 1)
 
 
 def test_an_item_of_the_price_list_fills_in_its_line(cast: Cast) -> None:

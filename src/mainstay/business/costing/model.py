@@ -77,19 +77,30 @@ class JobCostingOut(Shown):
     worked_minutes: int = Field(title="Worked", description="Of all hours but those that were rejected.")
     hours: list[CostedHours] = Field(description="By state; a timer that runs counts once it is stopped.")
     materials: CostedMaterials
+    other_cost: PriceText = Field(
+        title="Cost of other lines",
+        description="Of invoice lines that bill neither its hours nor its materials, unless its price is fixed.",
+    )
     cost: PriceText = Field(description="Of all hours but those that were rejected, and of the materials.")
-    value: PriceText = Field(description="Likewise, what is billable of them, before tax.")
+    value: PriceText = Field(description="What is billable of the hours and materials, before tax.")
     unbilled: PriceText = Field(
         description="What of the value is on no invoice: materials, and hours that are approved."
     )
-    margin: PriceText | None = Field(
-        description="What the job brings less what it cost: its budget where the price is fixed, else the value of its"
-        " hours and materials, both before tax. Null for a fixed price without a budget."
+    invoiced: PriceText = Field(description="Before tax, without what was credited.")
+    to_invoice: PriceText = Field(
+        title="Still to invoice",
+        description="Unbilled hours, approved or not, unbilled materials, and drafts; or the rest of a fixed price."
+        " Before tax.",
     )
-
-
-def margin(billing: Billing, budget: int | None, value: int, cost: int) -> int | None:
-    """What is left of what a job brings."""
-    if billing == "fixed":
-        return None if budget is None else budget - cost
-    return (value if billing == "timeAndMaterials" else 0) - cost
+    margin: PriceText | None = Field(
+        description="What is invoiced and still to be invoiced, without what has no known cost, less the costs; as"
+        " in the report jobProfit. Null if too little is known: a fixed price without hours or materials, unbillable"
+        " hours of people without a cost per hour, or no other revenue."
+    )
+    uncosted: int = Field(
+        title="Without a cost",
+        description="Entries of hours without a cost per hour, and invoice lines without a cost.",
+    )
+    uncosted_revenue: PriceText = Field(
+        title="Revenue without a cost", description="What those bring, which is not in the margin."
+    )

@@ -1,21 +1,21 @@
 """What can be asked about the costs of a job."""
 
+from functools import partial
+
 from pydantic import Field
 
 from mainstay.business.costing import store
-from mainstay.business.costing.before_tax import before_tax
-from mainstay.business.costing.model import CostedHours, CostedMaterials, JobCostingOut, margin
-from mainstay.business.hours.store import minor_unit
+from mainstay.business.costing.margin import Agreed, costings_of
+from mainstay.business.costing.model import CostedHours, CostedMaterials, JobCostingOut
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.pricing import PriceBook
 from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
 from mainstay.terms.wire import PriceText
-from mainstay.values.money import price_text
+from mainstay.values.money import in_parts, price_text
 
 
 class GetJobCosting(Input):
@@ -28,22 +28,16 @@ class GetJobCosting(Input):
 def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
     """Get what a job took and what is left of it.
 
-    Hours planned and worked, materials, what they cost, what of them is billable, and the margin.
+    Hours planned and worked, materials, what they cost, what was and will be invoiced, and the margin.
     """
     # Not declared on jobs: whoever may look at a job need not be one who sees what it cost.
     job: Job = JOBS.fetch(ctx, given.job_id)
     house = house_of(ctx)
-    prices, unit = PriceBook(ctx, inclusive=False), minor_unit(house)
-    sums = store.hours_of(ctx, house, job.id)
-    worked = [one for one in sums if one.status != "rejected"]
-    counted = before_tax(prices, unit, [*worked, *store.materials_of(ctx, job.id)])
-    # Hours that were rejected are told, and count for nothing.
-    rejected = before_tax(prices, unit, [one for one in sums if one.status == "rejected"])
-    hours = [one for one in (*counted, *rejected) if isinstance(one, store.Sum)]
-    bought = [one for one in counted if isinstance(one, store.Materials)]
-    cost, value = sum(one.cost for one in counted), sum(one.value for one in counted)
-    budget = job.budget
-    left = margin(job.billing, budget, value, cost)
+    found = costings_of(ctx, {job.id: Agreed(job.billing, job.budget, job.status)})[job.id]
+    worked = [one for one in found.hours if one.status != "rejected"]
+    counted: list[store.Taken] = [*worked, *found.materials]
+    brings = found.margin
+    in_minor = partial(in_parts, currency=house.currency)
     return JobCostingOut(
         object=JobCostingOut.noun,
         id=job.id,
@@ -51,19 +45,24 @@ def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
         job_title=job.title,
         billing=job.billing,
         currency=house.currency,
-        budget=None if budget is None else _price(budget),
+        budget=None if job.budget is None else _price(job.budget),
         planned_minutes=store.planned_minutes(ctx, job.id),
         worked_minutes=sum(one.minutes for one in worked),
-        hours=[_shown(one) for one in sorted(hours)],
+        hours=[_shown(one) for one in found.hours],
         materials=CostedMaterials(
-            lines=sum(one.lines for one in bought),
-            cost=_price(sum(one.cost for one in bought)),
-            value=_price(sum(one.value for one in bought)),
+            lines=sum(one.lines for one in found.materials),
+            cost=_price(sum(one.cost for one in found.materials)),
+            value=_price(sum(one.value for one in found.materials)),
         ),
-        cost=_price(cost),
-        value=_price(value),
+        other_cost=_price(in_minor(brings.other_cost)),
+        cost=_price(in_minor(brings.cost)),
+        value=_price(sum(one.value for one in counted)),
         unbilled=_price(sum(one.unbilled for one in counted)),
-        margin=None if left is None else _price(left),
+        invoiced=_price(in_minor(brings.invoiced - brings.credited)),
+        to_invoice=_price(in_minor(brings.to_invoice)),
+        margin=None if brings.margin is None else _price(in_minor(brings.margin)),
+        uncosted=brings.uncosted,
+        uncosted_revenue=_price(in_minor(brings.uncosted_net)),
     )
 
 

@@ -1,8 +1,9 @@
 """What is summed up of jobs: one statement for hours, one for materials, one for what is planned."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from mainstay.backing.among import THESE, among
 from mainstay.backing.database import Row
 from mainstay.business.hours import store as hours
 from mainstay.business.hours.store import AMOUNT, COST, TOLD_OF_JOB, Narrowed, minor_unit
@@ -21,28 +22,39 @@ class Sum(NamedTuple):
     value: int
     unbilled: int
     without_rate: int
+    # Of those without a cost per hour: how many are not billable, how many are to be billed, and at what.
+    uncosted_unbillable: int
+    uncosted_unbilled: int
+    uncosted_value: int
 
     @property
     def tax_rate_id(self) -> None:
         """Hours are taxed at the usual rate."""
 
 
-def hours_of(ctx: Context, house: House, job: str) -> list[Sum]:
-    """The hours of a job by state, without timers that run."""
-    rows = ctx.rows.all(_HOURS, job=job, rounding=house.hours_rounding_minutes, unit=minor_unit(house))
-    return [Sum(str(status), *(int(number or 0) for number in numbers)) for status, *numbers in rows]
+def hours_of(ctx: Context, house: House, jobs: Collection[str]) -> dict[str, list[Sum]]:
+    """The hours of each of these jobs by state, without timers that run."""
+    found: dict[str, list[Sum]] = {}
+    rows = among(ctx.rows, _HOURS, jobs, rounding=house.hours_rounding_minutes, unit=minor_unit(house))
+    for job, status, *numbers in sorted(rows, key=lambda row: (str(row[0]), str(row[1]))):
+        found.setdefault(str(job), []).append(Sum(str(status), *(int(number or 0) for number in numbers)))
+    return found
 
 
 _OPEN = "AND status = 'approved' AND billed = 0"
 _BILLABLE = f"CASE WHEN billable = 1 {{}} THEN {AMOUNT} END"
+_UNCOSTED = "sum(CASE WHEN cost_rate IS NULL AND {} THEN {} END)"
 _HOURS = (
-    "SELECT status, count(*), CAST(sum(minutes) AS bigint),"
+    "SELECT job_id, status, count(*), CAST(sum(minutes) AS bigint),"
     f" CAST(coalesce(sum({COST}), 0) AS bigint),"
     f" CAST(coalesce(sum({_BILLABLE.format('')}), 0) AS bigint),"
     f" CAST(coalesce(sum({_BILLABLE.format(_OPEN)}), 0) AS bigint),"
-    " count(*) - count(cost_rate)"
-    " FROM time_entry WHERE organisation_id = :organisation AND job_id = :job AND status <> 'running'"
-    " GROUP BY status ORDER BY status"
+    " count(*) - count(cost_rate),"
+    f" CAST({_UNCOSTED.format('billable = 0', '1')} AS bigint),"
+    f" CAST({_UNCOSTED.format('billable = 1 AND billed = 0', '1')} AS bigint),"
+    f" CAST({_UNCOSTED.format('billable = 1 AND billed = 0', AMOUNT)} AS bigint)"
+    " FROM time_entry WHERE organisation_id = :organisation AND status <> 'running'"
+    f" AND job_id IN {THESE} GROUP BY job_id, status"
 )
 
 
@@ -61,22 +73,61 @@ class Materials(NamedTuple):
 Taken = Sum | Materials
 
 
-def materials_of(ctx: Context, job: str) -> list[Materials]:
-    """What was bought for a job, and what of it is billable, by the rate of tax."""
-    rows = ctx.rows.all(_MATERIALS, job=job)
-    return [
-        Materials(None if rate is None else str(rate), *(int(number or 0) for number in numbers))
-        for rate, *numbers in rows
-    ]
+def materials_of(ctx: Context, jobs: Collection[str]) -> dict[str, list[Materials]]:
+    """What was bought for each of these jobs, and what of it is billable, by the rate of tax."""
+    found: dict[str, list[Materials]] = {}
+    for job, rate, *numbers in sorted(among(ctx.rows, _MATERIALS, jobs), key=lambda row: (str(row[0]), str(row[1]))):
+        materials = Materials(None if rate is None else str(rate), *(int(number or 0) for number in numbers))
+        found.setdefault(str(job), []).append(materials)
+    return found
 
 
 _MATERIALS = (
-    "SELECT (SELECT price_item.tax_rate_id FROM price_item"
+    "SELECT job_id, (SELECT price_item.tax_rate_id FROM price_item"
     " WHERE price_item.organisation_id = :organisation AND price_item.id = material.item_id) AS taxed_at,"
     " count(*), CAST(coalesce(sum(cost), 0) AS bigint),"
     " CAST(coalesce(sum(CASE WHEN billable = 1 THEN value END), 0) AS bigint),"
     " CAST(coalesce(sum(CASE WHEN billable = 1 AND billed = 0 THEN value END), 0) AS bigint)"
-    " FROM material WHERE organisation_id = :organisation AND job_id = :job GROUP BY taxed_at ORDER BY taxed_at"
+    f" FROM material WHERE organisation_id = :organisation AND job_id IN {THESE} GROUP BY job_id, taxed_at"
+)
+
+
+class Documents(NamedTuple):
+    """The invoices and credit notes of a job before tax, in minor units."""
+
+    invoiced: int = 0
+    credited: int = 0
+    drafted: int = 0
+    # Of those that are not credited in full: lines without a known cost, what they come to, and the known costs of
+    # lines that bill neither recorded hours nor materials.
+    uncosted_lines: int = 0
+    uncosted_net: int = 0
+    other_cost: int = 0
+
+
+def documents_of(ctx: Context, jobs: Collection[str]) -> dict[str, Documents]:
+    """The sums of the invoices and credit notes of each of these jobs, without invoices that are void."""
+    credited = {str(job): int(net or 0) for job, net in among(ctx.rows, _CREDITED, jobs)}
+    found: dict[str, Documents] = {}
+    for job, *numbers in among(ctx.rows, _INVOICED, jobs):
+        invoiced, drafted, lines, net, cost = (int(number or 0) for number in numbers)
+        found[str(job)] = Documents(invoiced, credited.get(str(job), 0), drafted, lines, net, cost)
+    return found
+
+
+_INVOICED = (
+    "SELECT job_id, CAST(sum(CASE WHEN status = 'issued' THEN net END) AS bigint),"
+    " CAST(sum(CASE WHEN status = 'draft' THEN net END) AS bigint),"
+    + ",".join(
+        f" CAST(sum(CASE WHEN standing <> 'credited' THEN {column} END) AS bigint)"
+        for column in ("uncosted_lines", "uncosted_net", "other_cost")
+    )
+    + " FROM invoice WHERE organisation_id = :organisation AND status <> 'void'"
+    f" AND job_id IN {THESE} GROUP BY job_id"
+)
+_CREDITED = (
+    "SELECT job_id, CAST(sum(net) AS bigint) FROM credit_note WHERE organisation_id = :organisation"
+    f" AND job_id IN {THESE} GROUP BY job_id"
 )
 
 

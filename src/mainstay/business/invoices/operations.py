@@ -227,7 +227,8 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
         lines += work_of(prices, _needed_job(invoice.job_id), given.sources, None, reader)
     changes |= supply.supply_changes(ctx, given.sent(), invoice, None if lines == before else lines)
     columns = drawn(ctx, within_bounds(lines, "lines", _TOO_MANY, before), terms)
-    after = INVOICES.save(ctx, invoice, {**changes, **columns, "due": columns["total"]})
+    cost = sources.other_cost(lines, invoice.currency)
+    after = INVOICES.save(ctx, invoice, {**changes, **columns, "other_cost": cost, "due": columns["total"]})
     if after is not invoice:
         sources.reserve(ctx, after)
         ctx.record(InvoiceUpdated(after, invoice))
@@ -303,6 +304,7 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
             "notes": given.notes if "notes" in given.model_fields_set else house.invoice_notes,
             "discount": discount,
             "due": columns["total"],
+            "other_cost": sources.other_cost(lines, house.currency),
             **columns,
         },
     )

@@ -5,9 +5,11 @@ from typing import Any
 
 from mainstay.business.hours import store as hours
 from mainstay.business.invoices.model import Invoice
+from mainstay.business.lines.model import Line
 from mainstay.business.purchasing import materials
 from mainstay.kernel.context import Context
 from mainstay.terms.refusal import Reason, refuse
+from mainstay.values.money import CURRENCIES
 
 # What knows itself whether it is billed, by the kind of source it is.
 _MARKED = {"timeEntry": hours.mark_billed, "orderLine": materials.mark_billed, "billLine": materials.mark_billed}
@@ -39,6 +41,15 @@ def free_these(ctx: Context, invoice: Invoice, wanted: Collection[str]) -> list[
 def sources_of(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
     """The kinds of what these lines bill, by id."""
     return {line["source"]["id"]: line["source"]["kind"] for line in lines if line["source"]}
+
+
+def other_cost(lines: Iterable[Line], currency: str) -> int:
+    """Add up what lines cost that bill no recorded work, in minor units, as far as it is known."""
+    return sum(
+        line.costs(CURRENCIES[currency])
+        for line in lines
+        if line.counts and not (line.source and line.source["kind"] in _MARKED)
+    )
 
 
 def bills_work(invoice: Invoice) -> bool:

@@ -69,7 +69,7 @@ INVOICES = Listing(
     | {
         "site_name": _OF.format("site", "name"),
         "quote_number": _OF.format("quote", "number"),
-        "margin": "invoice.net - invoice.cost",
+        "margin": "invoice.costed_net - invoice.cost",
     },
     facts=_FACTS | {name: f"invoice.{name}" for name in _OF_ONE},
     found_by=_FOUND_BY,

@@ -11,6 +11,7 @@ from mainstay.business.pricelist.model import ShownTaxPart, TaxRate
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.wire import MoneyText, PriceText
 from mainstay.values.fields import Percent, Price
+from mainstay.values.known_costs import CostedLine, KnownCosts, known_costs
 from mainstay.values.models import GIVEN, TOLD
 from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor, parse_price, price_text
 from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, hours_of, total_up
@@ -271,6 +272,8 @@ class Drawn:
     cost: int | None
     # The settled shares of the discount that were used; empty where it was shared out here.
     shares: Mapping[str, int]
+    # How much of the net amount is of lines with a cost, and of those without.
+    known: KnownCosts
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -298,7 +301,16 @@ def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -
     _check_size(lines, [amounts, costs], [totals.total, totals.net, *by_rate, sum(counted_costs)], terms.currency)
     shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
     taxed = [_taxed(group, rates, terms.currency) for group in totals.groups]
-    return Drawn(shown, taxed, totals, sum(counted_costs) if counted_costs else None, shares)
+    known = known_costs(
+        [_costed(line, charges[line.id], amounts[line.id]) for line in counted],
+        {group.rate.id: group.net for group in totals.groups},
+    )
+    return Drawn(shown, taxed, totals, sum(counted_costs) if counted_costs else None, shares, known)
+
+
+def _costed(line: Line, charge: Charge, amount: int) -> CostedLine:
+    deducted = charge.settled.net if charge.settled else None
+    return CostedLine(line.tax_rate_id or _UNTAXED.id, amount, line.cost is not None, deducted)
 
 
 def most_in(currency: str) -> int:

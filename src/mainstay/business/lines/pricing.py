@@ -101,7 +101,8 @@ def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
     """The columns that follow from lines, whose rates of tax then stay as they are."""
     rates = rates_of(ctx, lines)
     mark_used(ctx, rates.values())
-    return draw_up(lines, rates, terms).columns
+    drawn_up = draw_up(lines, rates, terms)
+    return drawn_up.columns | drawn_up.known._asdict()
 
 
 def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
