@@ -12,6 +12,9 @@ from mainstay.values.fields import ANOTHER_YEAR, YEARS
 _MOST_DAYS = 3660
 
 By = Literal["range", "month"]
+# Of which jobs profit is told, and reckoned over what.
+Jobs = Literal["workedOn", "finished"]
+Basis = Literal["wholeLife", "range"]
 
 
 class Asked(NamedTuple):
@@ -24,6 +27,8 @@ class Asked(NamedTuple):
     customer: str | None = None
     person: str | None = None
     by: By = "range"
+    jobs: Jobs = "workedOn"
+    basis: Basis = "wholeLife"
 
     @property
     def months(self) -> list[str]:

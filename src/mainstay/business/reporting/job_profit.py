@@ -1,16 +1,14 @@
-"""What each job brought, what it cost, and what is left."""
+"""What is left of the jobs of some time, each over its whole life: which lost money."""
 
-from collections import defaultdict
-from dataclasses import dataclass
+from typing import cast
 
 from mainstay.backing.among import THESE, among
-from mainstay.business.hours.store import COST, minor_unit
-from mainstay.business.organisation.house import house_of
+from mainstay.business.costing.margin import Agreed, Costing, costings_of
+from mainstay.business.jobs.model import Billing, Status
 from mainstay.business.reporting.asked import Asked
-from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS, sums
-from mainstay.business.reporting.model import MOST_ROWS, Cell, Table, column, share, table
+from mainstay.business.reporting.model import Cell, Table, column, share, table
+from mainstay.business.reporting.profit_in_range import job_profit_in_range, names_of
 from mainstay.kernel.context import Context
-from mainstay.values.totals import rounded
 
 _COLUMNS = (
     column("jobId", "Job's id", "id"),
@@ -18,110 +16,91 @@ _COLUMNS = (
     column("customer", "Customer", "text"),
     column("invoiced", "Invoiced, net", "money"),
     column("credited", "Credited, net", "money"),
+    column("toInvoice", "Still to invoice, net", "money"),
     column("worked", "Worked", "minutes"),
     column("hoursCost", "Cost of hours", "money"),
     column("materialsCost", "Cost of materials", "money"),
+    column("otherCost", "Cost of other lines", "money"),
     column("margin", "Margin", "money"),
     column("marginPercent", "Margin, %", "percent"),
+    column("uncosted", "Without a cost", "count"),
+    column("uncostedRevenue", "Revenue without a cost", "money"),
 )
-_NO_JOB: tuple[str, str | None] = ("Without a job", None)
-
-
-@dataclass(slots=True)
-class _Job:
-    """What is summed up of one."""
-
-    invoiced: int = 0
-    credited: int = 0
-    worked: int = 0
-    hours_cost: int = 0
-    materials_cost: int = 0
-
-    @property
-    def margin(self) -> int:
-        return self.invoiced - self.credited - self.hours_cost - self.materials_cost
+_NOTES = (
+    "Each job over its whole life, also what was worked, bought and invoiced before and after these dates.",
+    "Still to invoice is what is unbilled: hours, approved or not, materials, drafts; or the rest of a fixed price.",
+    "The margin is what is invoiced and still to invoice, less the costs. What has no known cost is left out of it.",
+)
+_UNKNOWN = "The margin of {} of these jobs is not known: too little is recorded of what they cost."
 
 
 def job_profit(ctx: Context, asked: Asked) -> Table:
-    """The jobs on which something was invoiced or worked between two dates; what brought most first."""
-    jobs: dict[str | None, _Job] = defaultdict(_Job)
-    for entries in (INVOICES, VOIDS, CREDIT_NOTES):
-        for job, net in sums(ctx, entries, asked, "job_id", "net"):
-            one = jobs[None if job is None else str(job)]
-            if entries is CREDIT_NOTES:
-                one.credited += int(net or 0)
-            else:
-                one.invoiced += entries.sign * int(net or 0)
-    without_rate = _work(ctx, asked, jobs)
-    _purchases(ctx, asked, jobs)
-    # What is for no job comes last.
-    first = sorted(jobs.items(), key=lambda job: (job[0] is None, job[1].credited - job[1].invoiced, job[0] or ""))
-    names = _names(ctx, [job for job, _ in first[: MOST_ROWS + 1] if job])
-    rows = [_row(job, names.get(job or "", _NO_JOB), one) for job, one in first]
-    whole = sum(one.invoiced - one.credited for one in jobs.values())
-    left = share(sum(one.margin for one in jobs.values()), whole)
-    missing = [_WITHOUT_RATE.format(without_rate)] if without_rate else []
-    return table(_COLUMNS, rows, [*_NOTES, *missing], {"marginPercent": left})
+    """The jobs that were worked on in some time, or finished; those that lost most come first."""
+    if asked.basis == "range":
+        return job_profit_in_range(ctx, asked)
+    jobs = _jobs(ctx, asked)
+    costings = costings_of(ctx, jobs)
+    names = names_of(ctx, [*jobs])
+    margins = {job: one.margin.margin for job, one in costings.items()}
+    first = sorted(costings.items(), key=lambda one: (margins[one[0]] is None, margins[one[0]] or 0, one[0]))
+    rows = [_row(job, names[job], one) for job, one in first]
+    known = [one.margin for one in costings.values() if one.margin.margin is not None]
+    percent = share(sum(one.margin or 0 for one in known), sum(one.costed_revenue for one in known))
+    unknown = len(rows) - len(known)
+    notes = [*_NOTES, *([_UNKNOWN.format(unknown)] if unknown else [])]
+    return table(_COLUMNS, rows, notes, {"marginPercent": percent})
 
 
-_NOTES = (
-    "Invoices and credit notes by their dates, hours and materials by theirs, but for hours that were rejected.",
-    "What was worked before the first date and billed behind it brings more than it costs here.",
-)
-_WITHOUT_RATE = "{} entries of hours are of people without a cost per hour: they cost nothing here."
-
-
-def _work(ctx: Context, asked: Asked, jobs: dict[str | None, _Job]) -> int:
-    """Add what was worked, and what it cost; how many entries have no cost per hour."""
-    unit = minor_unit(house_of(ctx))
-    without_rate = 0
-    for job, minutes, cost, unknown in ctx.rows.all(_HOURS.format(_of(asked)), unit=unit, **asked.bound):
-        one = jobs[None if job is None else str(job)]
-        one.worked += int(minutes or 0)
-        one.hours_cost += int(cost or 0) // unit
-        without_rate += int(unknown or 0)
-    return without_rate
+def _jobs(ctx: Context, asked: Asked) -> dict[str, Agreed]:
+    """The jobs that were worked on between the dates; perhaps only those that are done, and not worked on later."""
+    first, last = asked.bound["first"], asked.bound["last"]
+    begin, end = asked.house.begins_at(first), asked.house.ends_at(last)
+    worked = {str(job) for (job,) in ctx.rows.all(_WORKED, first=first, last=last, begin=begin, end=end)}
+    if asked.jobs == "finished":
+        worked -= {str(job) for (job,) in among(ctx.rows, _WORKED_LATER, worked, last=last, end=end)}
+    return {
+        str(identity): Agreed(cast("Billing", billing), cast("int | None", budget), cast("Status", status))
+        for identity, customer, billing, budget, status in among(ctx.rows, _JOBS, worked)
+        if (asked.customer is None or customer == asked.customer)
+        and (asked.jobs == "workedOn" or status in {"done", "closed"})
+    }
 
 
 _HOURS = (
-    f"SELECT job_id, CAST(sum(minutes) AS bigint), CAST(coalesce(sum({COST}), 0) AS bigint),"
-    " count(*) - count(cost_rate) FROM time_entry WHERE organisation_id = :organisation"
-    " AND on_date >= :first AND on_date <= :last AND status <> 'running' AND status <> 'rejected'{} GROUP BY job_id"
+    "SELECT job_id FROM time_entry WHERE organisation_id = :organisation AND job_id IS NOT NULL"
+    " AND status <> 'running' AND status <> 'rejected' AND on_date"
+)
+_MATERIALS = "SELECT job_id FROM material WHERE organisation_id = :organisation AND on_date"
+_VISITS = (
+    "SELECT job_id FROM visit WHERE organisation_id = :organisation AND job_id IS NOT NULL"
+    " AND status IN ('started', 'done') AND begins_at >="
+)
+_WORKED = (
+    f"{_HOURS} >= :first AND on_date <= :last UNION {_MATERIALS} >= :first AND on_date <= :last"
+    f" UNION {_VISITS} :begin AND begins_at < :end"
+)
+_OF_THESE = f"AND job_id IN {THESE}"
+_WORKED_LATER = f"{_HOURS} > :last {_OF_THESE} UNION {_MATERIALS} > :last {_OF_THESE} UNION {_VISITS} :end {_OF_THESE}"
+_JOBS = (
+    f"SELECT id, customer_id, billing, budget, status FROM job WHERE organisation_id = :organisation AND id IN {THESE}"
 )
 
 
-def _purchases(ctx: Context, asked: Asked, jobs: dict[str | None, _Job]) -> None:
-    """Add what was bought for them."""
-    unit = minor_unit(house_of(ctx))
-    for job, cost in ctx.rows.all(_MATERIALS.format(_of(asked)), **asked.bound):
-        jobs[str(job)].materials_cost += rounded(int(cost or 0), unit)
-
-
-_MATERIALS = (
-    "SELECT job_id, CAST(sum(cost) AS bigint) FROM material WHERE organisation_id = :organisation"
-    " AND on_date >= :first AND on_date <= :last{} GROUP BY job_id"
-)
-
-
-def _of(asked: Asked) -> str:
-    of_customer = "(SELECT job.id FROM job WHERE job.organisation_id = :organisation AND job.customer_id = :customer)"
-    return f" AND job_id IN {of_customer}" if asked.customer else ""
-
-
-def _names(ctx: Context, jobs: list[str]) -> dict[str, tuple[str, str | None]]:
-    """What these jobs and their customers are called."""
-    found = among(ctx.rows, _NAMES, jobs)
-    return {str(job): (f"{number} {title}", str(name)) for job, number, title, name in found}
-
-
-_NAMES = (
-    "SELECT job.id, job.number, job.title, customer.name FROM job JOIN customer"
-    " ON customer.organisation_id = :organisation AND customer.id = job.customer_id"
-    f" WHERE job.organisation_id = :organisation AND job.id IN {THESE}"
-)
-
-
-def _row(job: str | None, called: tuple[str, str | None], one: _Job) -> list[Cell]:
-    percent = share(one.margin, one.invoiced - one.credited)
-    costs = (one.worked, one.hours_cost, one.materials_cost)
-    return [job, *called, one.invoiced, one.credited, *costs, one.margin, percent]
+def _row(job: str, called: tuple[str, str | None], one: Costing) -> list[Cell]:
+    found = one.margin
+    worked = sum(hours.minutes for hours in one.hours if hours.status != "rejected")
+    percent = None if found.margin is None else share(found.margin, found.costed_revenue)
+    costs = (found.hours_cost, found.materials_cost, found.other_cost)
+    return [
+        job,
+        *called,
+        found.invoiced,
+        found.credited,
+        found.to_invoice,
+        worked,
+        *costs,
+        found.margin,
+        percent,
+        found.uncosted,
+        found.uncosted_net,
+    ]

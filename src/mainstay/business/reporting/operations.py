@@ -8,7 +8,7 @@ from pydantic import Field
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.organisation.house import house_of
 from mainstay.business.people.store import PEOPLE
-from mainstay.business.reporting.asked import Asked, days_of
+from mainstay.business.reporting.asked import Asked, Basis, Jobs, days_of
 from mainstay.business.reporting.job_profit import job_profit
 from mainstay.business.reporting.model import MOST_ROWS, Name, ReportOut, Table, told
 from mainstay.business.reporting.receivables import receivables
@@ -30,7 +30,8 @@ class GetReport(Input):
 
     name: Name = Field(
         title="Report",
-        description="`receivables` by age today, a customer's `statement`, `revenue` by month, `jobProfit`, `hours` by"
+        description="`receivables` by age today, a customer's `statement`, `revenue` by month, `jobProfit` (which jobs"
+        " made or lost money, the losses first, with their unbilled value), `hours` by"
         " person, `taxSummary` by rate, `numberSeries` of invoices and credit notes.",
     )
     from_: Day | None = Field(None, alias="from", title="From", description="The first date; else that of the year.")
@@ -43,6 +44,14 @@ class GetReport(Input):
     )
     by: Literal["range", "month"] | None = Field(
         None, description="taxSummary of the whole `range`, or of each `month` in it."
+    )
+    jobs: Jobs | None = Field(
+        None,
+        description="jobProfit of jobs `workedOn` between the dates, the default, or of those `finished` then.",
+    )
+    basis: Basis | None = Field(
+        None,
+        description="jobProfit of each job over its `wholeLife`, the default, or only what falls into the `range`.",
     )
 
 
@@ -72,7 +81,10 @@ REPORTS: dict[Name, Report] = {
         "Revenue", "What was invoiced, credited and paid in each month.", revenue, (*_RANGE, "customerId")
     ),
     "jobProfit": Report(
-        "Job profit", "What each job brought, what it cost and what is left.", job_profit, (*_RANGE, "customerId")
+        "Job profit",
+        "The margin of each job that was worked on: which made money, and which lost it.",
+        job_profit,
+        (*_RANGE, "customerId", "jobs", "basis"),
     ),
     "hours": Report(
         "Hours and utilisation", "How much of people's time was worked and billed.", hours, (*_RANGE, "personId")
@@ -90,7 +102,7 @@ REPORTS: dict[Name, Report] = {
 def get_report(ctx: Context, given: GetReport) -> ReportOut:
     """Get a report: a table of columns, rows and totals.
 
-    Amounts are exact, without drafts. The list operations tell the records behind it.
+    Amounts are exact, and drafts count only as still to invoice. The list operations tell the records behind it.
     """
     report = REPORTS[given.name]
     _check(given, report)
@@ -101,7 +113,17 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         CUSTOMERS.fetch(ctx, given.customer_id)
     if given.person_id:
         PEOPLE.fetch(ctx, given.person_id)
-    asked = Asked(house, today, first, last, given.customer_id, given.person_id, given.by or "range")
+    asked = Asked(
+        house,
+        today,
+        first,
+        last,
+        given.customer_id,
+        given.person_id,
+        given.by or "range",
+        given.jobs or "workedOn",
+        given.basis or "wholeLife",
+    )
     made = report.make(ctx, asked)
     return ReportOut(
         object=ReportOut.noun,
@@ -129,5 +151,7 @@ def _check(given: GetReport, report: Report) -> None:
     wrong = sorted(sent & (known - {*report.takes}))
     faults = [Fault(name, f"is nothing for this report, which takes {takes}") for name in wrong]
     faults += [Fault(name, "is required for this report") for name in report.needs if name not in sent]
+    if given.basis == "range" and given.jobs:
+        faults.append(Fault("jobs", "is for the basis wholeLife; leave out one of the two"))
     if faults:
         raise Invalid(faults)
