@@ -193,7 +193,7 @@ class _Making:
         ctx.rows.run(_GRANT_CUSTOMERS)
         numbering.save(ctx, "job", numbering.USUAL["job"]._replace(next=self.size + 1))
         for number in range(_ACTS):
-            entry = Entry(ctx.at, ctx.stamp, f"req_{number}", "create_job", "{}", [], [self.jobs[number]], {})
+            entry = Entry(ctx.at, ctx.stamp, f"req_{number}", "create_job", "{}", [], [self.jobs[number]], {}, {})
             audit.write(ctx.rows, entry)
 
     @property

@@ -24,9 +24,10 @@ class RecordingHandle:
     inner: Handle
     statements: list[Statement]
     organisation: str = field(init=False)
+    engine: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.organisation = self.inner.organisation
+        self.organisation, self.engine = self.inner.organisation, self.inner.engine
 
     @property
     def me(self) -> str | None:

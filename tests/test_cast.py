@@ -56,4 +56,4 @@ def _added(stage: Stage, at: datetime) -> dict[str, list[str]]:
 
 
 _ID = re.compile(r"\b[a-z]+_[0-9A-Z]{26}\b")
-_OWN = re.compile(r"Organisation \d+|\b[0-9a-f]{64}\b")
+_OWN = re.compile(r"Organisation \d+|\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")

@@ -78,7 +78,7 @@ def test_the_chain_is_whole_after_a_rehearsal(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    "column", ["at", "actor", "request_id", "operation", "given", "events", "records", "changed", "hash"]
+    "column", ["at", "actor", "request_id", "operation", "given", "events", "records", "changed", "row_hashes", "hash"]
 )
 def test_an_altered_row_is_found(alone: Cast, column: str) -> None:
     work(alone)
@@ -105,7 +105,7 @@ def test_the_first_row_taken_out_is_found(alone: Cast) -> None:
     assert first_break(alone) == 2
 
 
-@pytest.mark.parametrize("column", ["records", "changed"])
+@pytest.mark.parametrize("column", ["records", "changed", "row_hashes"])
 def test_a_row_of_which_something_was_taken_out_is_found(alone: Cast, column: str) -> None:
     work(alone)
     vandalise(alone, f"UPDATE audit SET {column} = NULL WHERE sequence = :row", row=8)
@@ -121,7 +121,7 @@ def as_before(cast: Cast, said: str) -> None:
     """Write the whole chain anew as it was when a row said no more than this: hashed without the rest."""
     with schema_of(cast) as schema:
         schema.script(UNGUARD[cast.stage.database.engine])
-        schema.run("UPDATE audit SET changed = NULL")
+        schema.run("UPDATE audit SET changed = NULL, row_hashes = NULL")
         if said == UNNAMED:
             schema.run("UPDATE audit SET records = NULL")
         previous = "0" * 64

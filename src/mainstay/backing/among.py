@@ -23,14 +23,20 @@ def among(rows: Handle, sql: str, values: Iterable[str], **given: Value) -> list
     return found
 
 
-def insert_each(rows: Handle, into: str, row: str, values: Iterable[str], **given: Value) -> None:
-    """Insert a row for each of these values: `INSERT INTO … (…)` such rows as `(:organisation, {this})`."""
-    left = iter(values)
+def insert_pairs(rows: Handle, into: str, row: str, pairs: Iterable[tuple[Value, Value]], **given: Value) -> None:
+    """Insert a row for each of these pairs: `INSERT INTO … (…)` such rows as `(:organisation, {first}, {second})`."""
+    left = iter(pairs)
     while some := list(islice(left, len(_PLACES))):
-        rows.run(_inserting(into, row, len(some)), **dict(zip(_PLACES, some, strict=False)), **given)
+        bound = {
+            name: value
+            for place, pair in zip(_PLACES, some, strict=False)
+            for name, value in zip((place, f"{place}_second"), pair, strict=True)
+        }
+        rows.run(_inserting(into, row, len(some)), **bound, **given)
 
 
 # Most often there are only a few values, so that there are only a few such statements.
 @lru_cache(512)
 def _inserting(into: str, row: str, count: int) -> str:
-    return f"{into} VALUES {', '.join(row.format(this=f':{name}') for name in _PLACES[:count])}"
+    each = (row.format(first=f":{name}", second=f":{name}_second") for name in _PLACES[:count])
+    return f"{into} VALUES {', '.join(each)}"

@@ -44,6 +44,9 @@ class NewerSchema(Exception):
 class Handle(Protocol):
     """Runs statements inside one transaction of one organisation."""
 
+    # Which engine it is: `sqlite` or `postgresql`.
+    engine: str
+
     # Bound to every statement as `:organisation`, and as `:me` the person who asks, where one does; as `:now`, where a
     # statement asks for it, the moment of the act.
     organisation: str
@@ -70,7 +73,7 @@ class Survey(Handle, Protocol):
         """The same state, looked at as one organisation's."""
 
 
-class SchemaHandle(Handle, Protocol):
+class SchemaHandle(Survey, Protocol):
     """A handle that can also run a whole script of statements, or one statement for very many rows."""
 
     def script(self, text: str) -> None:
@@ -123,6 +126,9 @@ class WholeDatabase(Database, Protocol):
 
     def surveying(self) -> AbstractContextManager[Survey]:
         """See one consistent state of everything; change nothing, and keep nobody from changing things meanwhile."""
+
+    def trying(self) -> AbstractContextManager[SchemaHandle]:
+        """An empty schema in which something can be tried; nothing of it stays."""
 
     def migrating(self) -> AbstractContextManager[SchemaHandle]:
         """Change the schema, all or nothing; several processes that start at once take turns."""

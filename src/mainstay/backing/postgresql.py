@@ -6,6 +6,7 @@ local to the transaction: a setting of the session would leak to the next user o
 
 import logging
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -61,10 +62,17 @@ _UNFENCED = (
 )
 
 
+_MAY_NOT_TRY = (
+    "The role may not make a schema for a moment, to compare. Allow it: GRANT CREATE ON DATABASE … TO … (its role)."
+)
+
+
 class PostgresHandle:
     """Statements on one pooled connection."""
 
     __slots__ = ("_connection", "me", "now", "organisation")
+
+    engine = "postgresql"
 
     def __init__(self, connection: psycopg.Connection[Row], organisation: str) -> None:
         self._connection = connection
@@ -166,6 +174,17 @@ class PostgresDatabase:
             if organisation != EVERY:
                 # NO KEY: whoever writes a row that merely names the organisation need not wait for it.
                 handle.one("SELECT 1 FROM organisation WHERE id = :organisation FOR NO KEY UPDATE")
+            yield handle
+
+    @contextmanager
+    def trying(self) -> Iterator[PostgresHandle]:
+        """A schema that is taken back with everything in it; only the role's right to make one is needed."""
+        with self._transaction(_BEGIN_CHANGING, EVERY, "ROLLBACK") as handle:
+            name = f"mainstay_{secrets.token_hex(8)}"
+            try:
+                handle.script(f"CREATE SCHEMA {name}; SET LOCAL search_path = {name}")
+            except psycopg.errors.InsufficientPrivilege as error:
+                raise Unreachable(_MAY_NOT_TRY) from error
             yield handle
 
     @contextmanager

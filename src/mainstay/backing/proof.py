@@ -5,11 +5,12 @@ state of everything, row by row, however much there is.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from mainstay.backing.database import Survey
+from mainstay.backing.database import SchemaHandle, Survey
 from mainstay.backing.files import Files
 
 
@@ -20,6 +21,8 @@ class Books(NamedTuple):
     engine: str
     files: Files
     now: datetime
+    # Opens an empty schema in which something can be tried.
+    trying: Callable[[], AbstractContextManager[SchemaHandle]]
 
 
 class Flaw(NamedTuple):

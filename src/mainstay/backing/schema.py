@@ -39,6 +39,22 @@ def read_tables(rows: Handle, engine: str) -> list[Table]:
     return [tables[name] for name in TopologicalSorter(named).static_order()]
 
 
+def read_columns(rows: Handle, table: str) -> dict[str, str | None]:
+    """The columns of a table, each with its default as the engine writes it, if it has one."""
+    return {
+        str(name): None if default is None else str(default)
+        for name, default in rows.all(_COLUMNS[rows.engine], table=table)
+    }
+
+
+_COLUMNS = {
+    "sqlite": "SELECT name, dflt_value FROM pragma_table_info(:table)",
+    "postgresql": "SELECT CAST(a.attname AS text), pg_get_expr(d.adbin, d.adrelid) FROM pg_attribute AS a"
+    " LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum"
+    " WHERE a.attrelid = CAST(CAST(:table AS text) AS regclass) AND a.attnum > 0 AND NOT a.attisdropped",
+}
+
+
 class _Asked(NamedTuple):
     """How an engine tells: of each column its table; and of each column of a foreign key the key, and what it names."""
 

@@ -1,11 +1,14 @@
 """Whether the database itself is sound: its pages, its schema, and what its rows name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 from mainstay.backing.database import Survey, Unreachable
-from mainstay.backing.migrations.apply import steps_for
+from mainstay.backing.migrations.apply import build, steps_for
 from mainstay.backing.proof import Books, Flaw, Proof
 from mainstay.backing.schema import Reference, Table, read_tables
+from mainstay.backing.schema_objects import SchemaObject, read_objects
 
 
 def damaged_pages(books: Books) -> Iterator[Flaw]:
@@ -39,6 +42,62 @@ def is_bare(books: Books) -> bool:
     return not any(table.name == "schema_step" for table in read_tables(books.rows, books.engine))
 
 
+def missing_columns(books: Books) -> Iterator[Flaw]:
+    """The tables and columns that are not there: what reads them cannot be looked at."""
+    there = {table.name: table.columns for table in read_tables(books.rows, books.engine)}
+    with suppress(Unreachable):
+        yield from _missing(_expected(books).tables, there)
+
+
+def _missing(expected: Mapping[str, Sequence[str]], there: Mapping[str, Sequence[str]]) -> Iterator[Flaw]:
+    for name, columns in expected.items():
+        if name not in there:
+            yield Flaw(f"table {name}", "is not there")
+        for column in columns if name in there else ():
+            if column not in there[name]:
+                yield Flaw(f"column {name}.{column}", "is not there")
+
+
+def changed_objects(books: Books) -> Iterator[Flaw]:
+    """What hangs on the tables and is not as the migrations make it: indexes, triggers, constraints, fences."""
+    try:
+        expected, there = _expected(books), read_objects(books.rows)
+    except Unreachable as fault:
+        yield Flaw("the schema", f"cannot be compared with what the migrations make. {fault}")
+        return
+    for one, definition in expected.objects.items():
+        where = f"{one.kind} {one.name}"
+        if one not in there:
+            yield Flaw(where, f"is not there. The migrations make it: {definition}")
+        elif there[one] != definition:
+            yield Flaw(where, f"is not as the migrations make it: {definition}")
+    for one in there.keys() - expected.objects.keys():
+        # Other tables, and what hangs on them, may belong to somebody else.
+        if one.table in expected.tables:
+            yield Flaw(f"{one.kind} {one.name}", f"of the table {one.table} is made by no migration. Remove it")
+
+
+class _Expected(NamedTuple):
+    """The schema that the migrations make."""
+
+    tables: Mapping[str, tuple[str, ...]]
+    objects: Mapping[SchemaObject, str]
+
+
+# By engine and newest step: it takes longer to make than to compare.
+_MADE: dict[tuple[str, int], _Expected] = {}
+
+
+def _expected(books: Books) -> _Expected:
+    of = books.engine, steps_for(books.engine)[-1].number
+    if of not in _MADE:
+        with books.trying() as rows:
+            build(rows)
+            tables = {table.name: table.columns for table in read_tables(rows, books.engine)}
+            _MADE[of] = _Expected(tables, read_objects(rows))
+    return _MADE[of]
+
+
 def rows_that_name_nothing(books: Books) -> Iterator[Flaw]:
     """The rows whose foreign keys name a row that is not there, whatever the engine believes of them."""
     for table in read_tables(books.rows, books.engine):
@@ -64,5 +123,9 @@ def _without(rows: Survey, table: Table, reference: Reference) -> Iterator[Flaw]
 PROOFS = (
     Proof("storage", "The database file is not damaged", damaged_pages, whole=True, decisive=True),
     Proof("schema", "The schema is the one this version knows", unknown_steps, whole=True, decisive=True),
+    Proof("columns", "Every table has its columns", missing_columns, whole=True, decisive=True),
+    Proof(
+        "objects", "Indexes, triggers and constraints are those that the migrations make", changed_objects, whole=True
+    ),
     Proof("foreign_keys", "What rows name is there", rows_that_name_nothing, whole=True),
 )

@@ -32,6 +32,8 @@ class SqliteHandle:
 
     __slots__ = ("_connection", "me", "now", "organisation")
 
+    engine = "sqlite"
+
     def __init__(self, connection: apsw.Connection, organisation: str) -> None:
         self._connection = connection
         self.organisation = organisation
@@ -135,6 +137,15 @@ class SqliteDatabase:
         """See one consistent state of everything; whoever changes things meanwhile writes beside it."""
         with self.reading(EVERY) as handle:
             yield handle
+
+    @contextmanager
+    def trying(self) -> Iterator[SqliteHandle]:
+        """An empty database in memory."""
+        connection = apsw.Connection(":memory:")
+        try:
+            yield SqliteHandle(connection, EVERY)
+        finally:
+            connection.close()
 
     def migrating(self) -> AbstractContextManager[SqliteHandle]:
         """Change the schema like anything else: SQLite's schema is part of the transaction."""

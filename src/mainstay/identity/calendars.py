@@ -6,6 +6,8 @@ from mainstay.backing.database import Handle
 from mainstay.identity.secrets import CALENDAR, is_secret, secret_hash
 from mainstay.kernel.context import Context
 
+_TABLE = "calendar_link"
+
 
 class Whose(NamedTuple):
     """Whose calendar a link opens."""
@@ -47,6 +49,7 @@ def replace_calendar_of(ctx: Context, person: str, secret: str) -> None:
         at=ctx.at,
     )
     ctx.pen.touch(person)
+    ctx.pen.mark_written(_TABLE, person)
 
 
 def end_calendar_of(ctx: Context, person: str) -> bool:
@@ -56,4 +59,5 @@ def end_calendar_of(ctx: Context, person: str) -> bool:
     )
     if ended:
         ctx.pen.touch(person)
+        ctx.pen.mark_written(_TABLE, person)
     return bool(ended)

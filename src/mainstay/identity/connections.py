@@ -174,6 +174,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
         at=ctx.at,
     )
     ctx.pen.touch(identity)
+    ctx.pen.mark_written(CONNECTIONS.table, identity)
     return ApprovedOut(object=ApprovedOut.noun, id=identity, code=code)
 
 
@@ -196,6 +197,7 @@ def start_connection(ctx: Context, _given: StartConnection, connection: Connecti
         at=ctx.at,
     )
     ctx.pen.touch(connection.id)
+    ctx.pen.mark_written(CONNECTIONS.table, connection.id)
     for letter in news_for_owners(ctx.rows, connection.id, ctx.base_url):
         ctx.post(letter)
     return connection

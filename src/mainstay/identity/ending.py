@@ -19,4 +19,5 @@ def end(ctx: Context, listing: Listing[K], ended_at: str, which: str, **given: s
     )
     records = sorted(map(listing.keep, ended), key=lambda one: one.id)
     ctx.pen.touch(*(one.id for one in records))
+    ctx.pen.mark_written(listing.table, *(one.id for one in records))
     return records

@@ -163,6 +163,7 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     except Clash:
         raise Conflict("This key was made before. Make another one.") from None
     ctx.pen.touch(identity)
+    ctx.pen.mark_written(KEYS.table, identity)
     return One(NewKeyOut, (*(made or ()), None if given.key else secret))
 
 

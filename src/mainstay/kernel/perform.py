@@ -177,9 +177,10 @@ class Stage:
             told.append(events.write(ctx.rows, said, ctx.at, ctx.stamp))
         for letter in ctx.letters:
             outbox.put(ctx.rows, letter, ctx.at)
-        if ctx.pen.touched or told or ctx.letters:
+        if ctx.pen.has_written or told or ctx.letters:
             acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
-            audit.write(ctx.rows, audit.Entry(*acted, told, ctx.pen.touched, ctx.pen.changed))
+            written = ctx.pen.touched, ctx.pen.changed, ctx.pen.hash_rows()
+            audit.write(ctx.rows, audit.Entry(*acted, told, *written))
 
     def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = (), *, gone: bool = False) -> Answer:
         rights = ctx.actor.rights

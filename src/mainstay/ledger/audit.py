@@ -4,17 +4,15 @@ Rows are only ever added, and each carries a hash over itself and the one before
 behind the product's back breaks the chain. It is never purged: a record's history lives as long as the record.
 """
 
-import hashlib
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import orjson
 
-from mainstay.backing.among import insert_each
-from mainstay.backing.database import Handle, Value
+from mainstay.backing.audit_chain import COLUMNS, START, ChainedEntry, append, link
+from mainstay.backing.database import Handle
 from mainstay.values.words import Word
 
-_START = "0" * 64
 _BATCH = 1000
 # How the ids of connected apps begin.
 _APP = "connection_"
@@ -32,6 +30,8 @@ class Entry(NamedTuple):
     events: Collection[str]
     records: Collection[str]
     changed: Mapping[str, Collection[str]]
+    # The hashes of the rows that it wrote, by their names (`backing/row_hashes.py`).
+    row_hashes: dict[str, str]
 
 
 class ActedBy(Word):
@@ -81,59 +81,42 @@ def doer(actor: str) -> Doer:
 
 def write(rows: Handle, entry: Entry) -> None:
     """Add one act to the trail, and to the history of each record it touched and of whoever acted."""
-    last = rows.one(
-        "SELECT sequence, hash FROM audit WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 1"
+    noted = {record: [*fields] for record, fields in entry.changed.items() if fields}
+    chained = ChainedEntry(
+        entry.at,
+        entry.actor,
+        entry.request_id,
+        entry.operation,
+        entry.given,
+        events=_text([*entry.events]),
+        records=_text([*entry.records]),
+        changed=_text(noted) if noted else None,
+        row_hashes=_text(entry.row_hashes) if entry.row_hashes else None,
     )
-    sequence, previous = (int(last[0] or 0) + 1, str(last[1])) if last else (1, _START)
-    *told, events, records, changed = entry
-    noted = {record: [*fields] for record, fields in changed.items() if fields}
-    written = _text([*events]), _text([*records]), _text(noted) if noted else None
-    kept: dict[str, Value] = dict(zip(Entry._fields, (*told, *written), strict=True))
-    rows.run(
-        "INSERT INTO audit (organisation_id, sequence, at, actor, request_id, operation, given, events, records,"
-        " changed, hash, person_id, client_id, acted_by) VALUES (:organisation, :sequence, :at, :actor, :request_id,"
-        " :operation, :given, :events, :records, :changed, :hash, :person, :client, :acted_by)",
-        **doer(entry.actor)._asdict(),
-        sequence=sequence,
-        hash=_link(previous, (sequence, *kept.values())),
-        **kept,
-    )
-    insert_each(
-        rows,
-        "INSERT INTO audit_record (organisation_id, record_id, sequence)",
-        "(:organisation, {this}, :sequence)",
-        entry.records,
-        sequence=sequence,
-    )
+    person, client, acted_by = doer(entry.actor)
+    named: dict[str, str | None] = {**dict.fromkeys(entry.records), **entry.row_hashes}
+    append(rows, chained, named, person_id=person, client_id=client, acted_by=acted_by)
 
 
 def first_break(rows: Handle) -> int | None:
     """The number of the first row that does not fit the chain; None when the trail is whole."""
-    previous = _START
+    previous = START
     after = 0
     while True:
         batch = rows.all(
-            "SELECT sequence, at, actor, request_id, operation, given, events, records, changed, hash FROM audit"
-            " WHERE organisation_id = :organisation AND sequence > :after ORDER BY sequence LIMIT :batch",
+            f"SELECT {COLUMNS}, hash FROM audit WHERE organisation_id = :organisation AND sequence > :after"
+            " ORDER BY sequence LIMIT :batch",
             after=after,
             batch=_BATCH,
         )
-        for *kept, link in batch:
+        for *kept, linked in batch:
             after = int(kept[0] or 0)
-            if link != _link(previous, tuple(kept)):
+            if linked != link(previous, kept):
                 return after
-            previous = str(link)
+            previous = str(linked)
         if len(batch) < _BATCH:
             return None
 
 
 def _text(told: object) -> str:
     return orjson.dumps(told).decode()
-
-
-def _link(previous: str, kept: tuple[Value, ...]) -> str:
-    # What a row does not say at its end, as those from before it was noted, it was hashed without.
-    hashed = list(kept)
-    while hashed[-1] is None:
-        hashed.pop()
-    return hashlib.sha256(orjson.dumps([previous, *hashed])).hexdigest()

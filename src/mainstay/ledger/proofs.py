@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import orjson
 
 from mainstay.backing.proof import Books, Flaw, Proof, follows
+from mainstay.backing.row_hashes import REMOVED, find_differences
 from mainstay.ledger.audit import doer, first_break
 
 
@@ -24,11 +25,25 @@ def hidden_doers(books: Books) -> Iterator[Flaw]:
 
 
 def lost_histories(books: Books) -> Iterator[Flaw]:
-    """The entries of the trail that name records in whose history they are not, or are in that of others."""
+    """The entries of the trail that name records in whose history they are not, or are there with another hash."""
     # Entries from before records were named are in no history.
-    for sequence, records, told in books.rows.each(_HISTORIES):
-        if set(orjson.loads(str(records or "[]"))) != set(str(told or "").split()):
+    for sequence, records, row_hashes, told in books.rows.each(_HISTORIES, newline="\n"):
+        named = dict.fromkeys(orjson.loads(str(records or "[]")), "-") | orjson.loads(str(row_hashes or "{}"))
+        if {f"{record} {hash_}" for record, hash_ in named.items()} != set(str(told).split("\n") if told else ()):
             yield Flaw(f"entry {sequence} of the audit trail", "is not in the history of the records that it names")
+
+
+def changed_rows(books: Books) -> Iterator[Flaw]:
+    """The rows that are not as the act that wrote them last has left them."""
+    for one in find_differences(books.rows):
+        if one.expected is None:
+            yield Flaw(one.called, "is in no entry of the audit trail: Mainstay has not written it")
+        elif one.found == REMOVED:
+            yield Flaw(one.called, "is not there, and no act has removed it")
+        elif one.expected == REMOVED:
+            yield Flaw(one.called, "is there again, after an act has removed it")
+        else:
+            yield Flaw(one.called, "is not as Mainstay wrote it last: its hash in the audit trail is another one")
 
 
 def unreadable_work(books: Books) -> Iterator[Flaw]:
@@ -43,9 +58,9 @@ def unreadable_work(books: Books) -> Iterator[Flaw]:
 
 
 _HISTORIES = """
-SELECT audit.sequence, audit.records, history.records FROM audit LEFT JOIN (
-    SELECT sequence, string_agg(record_id, ' ') AS records FROM audit_record WHERE organisation_id = :organisation
-    GROUP BY sequence) AS history
+SELECT audit.sequence, audit.records, audit.row_hashes, history.records FROM audit LEFT JOIN (
+    SELECT sequence, string_agg(record_id || ' ' || coalesce(hash, '-'), :newline) AS records FROM audit_record
+    WHERE organisation_id = :organisation GROUP BY sequence) AS history
 ON history.sequence = audit.sequence
 WHERE audit.organisation_id = :organisation
 """
@@ -85,6 +100,7 @@ PROOFS = (
         _EVENTS_COUNTED,
         "were numbered up to {0}, of which {1} are kept no longer, and there are {2}",
     ),
+    Proof("rows", "Every row is as the last act on it has left it", changed_rows),
     Proof("outbox", "Work that waits can be read", unreadable_work),
     follows("parked_work", "Work that is not tried again says why", _SILENT_WORK, "({0}) is parked without a reason"),
     follows("mails", "Each mail that is still to go waits in the outbox", _LOST_MAILS, "to {0} waits for nothing"),

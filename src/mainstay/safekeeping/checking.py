@@ -33,7 +33,7 @@ def check(database: WholeDatabase, files: Files, now: datetime, proofs: Sequence
     """Look at each proof in turn; where a decisive one does not hold, the rest cannot be looked at."""
     with database.surveying() as rows:
         rows.now = lambda: moment_text(now)
-        everything = Books(rows, database.engine, files, now)
+        everything = Books(rows, database.engine, files, now, database.trying)
         for proof in proofs:
             flaws = _flaws(proof, everything)
             found = Found(proof, list(islice(flaws, MOST_TOLD)), sum(1 for _ in flaws))

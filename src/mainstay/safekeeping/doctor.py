@@ -81,7 +81,7 @@ def _database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
         return
     try:
         with closing(connect(settings)) as database, database.surveying() as rows:
-            books = Books(rows, database.engine, open_files(settings), now)
+            books = Books(rows, database.engine, open_files(settings), now, database.trying)
             schema = _schema(books)
             yield schema
             if database.engine == "postgresql":

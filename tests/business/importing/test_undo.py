@@ -54,7 +54,7 @@ def flaws(settings: Settings, cast: Cast) -> list[object]:
     with database.surveying() as everything:
         rows = everything.within(cast.organisation)
         rows.now = lambda: "2026-11-18T00:00:00Z"
-        books = Books(rows, cast.stage.database.engine, open_files(settings), cast.stage.clock())
+        books = Books(rows, database.engine, open_files(settings), cast.stage.clock(), database.trying)
         return [(proof.name, flaw) for proof in PROOFS if not proof.whole for flaw in proof.flaws(books)]
 
 

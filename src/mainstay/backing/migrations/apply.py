@@ -8,11 +8,13 @@ empty database all steps are one: nobody's data makes them long, and to wait for
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from mainstay.backing.database import EVERY, Database, Handle, NewerSchema, SchemaHandle, WholeDatabase
+from mainstay.backing.row_hashes import HASHED
 from mainstay.late import late
 from mainstay.values.moments import moment_text, system_clock
 
@@ -33,6 +35,12 @@ class Step:
     name: str
     # Makes the change; a file is read, or imported, only then, since most starts need none.
     run: Callable[[SchemaHandle], None]
+    file: Path | None = None
+
+    def may_change(self) -> list[str]:
+        """Return the hashed tables whose rows the step may change: those that it names, if it is SQL."""
+        text = self.file.read_text("utf-8") if self.file and self.file.suffix == ".sql" else None
+        return [table for table in HASHED if text is None or re.search(rf"\b{table}\b", text)]
 
 
 def migrate(database: WholeDatabase, last: int | None = None) -> list[str]:
@@ -55,8 +63,15 @@ def steps_for(engine: str) -> list[Step]:
     for file in sorted(Path(__file__).parent.iterdir()):
         written = _STEP.fullmatch(file.name)
         if written and written["engine"] in {None, engine}:
-            steps.append(Step(int(written["number"]), written["name"], partial(_run, file)))
+            steps.append(Step(int(written["number"]), written["name"], partial(_run, file), file))
     return steps
+
+
+def build(handle: SchemaHandle) -> None:
+    """Build the newest schema in an empty one."""
+    handle.script(_NOTES)
+    for step in steps_for(handle.engine):
+        step.run(handle)
 
 
 def newest_known() -> int:
@@ -88,7 +103,8 @@ def _apply(database: WholeDatabase, steps: list[Step]) -> list[str]:
         newest = newest_step(handle)
         missing = [step for step in steps if step.number > newest]
         for step in missing:
-            step.run(handle)
+            with _hashing_again(handle, step, newest):
+                step.run(handle)
             handle.run(
                 "INSERT INTO schema_step (number, name, applied_at) VALUES (:number, :name, :at)",
                 number=step.number,
@@ -96,6 +112,18 @@ def _apply(database: WholeDatabase, steps: list[Step]) -> list[str]:
                 at=moment_text(system_clock()),
             )
         return [step.name for step in missing]
+
+
+def _hashing_again(handle: SchemaHandle, step: Step, newest: int) -> AbstractContextManager[None]:
+    """Keep the hashes of rows right while a step changes rows, if there are any rows."""
+    if newest == 0 or step.number <= _ROW_HASHES or not (tables := step.may_change()):
+        return nullcontext()
+    hashing: AbstractContextManager[None] = late("mainstay.backing.rehashing").hashing_again(handle, step.name, tables)
+    return hashing
+
+
+# The step that hashed all rows for the first time.
+_ROW_HASHES = 60
 
 
 def is_current(database: Database) -> bool:

@@ -89,4 +89,5 @@ def _move(ctx: Context, table: str, before: str, after: str, named: str = "custo
     )
     identities = sorted(str(identity) for (identity,) in moved)
     ctx.pen.touch(*identities)
+    ctx.pen.mark_written(table, *identities)
     return identities

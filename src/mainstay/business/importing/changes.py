@@ -3,6 +3,7 @@
 import orjson
 
 from mainstay.backing.database import Handle
+from mainstay.backing.rehashing import HASH_ROWS
 from mainstay.business.importing.run import RecordChange
 
 _OF_RUN = "WHERE organisation_id = :organisation AND run_id = :run"
@@ -50,6 +51,7 @@ _ACTS = (
     "FROM audit_record JOIN audit ON audit.organisation_id = audit_record.organisation_id"
     " AND audit.sequence = audit_record.sequence"
     " WHERE audit_record.organisation_id = :organisation AND audit_record.record_id = :record"
+    f" AND audit.operation <> '{HASH_ROWS}'"
 )
 _BY_OTHERS = (
     f"SELECT 1 {_ACTS} AND audit.request_id <> :run"

@@ -32,6 +32,7 @@ def reckon_days_anew(ctx: Context, told: Mapping[str, str]) -> None:
             id=identity,
             ends=house.ends_at(str(due_on)),
         )
+        ctx.pen.mark_written(INVOICES.table, str(identity))
 
 
 def has_overdue_invoices(ctx: Context) -> bool:

@@ -110,6 +110,7 @@ def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
     for rate in rates:
         if not rate.used:
             ctx.rows.run("UPDATE tax_rate SET used = 1 WHERE organisation_id = :organisation AND id = :id", id=rate.id)
+            ctx.pen.mark_written(TAX_RATES.table, rate.id)
             _rates_read(ctx).pop(rate.id, None)
 
 

@@ -94,6 +94,7 @@ def save(ctx: Context, kind: str, series: Series) -> None:
         padding=series.padding,
         next=series.next,
     )
+    ctx.pen.mark_written("number_series", kind)
 
 
 def place_of(number: str) -> int | None:

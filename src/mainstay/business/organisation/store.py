@@ -53,6 +53,7 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
     except Clash:
         raise Conflict("There is already an organisation with this identifier.") from None
     ctx.pen.touch(ctx.actor.organisation)
+    ctx.pen.mark_written(ORGANISATION.table, ctx.actor.organisation)
 
 
 def has_day_begun(rows: Handle, now: datetime) -> bool:

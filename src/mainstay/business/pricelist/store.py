@@ -170,6 +170,7 @@ def rename_in_kits(ctx: Context, item: PriceItem) -> None:
             kit=kit,
             parts=stored(parts),
         )
+        ctx.pen.mark_written(ITEMS.table, str(kit))
 
 
 def make_usual(ctx: Context, rate: str | None) -> None:
@@ -177,6 +178,7 @@ def make_usual(ctx: Context, rate: str | None) -> None:
     former = house_of(ctx).default_tax_rate_id
     ctx.rows.run("UPDATE organisation SET default_tax_rate_id = :rate WHERE id = :organisation", rate=rate)
     ctx.pen.touch(ctx.actor.organisation)
+    ctx.pen.mark_written("organisation", ctx.actor.organisation)
     for one in filter(None, (former, rate)):
         # What the same act has made is all new.
         if one not in ctx.pen.touched or one in ctx.pen.changed:

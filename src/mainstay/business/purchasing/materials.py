@@ -159,6 +159,7 @@ class _Writing:
             if row.id in kept:
                 continue
             self.ctx.rows.run("DELETE FROM material WHERE organisation_id = :organisation AND id = :id", id=row.id)
+            self.ctx.pen.mark_written("material", row.id)
 
     def _put(self, one: Bought, there: Row | None) -> None:
         price, value = self._price(one)
@@ -180,14 +181,16 @@ class _Writing:
             "value": value,
             "billable": int(billable),
         }
+        identity = there.id if there else new_id("material")
         if there:
             changed = ", ".join(f"{name} = :{name}" for name in columns)
             sql = f"UPDATE material SET {changed} WHERE organisation_id = :organisation AND id = :id"
-            self.ctx.rows.run(sql, id=there.id, **columns)
+            self.ctx.rows.run(sql, id=identity, **columns)
         else:
             names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
             sql = f"INSERT INTO material (organisation_id, id, {names}) VALUES (:organisation, :id, {values})"
-            self.ctx.rows.run(sql, id=new_id("material"), **columns)
+            self.ctx.rows.run(sql, id=identity, **columns)
+        self.ctx.pen.mark_written("material", identity)
         if billable and job and job.invoiced:
             after = self._jobs[job.id] = jobs.save(self.ctx, job, {"invoiced": False})
             tell_of_change(self.ctx, after, job)

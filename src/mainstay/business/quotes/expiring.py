@@ -33,6 +33,7 @@ def reckon_quotes_anew(ctx: Context, _told: Mapping[str, str]) -> None:
             id=identity,
             ends=house.ends_at(str(until)),
         )
+        ctx.pen.mark_written(QUOTES.table, str(identity))
 
 
 def has_expired_quotes(ctx: Context) -> bool:

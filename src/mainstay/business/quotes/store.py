@@ -127,6 +127,7 @@ def call(ctx: Context, identity: str, called: str) -> None:
         called=called,
     )
     ctx.pen.touch(identity)
+    ctx.pen.mark_written(QUOTES.table, identity)
 
 
 def accepted_for(ctx: Context, job: str) -> list[Quote]:

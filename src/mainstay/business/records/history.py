@@ -7,6 +7,7 @@ import orjson
 from pydantic import Field
 
 from mainstay.backing.database import Row, Value
+from mainstay.backing.rehashing import HASH_ROWS
 from mainstay.business.records.model import HistoryEntryOut
 from mainstay.business.records.trail import COLUMNS, check_place, newest_acts, some_records
 from mainstay.kernel.context import Context
@@ -71,8 +72,9 @@ def _of_one(row: Row, record: str | None) -> Row:
     return (*told, fields and orjson.dumps(fields).decode())
 
 
-_OF_RECORD = """
+# Hashing a row, once after an upgrade, is nothing that happened to the record.
+_OF_RECORD = f"""
 FROM audit_record t
 JOIN audit a ON a.organisation_id = t.organisation_id AND a.sequence = t.sequence
-WHERE t.organisation_id = :organisation AND t.record_id = :record
+WHERE t.organisation_id = :organisation AND t.record_id = :record AND a.operation <> '{HASH_ROWS}'
 """

@@ -222,6 +222,7 @@ def park(ctx: Context, visit: Visit) -> None:
     ctx.rows.run(
         "UPDATE visit SET status = 'cancelled' WHERE organisation_id = :organisation AND id = :id", id=visit.id
     )
+    ctx.pen.mark_written(VISITS.table, visit.id)
 
 
 def _taken() -> Conflict:

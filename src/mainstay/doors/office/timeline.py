@@ -136,6 +136,8 @@ IN_THE_PAST = {
     "redeliver_event": "Event sent again",
     "redeliver_failed": "Failed events sent again",
     "send_test_event": "Test event sent",
+    # After an upgrade.
+    "hash_rows": "Stored rows hashed",
 }
 # Acts that are told by what was decided: the field that says so, and the words for each.
 DECIDED: dict[str, tuple[str, dict[str, str]]] = {
