@@ -92,7 +92,7 @@ class Listing(Generic[K]):
         Where few are left by that, they are sorted rather than an index walked.
         """
         asked = {name: value for name in self.filters if (value := getattr(given, name)) is not None}
-        order: str = getattr(given, "order", None) or next(iter(self.orders))
+        order: str = given.fixed_order() or getattr(given, "order", None) or next(iter(self.orders))
         own = sight_of_many(ctx.rows, self._sight(ctx))
         held = [condition for name, condition in self.otherwise.items() if name not in asked]
         narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())

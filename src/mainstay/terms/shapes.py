@@ -63,6 +63,10 @@ class ListInput(Input):
     limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many at most.")
     starting_after: str | None = LAST_SEEN
 
+    def fixed_order(self) -> str | None:
+        """Return the order that the list always has when it is narrowed like this, if there is one."""
+        return None
+
 
 Tone = Literal["good", "bad", "over", "waiting"]
 

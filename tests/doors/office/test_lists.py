@@ -9,6 +9,7 @@ import pytest
 
 from billing import an_invoice, issued, paid
 from cast import Cast
+from labour import at
 from mainstay.backing.database import Handle
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import list_people
@@ -62,6 +63,42 @@ def count(visiting: Visit, path: str) -> str:
     found = re.search(r'<h1>[^<]*<span class="count">([^<]*)<', visiting.get(path).text)
     assert found
     return found[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "usual", "narrowed", "order"),
+    [
+        ("/invoices", "Newest", "status=overdue", "Due"),
+        ("/invoices", "Newest", "from=2026-01-01&order=newest", "Issued"),
+        ("/jobs", "Newest", "dueBefore=2026-01-01", "Due"),
+        ("/quotes", "Newest", "until=2026-01-01", "Issued"),
+        ("/payments", "Date", "from=2026-01-01&order=newest", "Date"),
+        ("/credit-notes", "Newest", "from=2026-01-01", "Issued"),
+        ("/purchasing/bills", "Newest", "from=2026-01-01", "Dated"),
+    ],
+)
+def test_a_list_says_in_which_order_it_really_is(
+    server: RunningServer, cast: Cast, path: str, usual: str, narrowed: str, order: str
+) -> None:
+    visiting = visit(server, cast)
+    page = visiting.get(path).text
+    [options] = re.findall(r'<select name="order">(.*?)</select>', page)
+    shown = re.search(r"selected>(\w+)<", options) or re.search(r">(\w+)<", options)
+    assert shown
+    assert shown[1] == usual
+    page = visiting.get(f"{path}?{narrowed}").text
+    assert f"Order: {order}" in words(page)
+    assert 'name="order"' not in page
+    # Nor does a column offer an order that the list cannot be in.
+    assert "order=" not in page.partition("<thead>")[2].partition("</thead>")[0]
+
+
+def test_what_is_overdue_longest_comes_first(server: RunningServer, cast: Cast) -> None:
+    for due in ("2026-03-02", "2026-03-01", "2026-03-03"):
+        then = at(cast, "2026-02-20T12:00:00Z")
+        issued(then, an_invoice(then, title=f"Due {due}", dueOn=due))
+    told = words(visit(server, cast).get("/invoices?status=overdue&order=newest").text)
+    assert re.findall(r"Due (2026-\d\d-\d\d)", told) == ["2026-03-01", "2026-03-02", "2026-03-03"]
 
 
 @pytest.mark.engines("sqlite", "postgresql")

@@ -87,6 +87,10 @@ class ListCreditNotes(ListInput):
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of the customer.")
     order: Literal["newest", "issued"] = Field("newest", description="`newest` first, or last `issued` first.")
 
+    def fixed_order(self) -> str | None:
+        """Return the order of the date by which the credit notes are narrowed."""
+        return "issued" if self.from_ or self.until else None
+
 
 class GetCreditNote(Input):
     """Which credit note."""
@@ -140,8 +144,6 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> Page[ListedCredit
 
     Each says which invoice it credits, and why.
     """
-    if given.from_ or given.until:
-        given = given.model_copy(update={"order": "issued"})
     if given.invoice_id is None:
         return LISTED_CREDIT_NOTES.page(ctx, given)
     invoice = INVOICES.fetch(ctx, given.invoice_id)

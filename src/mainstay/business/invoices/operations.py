@@ -69,6 +69,12 @@ class ListInvoices(ListInput):
         description="`newest` first, last `issued` first, or first `due` first, without those that have no date.",
     )
 
+    def fixed_order(self) -> str | None:
+        """Return the order of the date by which the invoices are narrowed."""
+        if self.from_ or self.until:
+            return "issued"
+        return "due" if self.status == "overdue" else None
+
 
 class GetInvoice(Input):
     """Which invoice."""
@@ -154,12 +160,6 @@ def list_invoices(ctx: Context, given: ListInvoices) -> Page[ListedInvoiceOut]:
 
     Without their lines, which get_invoice tells.
     """
-    # What was issued between dates is looked for by its date, and so is in that order.
-    if given.from_ or given.until:
-        given = given.model_copy(update={"order": "issued"})
-    # And what is overdue by when it was due.
-    elif given.status == "overdue":
-        given = given.model_copy(update={"order": "due"})
     narrowed: list[str] = []
     bound: dict[str, Any] = {}
     if given.job_id is not None:

@@ -56,6 +56,10 @@ class ListPayments(ListInput):
     text: SearchText | None = Field(None, title="Search", description="Amount, or words of reference or customer.")
     order: Literal["newest", "date"] = Field("newest", description="Last recorded first, or by the `date` paid.")
 
+    def fixed_order(self) -> str | None:
+        """Return the order of the date by which the payments are narrowed."""
+        return "date" if self.from_ or self.until else None
+
 
 class GetPayment(Input):
     """Which payment."""
@@ -115,8 +119,6 @@ def list_payments(ctx: Context, given: ListPayments) -> Page[PaymentOut]:
 
     With the invoices they are for, and what is left on account.
     """
-    if given.from_ or given.until:
-        given = given.model_copy(update={"order": "date"})
     if given.invoice_id is None:
         return PAYMENTS.page(ctx, given)
     invoice: Invoice = INVOICES.fetch(ctx, given.invoice_id)

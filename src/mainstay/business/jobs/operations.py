@@ -85,6 +85,10 @@ class ListJobs(ListInput):
         "newest", description="`newest` first, or those `due` soonest first, without those that have no date."
     )
 
+    def fixed_order(self) -> str | None:
+        """Return the order of the date by which the jobs are narrowed."""
+        return "due" if self.due_before else None
+
 
 class GetJob(Input):
     """Which job."""
@@ -145,8 +149,7 @@ def list_jobs(ctx: Context, given: ListJobs) -> Page[JobOut]:
     """
     if given.stage in withheld([STAGES_OF_OFFICE], ctx.actor.rights):
         raise Forbidden(f"The role {ctx.actor.role} may not ask by the stage {given.stage}. Ask by status instead.")
-    # What is late is looked for by its date, and so is in that order.
-    return JOBS.page(ctx, given.model_copy(update={"order": "due"}) if given.due_before else given)
+    return JOBS.page(ctx, given)
 
 
 @operation(right=Right.JOBS_READ, effect=Effect.READ, rest="GET /jobs/{job_id}", glances=True, on=JOBS)

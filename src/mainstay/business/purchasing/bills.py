@@ -69,6 +69,10 @@ class ListBills(ListInput):
         description="`newest` first, last `dated` first, or `due` soonest first, without those that have no date.",
     )
 
+    def fixed_order(self) -> str | None:
+        """Return the order of the date by which the bills are narrowed."""
+        return "dated" if self.from_ or self.until else None
+
 
 class GetBill(Input):
     """Which bill."""
@@ -124,9 +128,6 @@ def list_bills(ctx: Context, given: ListBills) -> Page[ListedBillOut]:
 
     Without their lines.
     """
-    # What is dated between dates is looked for by its date, and so is in that order.
-    if given.from_ or given.until:
-        given = given.model_copy(update={"order": "dated"})
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     order = ORDERS.fetch(ctx, given.purchase_order_id).id if given.purchase_order_id is not None else None
     narrowed = {"bill.job_id = :job": job, "bill.purchase_order_id = :purchase_order": order}

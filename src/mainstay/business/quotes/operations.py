@@ -60,6 +60,10 @@ class ListQuotes(ListInput):
         description="`newest` first, last `issued` first, or first `expiring` first, without those that have no date.",
     )
 
+    def fixed_order(self) -> str | None:
+        """Return the order of the date by which the quotes are narrowed."""
+        return "issued" if self.from_ or self.until else None
+
 
 class GetQuote(Input):
     """Which quote."""
@@ -111,9 +115,6 @@ def list_quotes(ctx: Context, given: ListQuotes) -> Page[ListedQuoteOut]:
 
     Without their lines, which get_quote tells.
     """
-    # What was issued between dates is looked for by its date, and so is in that order.
-    if given.from_ or given.until:
-        given = given.model_copy(update={"order": "issued"})
     if given.job_id is None:
         return LISTED.page(ctx, given)
     return LISTED.page(ctx, given, "quote.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)

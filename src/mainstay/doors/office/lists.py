@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import orjson
+
 from mainstay.doors.http import Response
 from mainstay.doors.office.address import ListAddress
 from mainstay.doors.office.arrangement import Arrangement, label_of_new
@@ -15,8 +17,10 @@ from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.showing import is_amount, known, labels, visible
 from mainstay.doors.pages.words import date_words
 from mainstay.kernel.operation import Operation
+from mainstay.terms.faults import accept
 from mainstay.terms.listed import COUNTED
 from mainstay.terms.refusal import Invalid
+from mainstay.terms.shapes import ListInput
 
 # What a list is narrowed by in other ways than by its filters: tabs, and an order.
 _BESIDE = {"status", "order"}
@@ -42,25 +46,27 @@ class RecordList:
         """The list; what is shown is in the address."""
         of, lists = self.of, self.lists
         choices, at, written = await self._address(guest)
-        order = at.chosen.get("order", of.order)
-        problem, left_out, asked = None, "", self._asked(at, choices)
+        problem, left_out, fixed, asked = None, "", None, self._asked(at, choices)
         try:
             page = await self.desk.list(guest, lists, asked)
-            left_out = await self._left_out(guest, asked, page["count"])
+            fixed = _fixed_order(lists, asked)
+            left_out = "" if fixed else await self._left_out(guest, asked, page["count"])
         except Invalid as invalid:
             page, problem = _nothing_found(invalid)
+        order = fixed or at.chosen.get("order", of.order)
         return self.desk.page(
             "index.html",
             guest,
             of=of,
             at=at,
             count=told(page["count"]),
-            heads=self._heads(guest, choices, at, order),
+            heads=self._heads(guest, choices if fixed is None else _without_order(choices), at, order),
             filters=[one for name, one in choices.items() if name not in _BESIDE and one.choices],
             chips=_chips(choices, at, written),
             tabs=await self._tabs(guest, at, choices),
             orders=choices.get("order"),
             order=order,
+            has_fixed_order=fixed is not None,
             left_out=left_out,
             rows=[self._row(guest, record) for record in page["data"]],
             next=at.next(page["data"][-1]["id"]) if page["hasMore"] else None,
@@ -162,6 +168,16 @@ class RecordList:
         if creates is None or not guest.may(creates):
             return None
         return {"label": label_of_new(creates), "path": f"{self.of.path}/{self.of.create_path}"}
+
+
+def _fixed_order(lists: Operation, asked: Mapping[str, object]) -> str | None:
+    """Return the order that the list has as it is narrowed, if it can be in no other."""
+    given = accept(lists.input, orjson.dumps(dict(asked)))
+    return given.fixed_order() if isinstance(given, ListInput) else None
+
+
+def _without_order(choices: Mapping[str, Asked]) -> dict[str, Asked]:
+    return {name: one for name, one in choices.items() if name != "order"}
 
 
 def _turned(asked: Mapping[str, object], choices: Mapping[str, Asked]) -> dict[str, object]:
