@@ -50,6 +50,19 @@ def test_an_invoice_says_what_it_is_about() -> None:
         assert said in text, said
 
 
+@pytest.mark.parametrize(("name", "named"), [("2 Weir Lane", 0), ("North barn", 1), (None, 0)])
+def test_a_site_that_is_called_by_its_address_is_printed_once(name: str | None, named: int) -> None:
+    place = {"line1": "2 Weir Lane", "city": "Bonn", "country": "DE"}
+    made = issued(Item(), site={"name": name, "address": place})
+    text = text_of(render(made))
+    assert text.count("2 Weir Lane") == 1
+    assert text.count("North barn") == named
+    # Nor is an address the name of a place to deliver to in the e-invoice.
+    deliver_to = terms_of(made).deliver_to
+    assert deliver_to
+    assert deliver_to[0] == ("North barn" if named else None)
+
+
 def test_it_is_the_same_bytes_whenever_it_is_made() -> None:
     made = render(issued(Item()), logo=logo())
     render(by_chance(3))
@@ -155,7 +168,7 @@ def test_what_others_wrote_is_printed_and_never_run() -> None:
         kind="creditNote",
         seller={**SELLER, **party, "legalName": code, "registrationNumber": code, "email": code, "phone": code},
         buyer=party,
-        site={"name": code, "address": {"line1": code}},
+        site={"name": code, "address": {"line1": f"{code} 2"}},
         job={"number": code},
         preceding=[{"number": code}],
         **given,

@@ -201,7 +201,7 @@ def terms_of(snapshot: Snapshot) -> Terms:
         buyer=_party(snapshot.buyer, outside=outside, sells=False),
         delivered_on=period.from_ if period and one_day else None,
         period=(period.from_, period.until) if period and not one_day else None,
-        deliver_to=(site.name, site.address) if site and site.address and site.address.country else None,
+        deliver_to=(site.own_name, site.address) if site and site.address and site.address.country else None,
         payment=_NOT_DEFINED if is_credit_note else _payment(snapshot),
         allowances=allowances,
         taxes=taxes,

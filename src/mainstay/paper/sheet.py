@@ -130,7 +130,7 @@ class Sheet:
 
     def _site(self) -> dict[str, Any] | None:
         site = self.of.site
-        lines = [*([site.name] if site.name else []), *self.locale.address(site.address)] if site else []
+        lines = [*([site.own_name] if site.own_name else []), *self.locale.address(site.address)] if site else []
         label = self.say("party.deliverTo" if self.of.kind == "purchaseOrder" else "party.site")
         return {"label": label, "lines": lines} if lines else None
 

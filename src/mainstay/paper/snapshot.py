@@ -83,6 +83,12 @@ class Site(Frozen):
     name: str | None = None
     address: Place | None = None
 
+    @property
+    def own_name(self) -> str | None:
+        """The name, unless it only repeats the first line of the address."""
+        first = self.address.line1 if self.address else None
+        return None if self.name and self.name == first else self.name
+
 
 class Job(Frozen):
     """What the work is called."""
