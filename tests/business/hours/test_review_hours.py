@@ -23,6 +23,23 @@ def test_several_are_approved_at_once(cast: Cast, role: Role) -> None:
     assert history(cast, str(entries[0]["id"]))[-1] == "review_hours"
 
 
+def test_whoever_approves_a_very_long_entry_is_warned(cast: Cast) -> None:
+    long, usual = (
+        logged(at(cast), on=f"2026-03-0{day}", status="submitted", minutes=minutes)
+        for day, minutes in ((2, 15 * 60 + 37), (3, 12 * 60))
+    )
+    for given in ({"decision": "approve"}, {"decision": "unapprove"}):
+        answer = cast.perform(review_hours, timeEntryIds=[long["id"], usual["id"]], **given)
+        [warning] = answer["warnings"]
+        assert warning.startswith("15:37 hours of Mia Member on 2026-03-02")
+        assert warning.endswith("is an entry of more than 12 hours. Check its times.")
+    answer = cast.perform(review_hours, timeEntryIds=[usual["id"]], decision="approve")
+    assert answer["warnings"] == []
+    # Whoever rejects it knows.
+    answer = cast.perform(review_hours, timeEntryIds=[long["id"]], decision="reject", reason="So long?")
+    assert answer["warnings"] == []
+
+
 def test_a_rejection_tells_why(cast: Cast) -> None:
     entry = logged(at(cast), status="submitted")
     with pytest.raises(Invalid, match=r"^reason: is required to reject"):

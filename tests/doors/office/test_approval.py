@@ -31,6 +31,16 @@ def marked(page: str) -> list[str]:
     return [name.removeprefix("entry ") for name in as_opened(page) if name.startswith("entry ")]
 
 
+def test_an_entry_of_more_than_twelve_hours_is_flagged_before_it_is_approved(server: RunningServer, cast: Cast) -> None:
+    for minutes in (12 * 60, 15 * 60 + 37):
+        entry = logged(cast, status="submitted", on=f"2026-03-0{minutes // 300}", minutes=minutes)
+    logged(cast, Role.OFFICE, status="submitted", on="2026-03-02", minutes=60)
+    page = visit_as(server, cast, Role.OFFICE).get(f"{QUEUE}?person={entry['personId']}&week=2026-03-02").text
+    rows = {words(row): "Over 12 h" in row for row in re.findall(r"(?s)<tr>.*?</tr>", page) if "entry " in row}
+    assert {text.split()[2]: flagged for text, flagged in rows.items()} == {"12:00": False, "15:37": True}
+    assert "1 over 12 h" in words(page)
+
+
 def test_an_entry_that_was_changed_meanwhile_is_not_approved_unseen_nor_are_those_beside_it(
     server: RunningServer, cast: Cast
 ) -> None:

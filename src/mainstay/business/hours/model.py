@@ -30,6 +30,8 @@ DECIDED_IN: Mapping[Decision, Status] = {"approve": TO_REVIEW, "reject": TO_REVI
 AHEAD = timedelta(minutes=15)
 LONGEST = timedelta(hours=24)
 MOST_MINUTES = 1440
+# What is longer is often mistyped, or a timer that nobody stopped.
+_LONG_MINUTES = 12 * 60
 # Nobody logs hours of another century; it was mistyped.
 _EARLIEST = date(2000, 1, 1)
 
@@ -93,6 +95,12 @@ class HoursBatchOut(Shown):
     status: Status = Field(description="What they are now.")
     minutes: int = Field(description="Of all of them.")
     entries: list[BriefEntry]
+    warnings: list[str] = Field(description="What is worth a look, such as an entry of more than 12 hours.")
+
+
+def is_long(minutes: int | None) -> bool:
+    """Whether an entry is longer than most people work in a day, so that someone should look at it."""
+    return minutes is not None and minutes > _LONG_MINUTES
 
 
 class Worked(NamedTuple):
@@ -172,6 +180,11 @@ class TimeEntry(Kept):
         """How long, when and on what."""
         time = "A running timer" if self.minutes is None else f"{hours_text(self.minutes)} hours"
         return f"{time} of {self.person_name} on {self.on}" + (f" ({self.work})" if self.job_id else "")
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is worth a look before it is approved."""
+        return [f"{self.called} is an entry of more than 12 hours. Check its times."] if is_long(self.minutes) else []
 
     @property
     def work(self) -> str:

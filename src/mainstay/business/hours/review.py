@@ -160,4 +160,5 @@ def _change(ctx: Context, entries: Sequence[TimeEntry], changes: dict[str, Any])
             )
             for entry in after
         ],
+        warnings=[warning for entry in after if entry.status != "rejected" for warning in entry.warnings],
     )

@@ -10,9 +10,8 @@ from urllib.parse import urlencode
 
 import orjson
 
-from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.asked import MOST_AT_ONCE
-from mainstay.business.hours.model import BECOMES, TO_REVIEW
+from mainstay.business.hours.model import BECOMES, TO_REVIEW, is_long
 from mainstay.business.hours.operations import get_time_entry, list_hours
 from mainstay.business.hours.review import review_hours
 from mainstay.doors.http import Response
@@ -124,7 +123,6 @@ class Approval:
             reviews=True,
             # What was typed stays in sight, also where it is refused because nothing can be decided any more.
             decides=guest.may(review_hours) or refusal is not None or bool(guest.typed),
-            bills=guest.may(list_unbilled),
         )
 
     async def _queue(self, guest: Guest) -> tuple[list[dict[str, Any]], bool]:
@@ -133,10 +131,12 @@ class Approval:
         queue: dict[tuple[str, str], dict[str, Any]] = {}
         for entry in found:
             week = _week(entry)
-            usual = {"person": entry["personId"], "name": entry["personName"], "week": week, "count": 0, "minutes": 0}
+            usual = {"person": entry["personId"], "name": entry["personName"], "week": week}
+            usual |= {"count": 0, "minutes": 0, "long": 0}
             one = queue.setdefault((entry["personId"], week), usual)
             one["count"] += 1
             one["minutes"] += entry["minutes"]
+            one["long"] += is_long(entry["minutes"])
         for one in queue.values():
             # The last week may go on behind what was looked through.
             one["partly"] = more and one["week"] == _week(found[-1])
@@ -157,6 +157,7 @@ class Approval:
         for entry in found:
             day = days.setdefault(entry["on"], {"on": date.fromisoformat(entry["on"]), "entries": [], "minutes": 0})
             told = {"state": state_of(model, entry["status"]), "waits": entry["status"] == TO_REVIEW}
+            told |= {"long": is_long(entry["minutes"])}
             day["entries"].append(entry | told)
             day["minutes"] += entry["minutes"] or 0
         return list(days.values()), more
