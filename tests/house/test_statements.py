@@ -10,7 +10,7 @@ import pytest
 from house.examples import Trial
 from mainstay.backing.database import EVERY
 from mainstay.backing.files import Files
-from mainstay.catalogue import CATALOGUE
+from mainstay.catalogue import CATALOGUE, UPKEEP
 from mainstay.doors.cli.operator import Operator
 from mainstay.identity.authenticate import actor_of_key
 from mainstay.identity.links import LinkMaker
@@ -22,7 +22,7 @@ from mainstay.values.ids import new_id
 from mainstay.webhooks.cycle import Cycle
 from mainstay.webhooks.sending import Attempt
 from mainstay.webhooks.signature import Signer
-from recording import Statement
+from recording import RecordingDatabase, Statement
 
 COLUMNS = {
     "sqlite": "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c"
@@ -106,6 +106,91 @@ def test_a_table_of_rows_of_organisations_is_known_by_its_column(trial: Trial) -
 def test_every_operation_binds_every_statement_to_its_organisation(trial: Trial, everything: list[Statement]) -> None:
     assert len(everything) > 200
     assert unbound(everything, tenant_tables(trial)) == {LINK, *OF_THE_ACCOUNT}
+
+
+# What reaches further than one row that it names: up to which rows. Beside each, a test has a row that must stay as it
+# is, and sees that it does: whoever adds one here adds that.
+_OF_CUSTOMER = "organisation_id = :organisation AND customer_id = :before"
+_AGE_OF_IMPORT = "made_at <= :before AND (status NOT IN ('importing', 'undoing') OR made_at <= :long_before)"
+_OLD_IMPORTS = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {_AGE_OF_IMPORT})"
+_DEVICES = "SELECT hash FROM device WHERE account_id = :account ORDER BY created_at DESC, hash LIMIT :most"
+_ACCOUNT_OF = (
+    "SELECT person.account_id FROM person WHERE person.organisation_id = :organisation AND person.id = :person"
+)
+_LATE_WEBHOOKS = "SELECT organisation_id, id FROM webhook WHERE due_at > :latest"
+_UNDELIVERED = "status IN ('waiting', 'sending')"
+_LANES = "lane IN ('events', 'emails', 'prints', 'days')"
+WIDE = {
+    "DELETE allocation WHERE organisation_id = :organisation AND payment_id = :payment AND invoice_id = :invoice",
+    "DELETE billed_source WHERE organisation_id = :organisation AND source_id = :source",
+    "DELETE calendar_link WHERE organisation_id = :organisation AND person_id = :person",
+    "DELETE device WHERE account_id = :account",
+    f"DELETE device WHERE account_id = :account AND hash NOT IN ({_DEVICES})",
+    "DELETE device WHERE created_at <= :since",
+    f"DELETE import_cells WHERE {_OLD_IMPORTS}",
+    f"DELETE import_change WHERE {_OLD_IMPORTS}",
+    f"DELETE import_run WHERE {_AGE_OF_IMPORT}",
+    "DELETE oauth_client WHERE approved_at IS NULL AND created_at < :before",
+    "DELETE oauth_code WHERE expires_at < :before",
+    "DELETE oauth_ticket WHERE expires_at < :before",
+    "DELETE oauth_token WHERE expires_at < :before",
+    "DELETE one_time_link WHERE account_id = :account",
+    "DELETE one_time_link WHERE expires_at <= :now",
+    "DELETE replay WHERE created_at <= :before AND (credential <> :house OR created_at <= :long_before)",
+    "DELETE return_ticket WHERE expires_at <= :now",
+    "DELETE search_fresh WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = :record",
+    "DELETE session WHERE account_id = :account AND id <> :but",
+    f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",
+    "DELETE session WHERE seen_at <= :idle OR created_at <= :oldest",
+    "UPDATE api_key WHERE organisation_id = :organisation AND person_id = :person AND revoked_at IS NULL",
+    "UPDATE connection WHERE organisation_id = :organisation AND person_id = :person AND ended_at IS NULL",
+    *(
+        f"UPDATE {table} WHERE {_OF_CUSTOMER}"
+        for table in ("contact", "credit_note", "invoice", "job", "own_job", "payment", "quote", "site")
+    ),
+    "UPDATE customer WHERE organisation_id = :organisation AND merged_into_id = :before",
+    f"UPDATE delivery WHERE due_at IS NOT NULL AND (organisation_id, webhook_id) IN ({_LATE_WEBHOOKS})",
+    f"UPDATE delivery WHERE organisation_id = :organisation AND webhook_id = :webhook AND {_UNDELIVERED}",
+    "UPDATE number_series WHERE organisation_id = :organisation AND kind = :kind",
+    "UPDATE organisation WHERE day_begins_at > :latest",
+    f"UPDATE outbox WHERE {_LANES} AND turn IN (0, 1, 2) AND due_at > :latest",
+    "UPDATE time_entry WHERE organisation_id = :organisation AND id IN (:these)",
+    "UPDATE webhook WHERE due_at > :latest",
+}
+_CHANGES = re.compile(r"(UPDATE|DELETE)(?: FROM)? (\w+) ")
+_NAMES_ONE = re.compile(r"(?:^|AND )(?:\w+\.)?(?:id|hash) = :\w+")
+_SEVERAL = re.compile(r":these_\w+(?:, :these_\w+)*")
+
+
+def wide(statements: Iterable[Statement]) -> set[str]:
+    """What of these changes or deletes rows by something else than what names a single one, and by what."""
+    found = set()
+    for sql in {" ".join(statement.sql.split()) for statement in statements}:
+        outermost, changes = _outermost(sql), _CHANGES.match(sql)
+        end = outermost.find(" RETURNING ")
+        condition = outermost.find(" WHERE ") + len(" WHERE ")
+        if changes and not _NAMES_ONE.search(outermost[condition : end if end > 0 else None]):
+            reached = _SEVERAL.sub(":these", sql[condition : end if end > 0 else None])
+            found.add(f"{changes[1]} {changes[2]} WHERE {reached}")
+    return found
+
+
+def _outermost(sql: str) -> str:
+    """A statement in which what stands in brackets is blank."""
+    depth, letters = 0, []
+    for letter in sql:
+        depth -= letter == ")"
+        letters.append(" " if depth else letter)
+        depth += letter == "("
+    return "".join(letters)
+
+
+def test_what_reaches_further_than_one_row_is_known(trial: Trial, everything: list[Statement]) -> None:
+    upkeep = RecordingDatabase(trial.stage.database, keep=False)
+    with upkeep.changing(EVERY) as rows:
+        for remove in UPKEEP:
+            remove(rows, trial.stage.clock())
+    assert wide([*everything, *upkeep.statements]) == WIDE
 
 
 def test_every_operation_stays_within_one_organisation_s_transaction(trial: Trial, everything: list[Statement]) -> None:

@@ -43,6 +43,30 @@ def test_a_browser_that_signed_in_is_known_to_that_account_only(cast: Cast, acco
     assert known(cast.stage, "", secret) is None
 
 
+def test_another_account_s_browser_stays_known_when_one_signs_in_again(cast: Cast, account: str) -> None:
+    bystander = new_account(cast)
+    (theirs,) = renew(cast.stage, bystander)
+    (first,) = renew(cast.stage, account)
+    # As soon as someone carries more secrets than are remembered, the oldest of theirs go, and nobody else's.
+    for number in range(1, devices.MOST + 2):
+        (first,) = renew(cast.stage, account, first, now=NOW + timedelta(minutes=number))
+        renew(cast.stage, account, now=NOW + timedelta(minutes=number))
+    assert known(cast.stage, bystander, theirs) == theirs
+    # Nor does a browser of one's own elsewhere end because another one signs in again.
+    (here,), (elsewhere,) = renew(cast.stage, bystander), renew(cast.stage, bystander)
+    renew(cast.stage, bystander, here)
+    assert (known(cast.stage, bystander, here), known(cast.stage, bystander, elsewhere)) == (None, elsewhere)
+
+
+def test_a_new_password_ends_no_browser_of_another_account(cast: Cast, account: str) -> None:
+    bystander = new_account(cast)
+    (theirs,), (secret,) = renew(cast.stage, bystander), renew(cast.stage, account)
+    with cast.stage.database.changing(EVERY) as rows:
+        devices.end_all(rows, account)
+    assert known(cast.stage, account, secret) is None
+    assert known(cast.stage, bystander, theirs) == theirs
+
+
 def test_its_secret_is_kept_nowhere(cast: Cast, account: str) -> None:
     (secret,) = renew(cast.stage, account)
     assert secret not in repr(contents(cast.stage.database))

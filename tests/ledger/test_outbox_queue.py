@@ -305,6 +305,17 @@ def test_what_is_parked_stays_with_its_problem_and_is_never_taken(empty: Cast) -
     assert left(empty)[0] == ("x", None, "r" * 1000)
 
 
+def test_upkeep_brings_forward_only_what_a_wrong_clock_has_put_off(empty: Cast) -> None:
+    for kind, wait in (("parked", 0), ("due", 0), ("soon", 1), ("lost", 400)):
+        put(empty, kind, NOW + timedelta(days=wait))
+    park(empty, next(work for work in take(empty) if work.kind == "parked"))
+    before = {str(kind): due for kind, due, _ in left(empty)}
+    with empty.stage.database.changing(EVERY) as rows:
+        outbox.bring_forward(rows, NOW)
+    assert {str(kind): due for kind, due, _ in left(empty)} == before | {"lost": moment_text(NOW)}
+    assert before["parked"] is None
+
+
 def test_no_two_workers_take_the_same_task(empty: Cast) -> None:
     casts = [empty, *(assemble(empty.stage) for _ in range(3))]
     empty_outbox(empty)

@@ -131,6 +131,16 @@ def test_a_part_stands_alone(cast: Cast) -> None:
         an_invoice(cast, quoteId=quote["id"], part={"percent": "1"}, quoteLines=[quote["lines"][0]["id"]])
 
 
+def test_a_heading_takes_no_part_in_the_discount_of_some_lines(cast: Cast) -> None:
+    heading, words = ({"kind": kind, "description": "Heating"} for kind in ("heading", "text"))
+    quote = a_sold_quote(cast, heading, BOILER, words, FLUE, discount={"percent": "10"})
+    ids = [line["id"] for line in quote["lines"]]
+    first = an_invoice(cast, quoteId=quote["id"], quoteLines=[ids[3]])
+    assert (first["net"], first["discount"]) == ("81.99", {"percent": None, "amount": "9.11"})
+    rest = an_invoice(cast, quoteId=quote["id"])
+    assert together(first["net"], rest["net"]) == quote["net"]
+
+
 def test_some_lines_are_billed_and_the_rest_later(cast: Cast) -> None:
     quote = a_sold_quote(cast, discount={"amount": "109.11"})
     boiler, flue = (line["id"] for line in quote["lines"])

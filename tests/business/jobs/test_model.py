@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from mainstay.business.jobs.model import Billing, Job, JobStage, Standing, Status, stage_of
+from mainstay.business.jobs.model import Billing, Job, JobStage, Standing, Status, next_step, stage_of
 from mainstay.terms.actor import house
 from mainstay.terms.rights import RIGHTS, Right, Role
 
@@ -167,3 +167,25 @@ def test_a_member_lacks_the_right_that_the_office_has() -> None:
     # What the two tables above stand on.
     assert Right.JOBS_CHANGE in OFFICE.rights
     assert Right.JOBS_CHANGE not in MEMBER.rights
+
+
+@pytest.mark.parametrize(
+    ("stage", "words", "becomes"),
+    [
+        ("enquiry", "Open the job", "open"),
+        ("toSchedule", "Start the work", "inProgress"),
+        ("scheduled", "Start the work", "inProgress"),
+        ("inProgress", "Finish the work", "done"),
+        ("toInvoice", "Close the job", "closed"),
+        ("paid", "Close the job", "closed"),
+        ("onHold", "Take it up again", "open"),
+        ("cancelled", "Reopen the job", "open"),
+    ],
+)
+def test_the_step_at_a_stage_is_one_that_the_job_can_take(stage: JobStage, words: str, becomes: str) -> None:
+    assert next_step(stage, told=True) == (words, becomes)
+
+
+@pytest.mark.parametrize("stage", ["quoting", "invoiced"])
+def test_where_one_waits_for_the_customer_there_is_no_step(stage: JobStage) -> None:
+    assert next_step(stage, told=True) is None

@@ -74,6 +74,16 @@ def test_this_month_is_told_beside_the_last_as_the_report_does(cast: Cast) -> No
     assert [row["revenue"] for row in rows(report(november, **given))] == ["3000.00", "-100.00"]
 
 
+def test_the_first_and_the_last_of_a_month_belong_to_it(cast: Cast) -> None:
+    amounts = {"2026-09-30": "1", "2026-10-01": "10", "2026-10-31": "100", "2026-11-01": "1000"}
+    for day, amount in amounts.items():
+        then = at(cast, f"{day}T12:00:00Z")
+        issued(then, an_invoice(then, lines=[{"description": "Work", "unitPrice": amount}]))
+    for today in ("2026-11-01", "2026-11-30"):
+        told = at(cast, f"{today}T18:00:00Z").perform(get_overview, Role.OFFICE)["revenue"]
+        assert (told["lastMonth"], told["thisMonth"]) == ("110.00", "1000.00")
+
+
 def test_the_month_is_that_of_the_organisation_s_clocks(cast: Cast) -> None:
     issued(at(cast, "2026-10-31T12:00:00Z"))
     for moment, expected in (("2026-10-31T23:59:59Z", "1000.00"), ("2026-11-01T00:00:00Z", "0.00")):

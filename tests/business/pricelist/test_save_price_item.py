@@ -283,6 +283,11 @@ def test_what_is_archived_is_not_taken_but_stays(cast: Cast, name: str, make: An
     put_away(cast, archived)
     with pytest.raises(Invalid, match=rf"^{name}: is archived$"):
         an_item(cast, "Other", **{name: archived})
+    # Nor is it put on an item that has another or none.
+    for before in (make(cast, "Another"), None):
+        other = an_item(cast, f"With {before}", **({name: before} if before else {}))
+        with pytest.raises(Invalid, match=rf"^{name}: is archived$"):
+            cast.perform(save_price_item, itemId=other, **{name: archived})
     # Whoever changes something else of an item that has it is not held up.
     assert cast.perform(save_price_item, itemId=item, unit="h", **{name: archived})[name] == archived
 

@@ -207,6 +207,21 @@ def test_a_connection_is_listed_and_owners_are_told_from_its_first_exchange(serv
     assert "Orla Office has connected the app" in mail
 
 
+def test_the_news_of_a_connection_is_about_that_app_and_person(server: RunningServer, cast: Cast) -> None:
+    names = {}
+    for role in (Role.ADMIN, Role.OFFICE, Role.MEMBER):
+        names[role] = f"App of {role} {cast.organisation}"
+        register(server, client_name=names[role]).connect(signed_in(server, cast, role), cast.organisation)
+
+    def told() -> list[str] | None:
+        found = [mail for mail in mails_to(server, EMAILS[Role.OWNER]) if cast.organisation in mail]
+        return found if len(found) == len(names) else None
+
+    mails = wait_until(told)
+    for role, person in ((Role.ADMIN, "Adam Admin"), (Role.OFFICE, "Orla Office"), (Role.MEMBER, "Mia Member")):
+        assert [f'{person} has connected the app "{names[role]}"' in mail for mail in mails].count(True) == 1
+
+
 def test_owners_and_admins_see_and_end_all_others_their_own(server: RunningServer, cast: Cast) -> None:
     _, of_owner = connect(server, cast, Role.OWNER)
     _, of_office = connect(server, cast, Role.OFFICE)
