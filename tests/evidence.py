@@ -79,7 +79,8 @@ def trail(cast: Cast) -> list[dict[str, Any]]:
 
 def as_told(answered: dict[str, Any]) -> dict[str, Any]:
     """A record as lists and events tell it: without what an answer about one record adds."""
-    added = {"availableActions"} if answered["object"] == "webhook" else {"url", "availableActions"}
+    added = {"availableActions", "deleted", "creditNote", "site", "settings"}
+    added |= set() if answered["object"] == "webhook" else {"url"}
     return {name: value for name, value in answered.items() if name not in added}
 
 

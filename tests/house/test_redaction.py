@@ -54,9 +54,11 @@ def test_there_is_something_to_hide() -> None:
 def test_a_record_hides_exactly_what_the_role_may_not_see(model: type[Shown], role: Role) -> None:
     row, whole = sample(model, empty=False)
     hidden = {name: None for name, right in guarded(model).items() if right not in RIGHTS[role]}
-    assert orjson.loads(to_json(One(model, row), RIGHTS[role])) == whole | hidden
+    # What is hidden is named, of a list once.
+    named = {"hidden": list(hidden)} if hidden else {}
+    assert orjson.loads(to_json(One(model, row), RIGHTS[role])) == whole | hidden | named
     page = orjson.loads(to_json(Page(model, [row], has_more=False), RIGHTS[role]))
-    assert page["data"] == [whole | hidden]
+    assert page == {"object": "list", "data": [whole | hidden], "hasMore": False} | named
 
 
 @ROLE
@@ -67,6 +69,7 @@ def test_a_field_hides_some_of_what_it_says(role: Role, value: str) -> None:
     told = orjson.loads(to_json(One(JobOut, row), RIGHTS[role]))
     hides = role in {Role.MEMBER, Role.SUBCONTRACTOR} and value in {"toInvoice", "invoiced", "paid", "closed"}
     assert told["stage"] == (None if hides else value)
+    assert ("stage" in told.get("hidden", ())) == hides
     assert told["title"] == whole["title"]
 
 

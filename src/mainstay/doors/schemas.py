@@ -39,11 +39,22 @@ def _inlined(part: Any, definitions: Schema) -> Any:
     if "$ref" in part:
         meant = definitions[part["$ref"].rpartition("/")[2]]
         return _inlined({**meant, **{name: inner for name, inner in part.items() if name != "$ref"}}, definitions)
-    return {
-        _BOUNDS.get(name, name): _inlined(inner, definitions)
+    told: Schema = {
+        str(_BOUNDS.get(name, name)): _inlined(inner, definitions)
         for name, inner in part.items()
         if not (name == "title" and type(inner) is str) and not (name == "default" and inner is None)
     }
+    return _flattened(told)
+
+
+def _flattened(part: Schema) -> Schema:
+    """A part of a schema whose alternatives have no alternatives of their own: a decimal is text, a number or null."""
+    nested = [option for option in part.get("anyOf", ()) if isinstance(option, dict) and "anyOf" in option]
+    if not nested:
+        return part
+    words = {name: inner for option in nested for name, inner in option.items() if name != "anyOf"}
+    options = [one for option in part["anyOf"] for one in (option["anyOf"] if option in nested else [option])]
+    return words | part | {"anyOf": options}
 
 
 _BOUNDS = {"ge": "minimum", "le": "maximum"}

@@ -99,6 +99,11 @@ class Context:
         return []
 
     @MadeOnce
+    def attached(self) -> dict[str, Kept]:
+        """Other records that the act made or changed, which its answer shows by these names."""
+        return {}
+
+    @MadeOnce
     def now(self) -> datetime:
         """The moment of the act: the same for everything it does."""
         return self.clock()

@@ -1,8 +1,8 @@
 """The declaration of an operation: everything the doors need to know of it, said once."""
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
@@ -84,6 +84,8 @@ class Operation:
     # What people are told when it is done, and whether the record is gone then.
     done: str = "Done."
     ends: bool = False
+    # The other records that its answer may show, and by which names: those that `ctx.attached` has.
+    attaches: Mapping[str, type[Shown]] = field(default_factory=dict)
 
     @property
     def is_irreversible(self) -> bool:
@@ -109,6 +111,7 @@ class Facts(TypedDict, total=False):
     gives: str
     done: str
     ends: bool
+    attaches: Mapping[str, type[Shown]]
 
 
 def operation(

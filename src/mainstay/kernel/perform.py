@@ -1,6 +1,6 @@
 """The one path through which everything happens."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -22,7 +22,7 @@ from mainstay.terms.actor import Actor, house
 from mainstay.terms.faults import Raw, accept
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse, unblocking
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.terms.wire import Result, encoder, to_answer, to_json
+from mainstay.terms.wire import Result, encoder, name_hidden, to_answer, to_json, to_record
 from mainstay.values.moments import Clock
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Stage:
             opened = self.database.glancing if glances else self.database.reading
             with opened(actor.organisation) as rows:
                 ctx = self._context(rows, actor, envelope)
-                return self._answer(ctx, _call(ctx, operation, given))
+                return self._answer(ctx, _call(ctx, operation, given), operation)
         prepared = operation.ahead(self._ahead(actor, envelope), given) if operation.ahead else None
         if isinstance(given, Irrevocable) and not given.confirmed:
             return self.rehearse(operation, actor, given, envelope, prepared)
@@ -164,8 +164,7 @@ class Stage:
     def _act(self, ctx: Context, operation: Operation, given: Input) -> Answer:
         # The bytes are made before the commit: a fault in making them leaves nothing changed.
         result = _call(ctx, operation, given)
-        # What cannot be undone has warned before, in its preview.
-        answer = self._answer(ctx, result, () if operation.is_irreversible else ctx.warnings, gone=operation.ends)
+        answer = self._answer(ctx, result, operation)
         self._write_down(ctx, operation.name, _told(given))
         return answer
 
@@ -182,14 +181,15 @@ class Stage:
             written = ctx.pen.touched, ctx.pen.changed, ctx.pen.hash_rows()
             audit.write(ctx.rows, audit.Entry(*acted, told, *written))
 
-    def _answer(self, ctx: Context, result: Result, warnings: Sequence[str] = (), *, gone: bool = False) -> Answer:
+    def _answer(self, ctx: Context, result: Result, operation: Operation) -> Answer:
         rights = ctx.actor.rights
         if isinstance(result, Kept):
             version = result.version if result.shown.versioned else None
             if ctx.envelope.bare:
                 return Answer(to_json(result, rights), version)
-            actions = [] if gone else self.catalogue.actions(result, ctx.actor)
-            return Answer(to_answer(result, rights, self.base_url, actions, warnings), version)
+            actions = [] if operation.ends else self.catalogue.actions(result, ctx.actor)
+            more = _say_more(ctx, operation) if operation.changes else {}
+            return Answer(to_answer(result, rights, self.base_url, actions, more), version)
         if isinstance(result, Page) and result.keep:
             return Answer(self._with_actions(ctx.actor, result))
         return Answer(to_json(result, rights))
@@ -200,7 +200,20 @@ class Stage:
         data = encoder(model, actor.rights)([record.row for record in records])
         for shown, record in zip(data, records, strict=True):
             shown["availableActions"] = self.catalogue.actions(record, actor)
-        return orjson.dumps({"object": "list", "data": data, "hasMore": page.has_more, "count": page.count})
+        hidden = name_hidden(model, actor.rights, page.rows)
+        return orjson.dumps({"object": "list", "data": data, "hasMore": page.has_more, "count": page.count} | hidden)
+
+
+def _say_more(ctx: Context, operation: Operation) -> dict[str, object]:
+    """Return what the answer to a change says beside the record."""
+    attached = {name: one for name, one in ctx.attached.items() if name in operation.attaches}
+    more: dict[str, object] = {name: to_record(one, ctx.actor.rights) for name, one in attached.items()}
+    if operation.ends:
+        more["deleted"] = True
+    # What cannot be undone has warned before, in its preview.
+    if ctx.warnings and not operation.is_irreversible:
+        more["warnings"] = ctx.warnings
+    return more
 
 
 def _call(ctx: Context, operation: Operation, given: Input) -> Result:

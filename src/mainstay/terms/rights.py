@@ -137,6 +137,11 @@ def withheld(marks: Iterable[object], rights: Rights) -> tuple[str, ...]:
     return tuple(value for mark in lacking for value in mark.values)
 
 
+def is_hidden(marks: Iterable[object], rights: Rights) -> bool:
+    """Return whether a field with these marks is hidden from those who have these rights."""
+    return any(isinstance(mark, Needs) and mark.right not in rights for mark in marks)
+
+
 HIGHEST, LOWEST = Role.OWNER, Role.SUBCONTRACTOR
 
 # The lowest role that has each right; those above it have it too.

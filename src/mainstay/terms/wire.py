@@ -4,15 +4,16 @@ A record goes straight from its row to JSON: making a model of each row would co
 the one source: what encodes its rows is compiled from it once, and a test holds the outcome to the model's schema.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any, NewType, get_args, get_origin
 
 import orjson
 from pydantic import BaseModel
 
 from mainstay.backing.database import Row
-from mainstay.terms.rights import Needs, Right, Rights, withheld
+from mainstay.terms.rights import Right, Rights, is_hidden, withheld
 from mainstay.terms.shapes import Kept, One, Page, Shown
 from mainstay.values.money import amount_text, price_text
 
@@ -27,13 +28,15 @@ Encoder = Callable[[Sequence[Row]], list[dict[str, object]]]
 # Events are told to programs of the organisation itself: nothing is hidden from them.
 ALL: Rights = frozenset(Right)
 
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
 
 def to_json(result: Result, rights: Rights = ALL) -> bytes:
     """The result as someone with these rights is shown it."""
     if isinstance(result, Page):
         model: type[Shown] = result.model
-        rows = encoder(model, rights)(result.rows)
-        return orjson.dumps({"object": "list", "data": rows, "hasMore": result.has_more})
+        listed: dict[str, object] = {"object": "list", "data": encoder(model, rights)(result.rows)}
+        return orjson.dumps(listed | {"hasMore": result.has_more} | name_hidden(model, rights, result.rows))
     if isinstance(result, Shown):
         return result.__pydantic_serializer__.to_json(result, by_alias=True)
     return orjson.dumps(to_record(result, rights))
@@ -42,16 +45,43 @@ def to_json(result: Result, rights: Rights = ALL) -> bytes:
 def to_record(result: Kept | One[Any], rights: Rights = ALL) -> dict[str, object]:
     """One record, likewise, before it is written out."""
     model: type[Shown] = result.shown if isinstance(result, Kept) else result.model
-    return encoder(model, rights)([result.row])[0]
+    return encoder(model, rights)([result.row])[0] | name_hidden(model, rights, [result.row])
 
 
-def to_answer(record: Kept, rights: Rights, office: str, actions: Sequence[str], warnings: Sequence[str] = ()) -> bytes:
+def to_answer(
+    record: Kept, rights: Rights, office: str, actions: Sequence[str], more: Mapping[str, object] = _NOTHING
+) -> bytes:
     """One record, likewise, with where it is seen in the office at this address, and with what can be done to it.
 
-    And with what is worth a look after a change, where there is something.
+    And with what else is to be said after a change, by names of its own.
     """
     answer = _answer_encoder(record.shown, rights)(office, actions, *record.row)
-    return orjson.dumps(answer | {"warnings": warnings} if warnings else answer)
+    hidden = name_hidden(record.shown, rights, [record.row])
+    return orjson.dumps(answer | hidden | dict(more) if hidden or more else answer)
+
+
+def name_hidden(model: type[Shown], rights: Rights, rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return, as `hidden`, the names of the fields that are null in these rows because of rights that are missing."""
+    always, sometimes = _find_hidden(model, rights)
+    if not always and not sometimes:
+        return {}
+    hidden = [name for name, place, values in sometimes if any(row[place] in values for row in rows)]
+    return {"hidden": [*always, *hidden]} if always or hidden else {}
+
+
+@cache
+def _find_hidden(
+    model: type[Shown], rights: Rights
+) -> tuple[tuple[str, ...], tuple[tuple[str, int, tuple[str, ...]], ...]]:
+    """The fields that are hidden whatever they say, and those that are for some values, with their columns."""
+    always, sometimes = [], []
+    for place, name in enumerate(column_names(model)):
+        field = model.model_fields[name]
+        if is_hidden(field.metadata, rights):
+            always.append(field.alias or name)
+        elif values := withheld(field.metadata, rights):
+            sometimes.append((field.alias or name, place, values))
+    return tuple(always), tuple(sometimes)
 
 
 def different(before: Kept, after: Kept) -> list[str]:
@@ -99,8 +129,7 @@ def _written_out(model: type[Shown], rights: Rights) -> tuple[str, str]:
     shown = [f"'object': {model.noun!r}"]
     for number, name in enumerate(names):
         field = model.model_fields[name]
-        hidden = any(isinstance(needs, Needs) and needs.right not in rights for needs in field.metadata)
-        turned = "None" if hidden else _shown(field.annotation, f"c{number}", currency)
+        turned = "None" if is_hidden(field.metadata, rights) else _shown(field.annotation, f"c{number}", currency)
         if untold := withheld(field.metadata, rights):
             turned = f"None if c{number} in {untold!r} else {turned}"
         shown.append(f"{(field.alias or name)!r}: {turned}")

@@ -164,7 +164,7 @@ def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
             raise ValueError(too_large if abs(stored) > highest else problem)
         return stored
 
-    return BeforeValidator(read, json_schema_input_type=str)
+    return BeforeValidator(read, json_schema_input_type=str | float)
 
 
 # A decimal as it is kept, in ten-thousandths; told again as it could have been sent: nobody reads those in a history.

@@ -15,7 +15,9 @@ def test_it_stands_beside_the_record_with_who_wrote_it(cast: Cast) -> None:
     job = a_job(cast, a_customer(cast))["id"]
     note = cast.perform(add_note, Role.OFFICE, recordId=job, text="The key is under the mat.\nRing twice.")
     assert (note["object"], note["recordId"], note["visibility"]) == ("note", job, "field")
-    assert note["body"] == "The key is under the mat.\nRing twice."
+    assert note["text"] == "The key is under the mat.\nRing twice."
+    # As it was called before.
+    assert note["body"] == note["text"]
     assert note["createdBy"]["person"]["name"] == "Orla Office"
     # The record itself stays as it is; its history tells of it.
     assert cast.perform(get_job, jobId=job)["version"] == 1

@@ -124,7 +124,8 @@ def test_null_is_told_where_it_clears_something() -> None:
     nothing = {"type": "null"}
     assert taken(update_job)["dueOn"] == {"anyOf": [{"format": "date", "type": "string"}, nothing]}
     assert taken(create_job)["dueOn"] == {"format": "date", "type": "string"}
-    assert taken(update_person)["costRate"] == {"anyOf": [{"type": "string"}, nothing]}
+    assert taken(update_person)["costRate"] == {"anyOf": [{"type": "string"}, {"type": "number"}, nothing]}
+    assert taken(create_job)["budget"] == {"anyOf": [{"type": "string"}, {"type": "number"}]}
     address, cleared = taken(update_customer)["billingAddress"]["anyOf"]
     assert cleared == nothing
     assert address["properties"]["city"] == {"type": "string"}

@@ -22,7 +22,7 @@ from talking import refused
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
 NAMED = {"object", "id", "number", "status", "availableActions"}
-BUDGET = 96 * 1024
+BUDGET = 140 * 1024
 
 
 def parts(schema: Any) -> Iterator[dict[str, Any]]:

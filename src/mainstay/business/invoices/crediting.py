@@ -17,6 +17,7 @@ from mainstay.business.invoices.credit_note import (
     CREDIT_NOTES,
     LISTED_CREDIT_NOTES,
     CreditNote,
+    CreditNoteOut,
     ListedCreditNoteOut,
 )
 from mainstay.business.invoices.events import InvoiceCredited
@@ -105,13 +106,14 @@ class GetCreditNote(Input):
     on=INVOICES,
     unless=ListedInvoice.not_creditable,
     mails=True,
+    attaches={"creditNote": CreditNoteOut},
     done="The credit note is issued.",
 )
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
     """Credit an invoice, or a part of it, with a credit note.
 
-    What was paid beyond what is left stays on the customer's account. Credited as a whole, what it billed can be
-    billed again.
+    What was paid beyond what is left stays on the customer's account; credited as a whole, what it billed can be billed
+    again. The answer is the invoice, with the new creditNote.
     """
     house = house_of(ctx)
     today = house.today(ctx).isoformat()
@@ -135,6 +137,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     enclosed = Enclosed("credit", note, LinkKind.INVOICE, invoice.id)
     mail(ctx, enclosed, recipients.to, partial(_told_values, note, after))
     ctx.record(InvoiceCredited(after, invoice))
+    ctx.attached["creditNote"] = note
     return after
 
 

@@ -48,3 +48,4 @@ class OverviewOut(Shown):
     changed_by_apps: int = Field(
         description="How often connected apps changed something since yesterday began, up to 100."
     )
+    hidden: list[str] = Field(description="The fields that say nothing here because your role may not see them.")

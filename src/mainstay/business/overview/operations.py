@@ -107,15 +107,16 @@ def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
     # As for a page, where a list is counted as well; of each, one record is enough.
     counting = replace(ctx, envelope=ctx.envelope._replace(actions=True))
     needs = [_need(counting, one, today.isoformat(), house.currency) for one in _WAITING if ctx.actor.may(one.right)]
+    sees_revenue, sees_apps = ctx.actor.may(get_report.right), ctx.actor.may(Right.HISTORY_READ)
+    seen = {"revenue": sees_revenue, "changedByApps": sees_apps}
     return OverviewOut(
         object=OverviewOut.noun,
         on=today.isoformat(),
         needs=[need for need in needs if need.count],
         currency=house.currency,
-        revenue=_revenue(ctx, house.currency, today) if ctx.actor.may(get_report.right) else None,
-        changed_by_apps=count_acts_of_apps(ctx, (today - _A_DAY).isoformat())
-        if ctx.actor.may(Right.HISTORY_READ)
-        else 0,
+        revenue=_revenue(ctx, house.currency, today) if sees_revenue else None,
+        changed_by_apps=count_acts_of_apps(ctx, (today - _A_DAY).isoformat()) if sees_apps else 0,
+        hidden=[name for name, is_seen in seen.items() if not is_seen],
     )
 
 

@@ -14,6 +14,7 @@ NOTES = Listing(
     what="note",
     prefix="note",
     id_field="note_id",
+    columns={"text": "note.body"},
     filters={"record_id": "note.record_id = :record_id", "visibility": "note.visibility = :visibility"},
 )
 

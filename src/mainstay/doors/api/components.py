@@ -10,12 +10,15 @@ from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Operation
-from mainstay.terms.rights import AssignableRole
+from mainstay.terms.rights import AssignableRole, Needs, NeedsFor
 from mainstay.terms.shapes import Shown
 from mainstay.webhooks.model import EventOut
 
 _REF = "#/components/schemas/"
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+_HIDDEN = _TEXTS | {
+    "description": "The fields that are null because your role may not see them; there only if any are."
+}
 
 
 def named(name: str) -> Schema:
@@ -78,9 +81,18 @@ def _records(models: Sequence[type[Shown]]) -> Schema:
     )
     schemas: Schema = {name.removesuffix("Out"): _plain(schema) for name, schema in definitions["$defs"].items()}
     for model in models:
+        properties = schemas[name_of(model)]["properties"]
         # The word is fixed for each kind of record, though Pydantic knows it only as text.
-        schemas[name_of(model)]["properties"]["object"] = _word(model.noun)
+        properties["object"] = _word(model.noun)
+        if _hides(model):
+            properties["hidden"] = _HIDDEN
     return schemas
+
+
+def _hides(model: type[Shown]) -> bool:
+    """Return whether some fields of a record are hidden from some roles."""
+    marks = (mark for field in model.model_fields.values() for mark in field.metadata)
+    return any(isinstance(mark, (Needs, NeedsFor)) for mark in marks)
 
 
 def _plain(part: Any) -> Any:
@@ -107,6 +119,8 @@ def _tell_actions(schema: Schema, operation: Operation) -> None:
             "url", {"type": "string", "format": "uri", "description": "Where people see it in the office."}
         )
     properties["availableActions"] = _TEXTS | {"description": "The names of the operations that you can do to it now."}
+    if operation.ends:
+        properties["deleted"] = {"type": "boolean", "description": "True in the answer of what deletes it."}
     if operation.changes and not operation.is_irreversible:
         words = "What is worth a look though it was done; there only after a change, where there is something."
         properties["warnings"] = _TEXTS | {"description": words}
@@ -114,9 +128,13 @@ def _tell_actions(schema: Schema, operation: Operation) -> None:
 
 def _list(model: type[Shown]) -> Schema:
     more = {"type": "boolean", "description": "Whether there is another page behind this one."}
-    return _closed(
+    schema = _closed(
         {"object": _word("list"), "data": {"type": "array", "items": named(name_of(model))}, "hasMore": more}
     )
+    if _hides(model):
+        # Of a list it is said once, beside the records.
+        schema["properties"]["hidden"] = _HIDDEN
+    return schema
 
 
 def _body(endpoint: Endpoint) -> Schema:

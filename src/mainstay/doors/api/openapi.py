@@ -122,6 +122,9 @@ def _success(endpoint: Endpoint) -> Schema:
         file: Schema = {"type": "string", "contentMediaType": operation.gives}
         return {"description": operation.title, "content": {operation.gives: {"schema": file}}}
     schema = named(name_of(operation.output) + ("List" if operation.lists else ""))
+    if operation.attaches:
+        attached = {name: named(name_of(model)) for name, model in operation.attaches.items()}
+        schema = {"allOf": [schema, {"type": "object", "properties": attached}]}
     if operation.is_irreversible:
         schema = {"oneOf": [schema, named("Preview")]}
     return {"description": operation.title, "content": _json(schema)}

@@ -158,6 +158,8 @@ def _brief(part: Any, *, nulls: bool) -> Any:
         words = {name: inner for name, inner in part.items() if name != "anyOf"}
         whole = _brief({**meant[0], **words}, nulls=False)
         return _or_null(whole) if nulls else whole
+    if _NULL in options and not nulls:
+        part = part | {"anyOf": meant}
     brief = {name: inner for name, inner in part.items() if name not in _NOT_READ and (name, inner) not in _USUAL}
     fields = list(brief.pop("properties", {}).items())
     shown = {name: _brief(inner, nulls=nulls) for name, inner in brief.items()}
