@@ -10,6 +10,7 @@ from mainstay.backing.guard import Guard
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.actor import Actor, Door
+from mainstay.terms.merging import make_change_input
 from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
@@ -130,7 +131,7 @@ def operation(
         return Operation(
             name=function.__name__,
             **_words(function),
-            input=given,
+            input=make_change_input(given) if on and effect is not Effect.READ else given,
             output=_shown(answer),
             lists=get_origin(answer) is Page,
             tells_actions=isinstance(answer, type) and issubclass(answer, Kept),

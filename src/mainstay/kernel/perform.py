@@ -20,6 +20,7 @@ from mainstay.ledger.outbox_queue import Work
 from mainstay.ledger.replay import Answer, Once, UsedOtherwise
 from mainstay.terms.actor import Actor, house
 from mainstay.terms.faults import Raw, accept
+from mainstay.terms.merging import merge_parts
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse, unblocking
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
 from mainstay.terms.wire import Result, encoder, name_hidden, to_answer, to_json, to_record
@@ -224,6 +225,7 @@ def _call(ctx: Context, operation: Operation, given: Input) -> Result:
         return operation.function(ctx, given)
     identity = getattr(given, operation.on.id_field) if operation.on.id_field else None
     if operation.makes and identity is None:
+        given, _ = merge_parts(given, None)
         return operation.function(ctx, given, None)
     record: Kept = operation.on.fetch(ctx, identity)
     if operation.changes:
@@ -231,6 +233,8 @@ def _call(ctx: Context, operation: Operation, given: Input) -> Result:
         if record.shown.versioned:
             ctx.expect(record.version)
         refuse(operation.unless(record, ctx.actor) if operation.unless else ())
+        given, warnings = merge_parts(given, record)
+        ctx.warnings.extend(warnings)
     return operation.function(ctx, given, record)
 
 

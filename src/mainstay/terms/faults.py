@@ -52,11 +52,11 @@ def accept(model: type[Input], raw: Raw) -> Input:
     return given
 
 
-def faults_of(error: ValidationError) -> list[Fault]:
-    """What Pydantic found wrong, in plain words."""
+def faults_of(error: ValidationError, *within: str) -> list[Fault]:
+    """What Pydantic found wrong, in plain words; in a part of an input, behind the name of that part."""
     faults = []
     for found in error.errors(include_url=False):
-        field = ".".join(map(str, found["loc"])) or "body"
+        field = ".".join(map(str, (*within, *found["loc"]))) or "body"
         empty = found["type"] == "model_type" and found["input"] is None and found["loc"]
         kind = "missing" if empty else found["type"]
         if kind == "too_short" and found["ctx"]["min_length"] == 1:

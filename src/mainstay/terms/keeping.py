@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from mainstay.backing.database import Row, Value
 from mainstay.terms.shapes import Kept
 from mainstay.terms.wire import column_names
+from mainstay.values.parts import PartChange
 
 K = TypeVar("K", bound=Kept)
 
@@ -39,7 +40,7 @@ def stored(value: Any) -> Value:
         return int(value)
     if value is None or isinstance(value, (str, int)):
         return value
-    if isinstance(value, BaseModel):
+    if isinstance(value, BaseModel) and not isinstance(value, PartChange):
         return value.model_dump_json(by_alias=True)
     if isinstance(value, (list, dict)):
         return orjson.dumps(value).decode()

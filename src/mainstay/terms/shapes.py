@@ -139,6 +139,15 @@ class Kept:
         """What else tells it apart from others that are called alike."""
         return None
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another record has taken its place."""
+        return False
+
+    def find_usual_part(self, name: str) -> str | None:  # noqa: ARG002
+        """Return what applies where it has no such part of its own, as JSON; a change of the part begins with that."""
+        return None
+
     def not_added_to(self) -> Sequence[Reason]:
         """Why no note and no file is put beside it any more."""
         return ()

@@ -1,15 +1,16 @@
 """Postal addresses in parts, so that they can be searched, mapped and put on an e-invoice; and where those go."""
 
-from pydantic import BaseModel, Field, model_validator
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, model_validator
 
 from mainstay.values.fields import Country, Line, PostalCode
-from mainstay.values.models import GIVEN
+from mainstay.values.parts import Part
 
 
-class Address(BaseModel):
+class Address(Part):
     """Where something is, or where post goes."""
-
-    model_config = GIVEN
 
     line1: Line | None = Field(None, title="Line 1", description="Street and number, or the name of the building.")
     line2: Line | None = Field(None, title="Line 2", description="What else the post needs, such as a unit or floor.")
@@ -24,11 +25,17 @@ class Address(BaseModel):
             raise ValueError("is empty; send null to clear it")
         return self
 
+    @classmethod
+    def find_doubts(cls, before: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:
+        """Warn of a flat or unit that stays though the street is another one."""
+        line1, line2 = before.get("line1"), before.get("line2")
+        if not line2 or "line2" in sent or sent.get("line1", line1) == line1:
+            return []
+        return [f'line2 is still "{line2}" though line1 changed. If it is wrong now, send line2 as well, or as null.']
 
-class EInvoiceAddress(BaseModel):
+
+class EInvoiceAddress(Part):
     """Where electronic invoices go, in a network such as Peppol."""
-
-    model_config = GIVEN
 
     scheme: Line = Field(description="The code of the scheme, such as 0088.")
     id: Line = Field(title="Identifier", description="The identifier in that scheme.")

@@ -3,10 +3,10 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from mainstay.values.fields import Line
-from mainstay.values.models import GIVEN
+from mainstay.values.parts import Part
 
 _IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{11,30}")
 _BIC = re.compile(r"[A-Za-z]{6}[A-Za-z0-9]{2}(?:[A-Za-z0-9]{3})?")
@@ -43,10 +43,8 @@ def _closed_up(text: str) -> str:
     return plain.upper() if plain.isascii() else plain
 
 
-class Bank(BaseModel):
+class Bank(Part):
     """An account, by its IBAN or as its country tells accounts."""
-
-    model_config = GIVEN
 
     name: Line | None = Field(None, title="Bank", description="Such as Calder Bank.")
     iban: Annotated[str, _WRITTEN, AfterValidator(_iban)] | None = Field(

@@ -14,6 +14,7 @@ from mainstay.backing.database import EVERY, Row, WholeDatabase
 from mainstay.backing.proof import Books
 from mainstay.backing.schema import read_tables
 from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
+from mainstay.business.customers.places import list_sites
 from mainstay.business.importing.references import REFERENCES
 from mainstay.business.importing.run import CHECKED, UNDOING, UNDONE
 from mainstay.business.jobs.operations import list_jobs
@@ -363,3 +364,22 @@ def test_whatever_can_refer_to_an_imported_record_is_looked_at(cast: Cast) -> No
     follows = {("job", "own_job", "id"), ("customer", "own_customer", "id")}
     # A kit goes with its parts, and files never make one.
     assert found - known == follows | {("price_item", "kit_part", "kit_id")}
+
+
+def test_undoing_clears_the_lines_of_an_address_that_the_import_added(cast: Cast) -> None:
+    bring(cast, "customers", ["Name", "Street", "Ref"], ["Calder", "2 Weir Lane", "C-1"])
+    [before] = listed(cast)
+    one = upload(
+        cast, "customers", ["Name", "Street", "Postcode", "Ref"], [["Calder", "3 Weir Lane", "HX6 2AG", "C-1"]]
+    )
+    one.bring(ROW_BY_ROW)
+    [changed] = listed(cast)
+    assert (changed["billingAddress"]["line1"], changed["billingAddress"]["postalCode"]) == ("3 Weir Lane", "HX6 2AG")
+    assert one.undo(ROW_BY_ROW).undone.changed_back == 1
+    [after] = listed(cast)
+    assert after["billingAddress"] == before["billingAddress"]
+
+
+def test_imported_customers_have_no_sites_but_those_of_their_own_file(cast: Cast) -> None:
+    bring(cast, "customers", ["Name", "Street", "Ref"], ["Calder", "2 Weir Lane", "C-1"])
+    assert listed(cast, list_sites) == []

@@ -29,7 +29,7 @@ def acting(role: Role, identity: str = "person_y") -> Actor:
 
 
 def person(role: Role, status: Status = "active", *, only_owner: bool = False) -> Person:
-    return Person((), "person_x", "Pat", "pat@x.example", role, status, only_owner)
+    return Person((), "person_x", "Pat", "pat@x.example", role, status, only_owner, "{}")
 
 
 @pytest.mark.parametrize("by", ORDER)

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.customers.operations import update_customer
+from mainstay.business.customers.operations import create_customer, update_customer
 from mainstay.business.customers.places import save_site
 from mainstay.business.jobs.operations import create_job, update_job
 from mainstay.business.organisation.operations import update_organisation
@@ -128,9 +128,12 @@ def test_null_is_told_where_it_clears_something() -> None:
     assert taken(create_job)["budget"] == {"anyOf": [{"type": "string"}, {"type": "number"}]}
     address, cleared = taken(update_customer)["billingAddress"]["anyOf"]
     assert cleared == nothing
-    assert address["properties"]["city"] == {"type": "string"}
-    # What is replaced as a whole needs no null within it, also where it cannot be cleared.
-    assert taken(save_site)["address"]["properties"]["city"] == {"type": "string"}
+    # What is merged has null within it as well, also where it cannot be cleared; what is replaced as a whole has none.
+    assert address["properties"]["city"] == {"anyOf": [{"type": "string"}, nothing]}
+    assert taken(save_site)["address"]["properties"]["city"] == {"anyOf": [{"type": "string"}, nothing]}
+    discount, _ = taken(update_quote)["discount"]["anyOf"]
+    assert nothing not in discount["properties"]["percent"]["anyOf"]
+    assert taken(create_customer)["billingAddress"]["properties"]["city"] == {"type": "string"}
 
 
 @pytest.mark.parametrize("name", sorted(SAID_ONCE))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from mainstay.business.organisation.model import Language
 from mainstay.terms.actor import Actor
@@ -11,7 +11,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.values.address import Address, EInvoiceAddress
-from mainstay.values.models import GIVEN
+from mainstay.values.parts import Part
 
 Kind = Literal["company", "individual"]
 Status = Literal["active", "archived"]
@@ -22,10 +22,8 @@ _CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
 _ADDRESS: dict[str, Any] = {"line1": "2 Weir Lane", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"}
 
 
-class Receives(BaseModel):
+class Receives(Part):
     """What a contact is sent."""
-
-    model_config = GIVEN
 
     quotes: bool = Field(default=False, description="Whether quotes are mailed to them.")
     invoices: bool = Field(default=False, description="Whether invoices and reminders are mailed to them.")

@@ -19,6 +19,8 @@ from mainstay.kernel.context import Context, Envelope
 from mainstay.kernel.perform import Stage
 from mainstay.terms.actor import Actor
 from mainstay.terms.refusal import Refusal
+from mainstay.terms.shapes import Kept
+from mainstay.terms.wire import to_json
 
 # What the audit trail calls it.
 UNDO_IMPORT = "undo_import"
@@ -60,7 +62,7 @@ class ImportUndoer:
                 # No other gets the number: the trail explains the gap.
                 given[f"removed{self.kind.what.capitalize()}Number"] = record.number
         elif reason is None:
-            reason = self._change_back(step, change.record, change.previous)
+            reason = self._change_back(step, record, change.previous)
         return Stay(record.called, record.id, reason) if reason else None
 
     def _find_obstacle(self, rows: Handle, change: RecordChange) -> str | None:
@@ -72,8 +74,8 @@ class ImportUndoer:
             return f"{uses} were added" if uses else None
         return None
 
-    def _change_back(self, step: Stage, record: str, previous: Mapping[str, Any] | None) -> str | None:
-        given = orjson.dumps({self.kind.id_field: record, **(previous or {})})
+    def _change_back(self, step: Stage, record: Kept, previous: Mapping[str, Any] | None) -> str | None:
+        given = orjson.dumps({self.kind.id_field: record.id, **_whole(record, previous or {})})
         # Who may import may undo: an undo that has begun is finished, whatever becomes of the person meanwhile.
         step = replace(step, standing=lambda _rows, actor: actor)
         try:
@@ -81,3 +83,12 @@ class ImportUndoer:
         except Refusal as refusal:
             return f"changing it back was refused ({refusal.text.removesuffix('.')})"
         return None
+
+
+def _whole(record: Kept, previous: Mapping[str, Any]) -> dict[str, Any]:
+    """Return previous values that also clear what the import has added to a part, such as a line of an address."""
+    now: Mapping[str, Any] = orjson.loads(to_json(record))
+    return {
+        name: {**dict.fromkeys(now[name] or ()), **value} if isinstance(value, dict) else value
+        for name, value in previous.items()
+    }

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import Field, field_validator
 
 from mainstay.paper.messages import catalogue
 from mainstay.values.fields import Line, Paragraph
-from mainstay.values.models import GIVEN
+from mainstay.values.parts import Part
 
 _IN_BRACES = re.compile(r"\{([^{}]*)\}")
 _LINK = "{link}"
@@ -47,10 +47,8 @@ def put_in(text: str, values: Mapping[str, str]) -> str:
     return _IN_BRACES.sub(lambda found: values.get(found[1], found[0]), text)
 
 
-class MailText(BaseModel):
+class MailText(Part):
     """What one kind of mail says."""
-
-    model_config = GIVEN
 
     # What stands in braces for something that each mail of the kind knows.
     placeholders: ClassVar[tuple[str, ...]] = ()
@@ -85,10 +83,8 @@ def _named(kind: type[MailText], what: str) -> str:
     return f"{what}; null for the usual words. May name {names}."
 
 
-class MailTexts(BaseModel):
+class MailTexts(Part):
     """What each kind of mail says, where it is not what everyone's says."""
-
-    model_config = GIVEN
 
     quote: QuoteMail | None = Field(None, description=_named(QuoteMail, "With a quote"))
     invoice: InvoiceMail | None = Field(None, description=_named(InvoiceMail, "With an invoice"))

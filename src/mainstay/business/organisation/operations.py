@@ -6,12 +6,13 @@ from pydantic import Field
 
 from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
-from mainstay.business.organisation.settings import SETTINGS, UpdateSettings
+from mainstay.business.organisation.settings import SETTINGS, SettingsOut, UpdateSettings
 from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION, find_in_another_currency
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.ledger.outbox import Letter
 from mainstay.terms.actor import Door
+from mainstay.terms.merging import merge_parts
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input
@@ -64,6 +65,7 @@ def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organ
     effect=Effect.CHANGE,
     rest="PATCH /organisation",
     on=ORGANISATION,
+    attaches={"settings": SettingsOut},
     done="Your changes are saved.",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
@@ -74,7 +76,9 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     if "currency" in given.model_fields_set and given.currency != organisation.currency:
         _check_currency(ctx, given.currency, organisation.currency)
     if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
-        settings.save(ctx, given, SETTINGS.fetch(ctx, None))
+        current = SETTINGS.fetch(ctx, None)
+        given, _ = merge_parts(given, current)
+        ctx.attached["settings"] = settings.save(ctx, given, current)
         organisation = ORGANISATION.fetch(ctx, None)
     after = ORGANISATION.save(ctx, organisation, given.sent(*UpdateSettings.model_fields))
     if after.time_zone != organisation.time_zone:

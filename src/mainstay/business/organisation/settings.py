@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.organisation import numbering
@@ -20,13 +20,11 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Grant, Right
 from mainstay.terms.shapes import Input, Kept, Record
 from mainstay.values.fields import KeptDay, Paragraph, WholeNumber, omittable
-from mainstay.values.models import GIVEN
+from mainstay.values.parts import Part
 
 
-class Numbering(BaseModel):
+class Numbering(Part):
     """How the numbers of one kind look."""
-
-    model_config = GIVEN
 
     prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable(
         description="What stands before the digits: capital letters, digits, - and /, but no digit at its end."
@@ -80,7 +78,6 @@ class OrganisationSettings(Kept):
     shown = SettingsOut
 
     grants: str
-    mail_texts: dict[str, Any]
     prices_include_tax: bool
 
     @property
@@ -168,7 +165,7 @@ class UpdateSettings(Input):
     )
     invoice_notes: Paragraph | None = Field(None, description="Printed on new invoices.")
     mail_texts: MailTexts | None = Field(
-        None, description="Words of your own in mails to customers; what is not sent stays, null for the usual ones."
+        None, description="Words of your own in mails to customers; null for the usual ones."
     )
 
 
@@ -218,9 +215,7 @@ def save(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) ->
 def _kept(given: UpdateSettings, settings: OrganisationSettings) -> dict[str, Any]:
     changes = {name: value for name, value in given.sent(*_GRANTS, *_NUMBERED).items() if name in _COLUMNS}
     if "mail_texts" in changes:
-        sent_texts = given.mail_texts.model_dump(exclude_unset=True, by_alias=True) if given.mail_texts else {}
-        usual = dict.fromkeys(MailTexts.model_fields) if given.mail_texts is None else settings.mail_texts
-        changes["mail_texts"] = {**usual, **sent_texts}
+        changes["mail_texts"] = given.mail_texts or MailTexts()
     sent = {grant: getattr(given, name) for name, grant in _GRANTS.items() if name in given.model_fields_set}
     granted = {grant for grant in Grant if sent.get(grant, grant in settings.grants.split())}
     if sent:

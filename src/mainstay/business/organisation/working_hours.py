@@ -11,6 +11,7 @@ from mainstay.kernel.context import Context
 from mainstay.values.fields import As
 from mainstay.values.models import GIVEN
 from mainstay.values.moments import Period, beginning_of
+from mainstay.values.parts import Part
 from mainstay.values.wall_times import TimeOfDay, check_time_of_day
 
 _A_DAY = timedelta(days=1)
@@ -41,18 +42,16 @@ class Span(BaseModel):
 Spans = Annotated[list[Span], Field(max_length=4, description="The spans in which people work that day."), As("spans")]
 
 
-class WorkingHours(BaseModel):
+class WorkingHours(Part):
     """The spans of each day of the week."""
 
-    model_config = GIVEN
-
-    monday: Spans = []
-    tuesday: Spans = []
-    wednesday: Spans = []
-    thursday: Spans = []
-    friday: Spans = []
-    saturday: Spans = []
-    sunday: Spans = []
+    monday: Spans = Field(default=[])
+    tuesday: Spans = Field(default=[])
+    wednesday: Spans = Field(default=[])
+    thursday: Spans = Field(default=[])
+    friday: Spans = Field(default=[])
+    saturday: Spans = Field(default=[])
+    sunday: Spans = Field(default=[])
 
     def on(self, day: date, zone: str) -> list[Period]:
         """The working times that begin on a date; a night shift ends on the next."""

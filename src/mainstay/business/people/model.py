@@ -80,6 +80,8 @@ class Person(Kept):
     status: Status
     # Whether there is no other active owner.
     only_owner: bool
+    # When people of the organisation usually work, as JSON.
+    usual_hours: str
 
     @property
     def called(self) -> str:
@@ -90,6 +92,10 @@ class Person(Kept):
     def detail(self) -> str:
         """What they are here."""
         return self.role.words
+
+    def find_usual_part(self, name: str) -> str | None:
+        """Return the usual working hours, which are theirs until they have their own."""
+        return self.usual_hours if name == "working_hours" else None
 
     def not_changeable(self, by: Actor) -> list[Reason]:
         """Why their details cannot be changed: everyone may change some of their own, those in charge all of all."""

@@ -45,7 +45,8 @@ PEOPLE = Listing(
     facts={
         "only_owner": f"CASE WHEN person.role IN {_OWNERS} AND person.status = 'active' AND NOT EXISTS"
         " (SELECT 1 FROM person other WHERE other.organisation_id = :organisation AND other.status = 'active'"
-        f" AND other.role IN {_OWNERS} AND other.id <> person.id) THEN 1 ELSE 0 END"
+        f" AND other.role IN {_OWNERS} AND other.id <> person.id) THEN 1 ELSE 0 END",
+        "usual_hours": "(SELECT organisation.working_hours FROM organisation WHERE organisation.id = :organisation)",
     },
     own=Own("person.id", unless=Right.PEOPLE_READ),
     filters={"status": "person.status = :status", "role": "person.role = :role"},

@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from mainstay.doors.schemas import Schema, input_schema, output_schema
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.terms.shapes import Shown
+from mainstay.values.parts import MERGED
 
 
 def describe(operation: Operation) -> Schema:
@@ -89,7 +90,7 @@ class _Teller:
             return _unsaid(_meant(field))
         words = field.get("description", "")
         if (name, words) in self._heard or (_kind(_meant(field)) == _kind(known) and not _tells_values(field)):
-            return _unsaid(field)
+            return _unsaid(field) | ({"description": MERGED} if _is_merged(field) else {})
         self._heard.add((name, words))
         return field
 
@@ -156,7 +157,7 @@ def _brief(part: Any, *, nulls: bool) -> Any:
     meant = [option for option in options if option != _NULL]
     if _NULL in options and len(meant) == 1:
         words = {name: inner for name, inner in part.items() if name != "anyOf"}
-        whole = _brief({**meant[0], **words}, nulls=False)
+        whole = _brief({**meant[0], **words}, nulls=nulls and _is_merged(words))
         return _or_null(whole) if nulls else whole
     if _NULL in options and not nulls:
         part = part | {"anyOf": meant}
@@ -174,8 +175,16 @@ def _brief(part: Any, *, nulls: bool) -> Any:
         return shown | {"propertyNames": names, "additionalProperties": _unsaid(_brief(fields[0][1], nulls=nulls))}
     # What is replaced as a whole needs no null within it.
     return shown | {
-        "properties": {name: _brief(inner, nulls=nulls and "properties" not in inner) for name, inner in fields}
+        "properties": {
+            name: _brief(inner, nulls=nulls and ("properties" not in inner or _is_merged(inner)))
+            for name, inner in fields
+        }
     }
+
+
+def _is_merged(field: Schema) -> bool:
+    """Return whether a field is merged with what is there, so that null clears single fields of it."""
+    return str(field.get("description", "")).endswith(MERGED)
 
 
 def _or_null(part: Schema) -> Schema:

@@ -17,6 +17,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights, withheld
 from mainstay.values.fields import As, IdOf, Reference, Upload, Usual
 from mainstay.values.names import country_names, currency_names, language_names, offered_zones
+from mainstay.values.parts import PartChange
 from mainstay.values.words import Word, folded, words_of
 
 Choices = Sequence[tuple[str, str]]
@@ -234,7 +235,9 @@ def _kind(field: FieldInfo) -> tuple[str, Choices, dict[str, FieldInfo]]:
         if isinstance(mark, As):
             return mark.kind, _LISTED[mark.kind]() if mark.kind in _LISTED else (), {}
     if isinstance(plain, type) and issubclass(plain, BaseModel):
-        return "parts", (), plain.model_fields
+        # A form asks for all of a part, and what was emptied is cleared.
+        whole = plain.part if issubclass(plain, PartChange) else plain
+        return "parts", (), whole.model_fields
     if choices := _choices(plain):
         return "choice", choices, {}
     refers = _refers(field)
