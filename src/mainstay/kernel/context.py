@@ -28,6 +28,8 @@ class Envelope(NamedTuple):
     # The versions that `If-Match` allows; None when it was not sent.
     versions: frozenset[int] | None = None
     replay_key: str | None = None
+    # What the one who asks calls that key.
+    replay_field: str = "Idempotency-Key"
     # Whether a list is for a page, where each record says what can be done with it, and the list how long it is.
     actions: bool = False
     # Whether a record is wanted by itself, without what else can be done: a command need not know all operations.

@@ -261,7 +261,7 @@ def _recall(once: Once, ctx: Context) -> Answer | None:
     try:
         return once.recall(ctx.rows, ctx.now)
     except UsedOtherwise:
-        raise Invalid([Fault("Idempotency-Key", "was used before for a different request")]) from None
+        raise Invalid([Fault(ctx.envelope.replay_field, "was used before for a different request")]) from None
 
 
 def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:

@@ -12,6 +12,14 @@ KEPT = timedelta(hours=24)
 # The house's own acts are tried again for longer than a client's: as long as their work is.
 KEPT_FOR_THE_HOUSE = timedelta(days=7)
 HOUSE = "house"
+# How long a key may be, and what is wrong with what is none.
+LONGEST_KEY = 255
+NO_REPLAY_KEY = f"is not 1 to {LONGEST_KEY} printable characters"
+
+
+def is_replay_key(text: str) -> bool:
+    """Return whether a request may be named by this."""
+    return 1 <= len(text) <= LONGEST_KEY and text.isprintable()
 
 
 class Answer(NamedTuple):

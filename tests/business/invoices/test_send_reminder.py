@@ -72,6 +72,23 @@ def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:
     assert len(reminded(patient, sent)["warnings"]) == 1
 
 
+def test_a_second_reminder_within_a_day_takes_a_word_of_its_own(cast: Cast) -> None:
+    noon = at_noon(cast)
+    sent = issued(noon)
+    reminded(noon, sent, confirmed=True)
+    soon = later(noon, seconds=1)
+    told = "Calder Property was reminded of INV-0001 less than a day ago, on 2026-11-16. Wait, or choose to remind them"
+    told += " again (send `again` as true)."
+    assert reminded(soon, sent)["blockers"] == [told]
+    with pytest.raises(Blocked) as refused:
+        reminded(soon, sent, confirmed=True)
+    assert refused.value.text == told
+    assert len(mails(cast)) == 1
+    assert reminded(soon, sent, again=True)["blockers"] == []
+    assert reminded(soon, sent, again=True, confirmed=True)["reminders"] == 2
+    assert reminded(later(soon, days=1), sent, confirmed=True)["reminders"] == 3
+
+
 def test_where_the_invoice_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
     told = "The organisation had no bank details when the invoice was issued, so it does not say where to pay. Tell"
     told = f"{told} them that yourself."

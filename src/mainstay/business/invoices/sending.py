@@ -49,6 +49,7 @@ _HAD_NO_ACCOUNT = (
 )
 # Someone who was reminded so many days ago is given time.
 _PATIENCE = timedelta(days=3)
+_A_DAY = timedelta(days=1)
 TO: Any = addressed("those the customer has for invoices")
 
 
@@ -78,6 +79,11 @@ class SendReminder(Irrevocable):
 
     invoice_id: InvoiceId
     to: list[Email] | None = TO
+    again: bool = Field(
+        default=False,
+        title="Again within a day",
+        description="Needed for a second reminder of the same invoice within 24 hours.",
+    )
 
 
 @operation(
@@ -192,12 +198,13 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
 def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoice:
     """Remind a customer of an invoice that is not paid.
 
-    By a mail with its PDF and the link to its page.
+    By a mail with its PDF and the link to its page. A second reminder within a day needs again: true.
     """
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
     recipients = customer_s(ctx, customer, "invoices", given.to)
-    refuse(recipients.against)
     house = house_of(ctx)
+    just_reminded = [] if given.again else _if_reminded_today(ctx, invoice, house)
+    refuse([*just_reminded, *recipients.against])
     if invoice.status != "overdue":
         ctx.warnings.append(f"{invoice.named} is not overdue: there is time until {invoice.due_on}.")
     if invoice.reminded_at and ctx.now - parse_moment(invoice.reminded_at) < _PATIENCE:
@@ -244,6 +251,15 @@ def told_values(invoice: Invoice, locale: Locale) -> dict[str, str]:
         "due": locale.money(amount_text(invoice.due, invoice.currency), invoice.currency),
         "dueOn": locale.day(invoice.due_on or ""),
     }
+
+
+def _if_reminded_today(ctx: Context, invoice: Invoice, house: House) -> list[Reason]:
+    """Return the reason that somebody has only just sent a reminder: perhaps this is the same request once more."""
+    if not invoice.reminded_at or ctx.now - parse_moment(invoice.reminded_at) >= _A_DAY:
+        return []
+    on = local_date(parse_moment(invoice.reminded_at), house.time_zone)
+    text = f"{invoice.customer_name} was reminded of {invoice.named} less than a day ago, on {on}."
+    return [Reason(f"{text} Wait, or choose to remind them again (send `again` as true).")]
 
 
 def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:

@@ -8,12 +8,12 @@ from mainstay.doors.http import Interrupted, Request
 from mainstay.doors.json import NotJson, decode, encode, is_json
 from mainstay.doors.known import naming_known
 from mainstay.kernel.context import Envelope
+from mainstay.ledger.replay import NO_REPLAY_KEY, is_replay_key
 from mainstay.terms.faults import UNKNOWN, Raw, accept
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.shapes import Input
 
 BODY_LIMIT = 16_384
-LONGEST_KEY = 255
 
 _VERSION = re.compile(r' *"([1-9][0-9]{0,14})" *')
 
@@ -50,8 +50,8 @@ async def body_input(
         raise Interrupted(400, f"The body is not valid JSON: {fault}.") from None
     faults = _strangers(request)
     key = request.headers.get("idempotency-key")
-    if key is not None and not (key and len(key) <= LONGEST_KEY and key.isprintable()):
-        faults.append(Fault("Idempotency-Key", f"is not 1 to {LONGEST_KEY} printable characters"))
+    if key is not None and not is_replay_key(key):
+        faults.append(Fault("Idempotency-Key", NO_REPLAY_KEY))
     if not isinstance(given, dict):
         raise Invalid([Fault("body", "is not an object"), *faults])
     misplaced = [Fault(name, UNKNOWN) for name in elsewhere if name in given]

@@ -43,6 +43,8 @@ def _input(operation: Operation) -> Schema:
     else:
         shown = _shown_by(operation.on.shown if operation.on else operation.output)
         fields = _Teller(_said_of(operation)).tell(fields, shown)
+    if operation.changes:
+        fields |= {IDEMPOTENCY_KEY: _KEY_SCHEMA}
     return taken | {"properties": fields, "additionalProperties": False}
 
 
@@ -55,6 +57,9 @@ def _said_of(operation: Operation) -> frozenset[str]:
 
 # What these mean is said once for all tools, in the instructions.
 SAID_ONCE = frozenset({"confirmed", "limit", "startingAfter"})
+# What every tool that changes something takes beside what its operation is given.
+IDEMPOTENCY_KEY = "idempotencyKey"
+_KEY_SCHEMA = {"type": "string", "description": "A repeat with this key gets the first answer."}
 
 
 @cache

@@ -11,12 +11,15 @@ from mainstay.doors.http import OUR_FAULT, Interrupted, Request, Response, log_f
 from mainstay.doors.json import encode, is_json
 from mainstay.doors.known import naming_known
 from mainstay.doors.mcp import protocol
+from mainstay.doors.mcp.described import IDEMPOTENCY_KEY
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
 from mainstay.doors.mcp.tools import ToolResult, Tools
 from mainstay.kernel.context import Envelope
+from mainstay.kernel.operation import Operation
+from mainstay.ledger.replay import NO_REPLAY_KEY, is_replay_key
 from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Invalid, Refusal, Unauthenticated
+from mainstay.terms.refusal import Fault, Invalid, Refusal, Unauthenticated
 
 BODY_LIMIT = 1_048_576
 # How long a client may keep what says nothing about the one who asks.
@@ -105,8 +108,9 @@ class McpDoor:
             return call.refuse(protocol.INVALID_PARAMS, "There is no tool of that name; tools/list shows them.")
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
-        stage, envelope = self.entrance.stage, Envelope(request.id)
+        stage = self.entrance.stage
         try:
+            envelope = _take_envelope(request, operation, arguments)
             answer = await self.entrance.runner.perform(stage, operation, actor, encode(arguments), envelope)
             result = self.tools.answered(operation, answer, actor)
         except Unauthenticated:
@@ -141,6 +145,16 @@ class McpDoor:
     def _modern(self) -> dict[str, Any]:
         """What every result of the modern era carries."""
         return {"resultType": "complete", "_meta": {protocol.SERVER_INFO: self.server_info}}
+
+
+def _take_envelope(request: Request, operation: Operation, arguments: dict[str, Any]) -> Envelope:
+    """Take what is about the call out of the arguments, and leave what the operation is given."""
+    if not operation.changes or IDEMPOTENCY_KEY not in arguments:
+        return Envelope(request.id)
+    key = arguments.pop(IDEMPOTENCY_KEY)
+    if not isinstance(key, str) or not is_replay_key(key):
+        raise Invalid([Fault(IDEMPOTENCY_KEY, NO_REPLAY_KEY)])
+    return Envelope(request.id, replay_key=key, replay_field=IDEMPOTENCY_KEY)
 
 
 def _our_fault(problem: Exception, request: Request, id_: protocol.Id = None) -> Response:
