@@ -114,6 +114,7 @@ def _customer(cast: Cast, hidden: Hidden) -> str:
     made = everything(
         cast,
         create_customer,
+        makeSite=True,
         name=f"Mrs {hidden.word('customer')}",
         kind="individual",
         email=f"{hidden.word('billing').lower()}@stranger.example",

@@ -149,6 +149,15 @@ class Listing(Generic[K]):
         known = self._statements(asking, with_facts=True, walks=not (way.driven or (own and own.within)))
         return [self.keep(row) for row in ctx.rows.all(known.page, **limited(most), **asking.bound)]
 
+    def find_newest(self, ctx: Context, most: int, **narrowed: str) -> list[K]:
+        """Return the newest records that are left by filters of the list, as far as whoever asks sees them."""
+        own = sight_of_many(ctx.rows, self._sight(ctx))
+        conditions = tuple(self._narrowed(name, value) for name, value in narrowed.items())
+        known = self._statements(
+            Asking(NEWEST, None, own, conditions, dict(narrowed)), with_facts=True, walks=not (own and own.within)
+        )
+        return [self.keep(row) for row in ctx.rows.all(known.page, **limited(most), **narrowed)]
+
     def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> K:
         """A new record."""
         row = ctx.pen.insert(self.table, identity or new_id(self.prefix), self._columns(values), self.selected)

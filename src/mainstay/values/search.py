@@ -34,6 +34,8 @@ _PHONE = re.compile(r"[0-9\s()+./-]+")
 _DIGIT = re.compile("[0-9]")
 # Fewer digits are no number of a phone but one of a house or a year.
 _FEWEST_DIGITS = 4
+# With fewer nobody is called: they are the end of a number, or the number of something else.
+_FEWEST_TO_CALL = 6
 # And fewer behind the zeros begin too many.
 _FEWEST_BEGINNING = 3
 # A number with more digits than any has within its country begins with the code of one.
@@ -179,6 +181,11 @@ def distance_from(text: str) -> Callable[[str], int]:
         return 2 if sought and all(any(map(has, word)) for word in sought.words) else 3
 
     return distance
+
+
+def is_phone_number(text: str) -> bool:
+    """Return whether what someone looks for is long enough to be somebody's phone number, and nothing else."""
+    return len(_dialled(text)) >= _FEWEST_TO_CALL
 
 
 def end_of(prefix: str) -> str:

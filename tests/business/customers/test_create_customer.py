@@ -6,6 +6,7 @@ from cast import Cast
 from evidence import as_told, events, history
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
+from mainstay.business.customers.places import list_sites
 from mainstay.kernel.context import Envelope
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed
 from mainstay.terms.rights import Role
@@ -51,6 +52,29 @@ def test_it_says_where_they_are_seen_and_what_can_be_done(cast: Cast) -> None:
         "update_customer",
         "archive_customer",
     ]
+
+
+def test_their_address_makes_a_site_and_the_answer_shows_it(cast: Cast) -> None:
+    made = cast.perform(create_customer, Role.OFFICE, name="Calder", billingAddress=ADDRESS)
+    site = made["site"]
+    assert (site["object"], site["customerId"], site["name"], site["address"]) == (
+        "site",
+        made["id"],
+        "2 Weir Lane",
+        ADDRESS,
+    )
+    [listed] = cast.perform(list_sites, customerId=made["id"])["data"]
+    assert listed == site
+    # It is found by where it is, as every site.
+    assert [one["id"] for one in cast.perform(list_sites, text="weir lane calder")["data"]] == [site["id"]]
+    assert history(cast, site["id"]) == ["create_customer"]
+
+
+def test_no_site_is_made_where_none_is_wanted_or_there_is_no_address(cast: Cast) -> None:
+    for given in ({"billingAddress": ADDRESS, "makeSite": False}, {}):
+        made = cast.perform(create_customer, name="Calder", **given)
+        assert "site" not in made
+        assert cast.perform(list_sites, customerId=made["id"])["data"] == []
 
 
 def test_no_kind_of_event_tells_of_customers(cast: Cast) -> None:

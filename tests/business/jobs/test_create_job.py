@@ -6,6 +6,7 @@ import pytest
 from cast import Cast
 from evidence import as_told, events, history, last_event
 from mainstay.business.customers.operations import archive_customer
+from mainstay.business.customers.places import save_site
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
 from mainstay.business.people.operations import invite_person
 from mainstay.business.people.standing import remove_person
@@ -54,6 +55,30 @@ def test_a_customer_and_a_title_are_enough(cast: Cast) -> None:
     assert (made["stage"], made["nextAction"]) == ("toSchedule", "Plan a visit")
     assert made["url"].endswith(f"/jobs/{made['id']}")
     assert made["availableActions"] == ["update_job", "change_job_status", "cancel_job"]
+
+
+def test_the_customer_s_only_site_is_taken_and_that_is_said(cast: Cast) -> None:
+    customer = a_customer(cast)
+    # One that is archived, or another customer's, is none to choose from.
+    cast.perform(save_site, siteId=a_site(cast, customer, name="Old mill"), status="archived")
+    a_site(cast, a_customer(cast, "Bystander"))
+    site = a_site(cast, customer, name="The mill")
+    made = cast.perform(create_job, customerId=customer, title="Mend the leak")
+    assert (made["siteId"], made["siteAddress"]["line1"]) == (site, "2 Weir Lane")
+    assert made["warnings"] == ["The job is at The mill, the only site of Calder Property."]
+    made = cast.perform(create_job, customerId=customer, title="Mend the leak", siteId=None)
+    assert (made["siteId"], "warnings" in made) == (None, False)
+
+
+def test_of_several_sites_none_is_taken_and_that_is_warned_of(cast: Cast) -> None:
+    customer = a_customer(cast)
+    for name in ("The mill", "The barn"):
+        a_site(cast, customer, name=name)
+    made = cast.perform(create_job, customerId=customer, title="Mend the leak")
+    assert made["siteId"] is None
+    told = "Calder Property has several sites, and the job is at none yet. Choose one. list_sites shows them, and"
+    assert made["warnings"] == [f"{told} update_job sets siteId."]
+    assert "warnings" not in cast.perform(create_job, customerId=a_customer(cast, "Other"), title="Mend the leak")
 
 
 def test_an_event_tells_of_it_as_it_is(cast: Cast) -> None:

@@ -3,13 +3,14 @@ from contextlib import suppress
 import pytest
 
 from cast import Cast
+from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.records.search import search
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Access, Role
-from trade import ADDRESS, a_contact, a_customer, a_job, a_site
+from trade import ADDRESS, a_contact, a_customer, a_job, a_site, close
 
 pytestmark = pytest.mark.usefixtures("found_alike")
 
@@ -50,12 +51,12 @@ def kinds(cast: Cast, text: str, role: Role = Role.OFFICE, **given: object) -> l
         ("ann boyle", ["contact"]),
         ("ann@boyle.example", ["contact"]),
         ("@boyle.example", ["contact"]),
-        ("07700 900111", ["contact"]),
-        ("+44 7700 900111", ["contact"]),
-        ("0044 (0)7700/900-111", ["contact"]),
-        ("900111", ["contact"]),
+        ("07700 900111", ["contact", "customer", "job"]),
+        ("+44 7700 900111", ["contact", "customer", "job"]),
+        ("0044 (0)7700/900-111", ["contact", "customer", "job"]),
+        ("900111", ["contact", "customer", "job"]),
         ("0111", ["contact"]),
-        ("01422 555010", ["customer"]),
+        ("01422 555010", ["customer", "job"]),
         ("office@muller.ex", ["customer"]),
         ("orla", ["person"]),
         ("nothing of the kind", []),
@@ -98,6 +99,7 @@ def test_a_hit_says_what_it_is_and_where_it_is_seen(cast: Cast) -> None:
         "title": "J-0001 Replace the boiler",
         "detail": "Müller & Söhne",
         "status": "open",
+        "customerId": made["customer"],
         "url": f"{cast.stage.base_url}/jobs/{made['job']}",
     }
     (hit,) = cast.perform(search, text="ann boyle")["hits"]
@@ -108,9 +110,67 @@ def test_kind_by_kind_the_newest_come_first_and_no_more_than_asked_for(cast: Cas
     customer = a_customer(cast)
     jobs = [a_job(cast, customer, title=f"Calder {number}")["id"] for number in range(4)]
     found = cast.perform(search, text="calder", limit=3)
-    assert [hit["id"] for hit in found["hits"]] == [customer, *jobs[:0:-1]]
+    assert [hit["id"] for hit in found["hits"]] == [customer, *jobs[:1:-1]]
     assert found["hasMore"] is True
-    assert cast.perform(search, text="calder", limit=4)["hasMore"] is False
+    assert [hit["id"] for hit in cast.perform(search, text="calder", limit=1)["hits"]] == [customer]
+    assert cast.perform(search, text="calder", limit=4)["hasMore"] is True
+    assert cast.perform(search, text="calder", limit=5)["hasMore"] is False
+
+
+def test_no_kind_crowds_out_the_others(cast: Cast) -> None:
+    customer = a_customer(cast)
+    made = [
+        [a_contact(cast, customer, f"Calder {number}") for number in range(3)],
+        [a_job(cast, customer, title=f"Calder {number}")["id"] for number in range(3)],
+    ]
+    assert sorted(kinds(cast, "calder", limit=3)) == ["contact", "customer", "job"]
+    assert sorted(kinds(cast, "calder", limit=5)) == ["contact", "contact", "customer", "job", "job"]
+    assert len(kinds(cast, "calder")) == 1 + sum(map(len, made))
+
+
+def test_one_kind_alone_is_looked_through(cast: Cast) -> None:
+    made = furnish(cast)
+    hits = cast.perform(search, Role.OFFICE, text="muller", kind="job")["hits"]
+    assert [(hit["object"], hit["id"]) for hit in hits] == [("job", made["job"])]
+    with pytest.raises(Invalid, match=r"^kind: is not one of bill, contact, creditNote, customer, "):
+        cast.perform(search, text="muller", kind="jobs")
+
+
+def test_every_hit_of_a_customer_carries_their_id(cast: Cast) -> None:
+    made = furnish(cast)
+    told = {hit["object"]: hit["customerId"] for hit in cast.perform(search, text="muller")["hits"]}
+    assert told == dict.fromkeys(("customer", "site", "contact", "job"), made["customer"])
+    [person] = cast.perform(search, text="orla")["hits"]
+    assert person["customerId"] is None
+
+
+def test_a_contact_s_phone_number_leads_to_the_customer_and_to_live_jobs(cast: Cast) -> None:
+    made = furnish(cast, Role.MEMBER)
+    over = a_job(cast, made["customer"])["id"]
+    close(cast, over)
+    # Another customer's, and one with the same digits within another number, stay where they are.
+    a_job(cast, a_customer(cast, "Bystander", phone="07700 900112"))
+    hits = {hit["object"]: hit["id"] for hit in cast.perform(search, Role.OFFICE, text="07700 900111")["hits"]}
+    assert hits == {"customer": made["customer"], "contact": made["contact"], "job": made["job"]}
+    assert kinds(cast, "07700 900111", kind="job") == ["job"]
+    assert kinds(cast, "07700 900111", limit=2) == ["contact", "customer"]
+    # A member is led no further than they see.
+    theirs = a_job(cast, made["customer"])["id"]
+    found = [hit["id"] for hit in cast.perform(search, Role.MEMBER, text="07700 900111")["hits"]]
+    assert made["job"] in found
+    assert theirs not in found
+
+
+def test_customers_who_were_merged_come_last(cast: Cast) -> None:
+    stays = a_customer(cast, "The Calder")
+    for number in range(2):
+        gone = a_customer(cast, f"Calder {number}")
+        cast.perform(merge_customers, customerId=gone, intoCustomerId=stays, confirmed=True)
+    job = a_job(cast, stays, title="Calder roof")["id"]
+    hits = cast.perform(search, text="calder")["hits"]
+    assert {hit["id"] for hit in hits[:2]} == {stays, job}
+    assert [hit["status"] for hit in hits[2:]] == ["archived", "archived"]
+    assert {hit["id"] for hit in cast.perform(search, text="calder", limit=2)["hits"]} == {stays, job}
 
 
 @pytest.mark.parametrize("text", ["J-3", "j3", "J-0003", "job 3", "Job #3"])
@@ -228,8 +288,8 @@ def test_it_works_with_a_credential_that_only_reads_and_when_lapsed(cast: Cast) 
         ({"text": ""}, "text: is empty"),
         ({"text": "x" * 101}, "text: is longer than 100"),
         ({}, "text: is required"),
-        ({"text": "boiler", "limit": 21}, "limit: is above 20"),
-        ({"text": "boiler", "kind": "job"}, "kind: is not known here"),
+        ({"text": "boiler", "limit": 101}, "limit: is above 100"),
+        ({"text": "boiler", "status": "open"}, "status: is not known here"),
     ],
 )
 def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:

@@ -125,6 +125,11 @@ class Customer(Kept):
         """How to reach them."""
         return self.phone or self.email
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether they were merged into another customer."""
+        return self.merged_into_id is not None
+
     def not_archivable(self, _by: Actor) -> list[Reason]:
         """Why they cannot be put away."""
         if self.status == "archived":

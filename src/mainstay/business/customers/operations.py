@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.customers.model import Customer, CustomerOut, Kind, Status
-from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference, twice
+from mainstay.business.customers.model import Customer, CustomerOut, Kind, SiteOut, Status
+from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference, insert_site, twice
 from mainstay.business.organisation.model import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -60,8 +60,8 @@ class GetCustomer(Input):
     customer_id: str = Field(description="The customer's id.")
 
 
-class CreateCustomer(Input):
-    """Who the customer is."""
+class _CustomerFields(Input):
+    """What can be said of a customer."""
 
     name: _Name
     kind: _Kind = "company"
@@ -78,7 +78,17 @@ class CreateCustomer(Input):
     external_ref: _ExternalRef = None
 
 
-class UpdateCustomer(CreateCustomer):
+class CreateCustomer(_CustomerFields):
+    """Who the customer is."""
+
+    make_site: bool = Field(
+        default=True,
+        title="Work is done at the billing address",
+        description="Whether the billing address also becomes a site of theirs, where jobs can be.",
+    )
+
+
+class UpdateCustomer(_CustomerFields):
     """Which customer, and what to change; null clears."""
 
     customer_id: str = Field(description="The customer's id.")
@@ -122,18 +132,24 @@ def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Cust
     right=Right.CUSTOMERS_CHANGE,
     effect=Effect.CHANGE,
     rest="POST /customers",
+    attaches={"site": SiteOut},
     done="The customer is created.",
 )
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     """Add a customer.
 
-    Look for them first (list_customers by text), so that nobody is there twice. Sites and contacts are added with
-    save_site and save_contact.
+    Look for them first (list_customers by text), so that nobody is there twice. Their billing address also becomes a
+    site, which the answer shows, unless makeSite is false; other sites and contacts are added with save_site and
+    save_contact.
     """
     check_reference(ctx, CUSTOMERS, given.external_ref)
     # Whoever brings over thousands has looked at them before.
     ctx.warnings += [] if ctx.envelope.bare else twice(ctx, given.name, given.email, given.phone)
-    return CUSTOMERS.insert(ctx, dict(given) | {"status": "active"})
+    values = {name: value for name, value in given if name != "make_site"}
+    customer = CUSTOMERS.insert(ctx, values | {"status": "active"})
+    if given.make_site and given.billing_address:
+        ctx.attached["site"] = insert_site(ctx, customer.id, given.billing_address)
+    return customer
 
 
 @operation(

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from mainstay.business.customers.model import Contact, Customer, Site
+from mainstay.business.customers.model import Contact, Customer, Site, site_name
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.ledger.search import with_any
@@ -13,6 +13,7 @@ from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
 from mainstay.terms.refusal import Conflict, Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Kept
+from mainstay.values.address import Address
 from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_postal_address, words_of_text
 from mainstay.values.words import folded
 
@@ -140,6 +141,21 @@ SITES = Listing(
     otherwise={"status": "site.status = 'active'"},
     found_by=(FoundBy(("name", "customer_name", "address"), _words_of_site),),
 )
+
+
+def insert_site(ctx: Context, customer: str, address: Address) -> Site:
+    """Add a site that is called by its address."""
+    values = {"customer_id": customer, "name": site_name(None, address), "address": address, "status": "active"}
+    return SITES.insert(ctx, values)
+
+
+def find_sites(ctx: Context, customer: str) -> list[Site]:
+    """Return the newest sites in use of a customer: one or two of them tell whether it is the only one."""
+    return SITES.find_newest(ctx, _ENOUGH_SITES, customer_id=customer, status="active")
+
+
+# So many show whether there are several.
+_ENOUGH_SITES = 2
 
 
 def check_site(ctx: Context, site: str | None, customer: str) -> None:

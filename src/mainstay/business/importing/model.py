@@ -79,6 +79,8 @@ class Kind:
     told_apart: str
     # Whether one is known by its name alone, among all there are.
     by_name: bool = False
+    # What is said of each new one, whatever the file says.
+    of_new: Mapping[str, object] = field(default_factory=dict)
     # What only a new one takes.
     only_new: frozenset[str] = field(default_factory=frozenset)
     # Removes one that nothing refers to, where that takes more than removing its row.
@@ -149,6 +151,8 @@ KINDS: Mapping[str, Kind] = {
             ("name",),
             "their name",
             by_name=True,
+            # Sites have a file of their own, and an undone import leaves nothing behind.
+            of_new={"makeSite": False},
         ),
         Kind(
             "sites",

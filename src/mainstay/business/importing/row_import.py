@@ -156,7 +156,7 @@ class RowImporter:
             values |= self._named(rows, texts)
             known = referred[0] if referred else self._known(rows, texts, values.get(CUSTOMER))
         if known is None:
-            made = self._perform(stage, self.kind.makes, values | {REFERENCE: reference})
+            made = self._perform(stage, self.kind.makes, {**values, **self.kind.of_new, REFERENCE: reference})
             self._note_name(made)
             return RecordChange(number, made["id"], made["version"], None)
         if referred:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.store import CUSTOMERS, check_reference, check_site
+from mainstay.business.customers.store import CUSTOMERS, check_reference, check_site, find_sites
 from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCancelled, JobCompleted, JobCreated, JobStarted, JobUpdated
 from mainstay.business.jobs.model import STAGES_OF_OFFICE, Billing, Job, JobOut, JobStage, Move, Priority
@@ -165,12 +165,14 @@ def get_job(_ctx: Context, _given: GetJob, job: Job) -> Job:
 def create_job(ctx: Context, given: CreateJob) -> Job:
     """Make a job.
 
-    For work that is agreed, or an enquiry that may become some. It gets the next number; visits are planned with
-    plan_visit.
+    For work that is agreed, or an enquiry that may become some; without siteId it is at the customer's only site. It
+    gets the next number; visits are planned with plan_visit.
     """
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)
     refuse(customer.not_usable())
     values = dict(given)
+    if "site_id" not in given.model_fields_set:
+        values["site_id"] = _choose_site(ctx, customer)
     _check(ctx, values, customer.id)
     job = store.insert(ctx, values | {"number": numbering.take(ctx, "job")})
     ctx.record(JobCreated(job))
@@ -245,6 +247,20 @@ def remove_job(ctx: Context, job: Job) -> None:
     cancelled = store.save(ctx, job, {"status": "cancelled", "cancel_reason": "The import was undone."})
     ctx.record(JobCancelled(cancelled, job))
     JOBS.remove(ctx, cancelled)
+
+
+def _choose_site(ctx: Context, customer: Customer) -> str | None:
+    """Return the only site of a customer, and say so; with several, warn that somebody has to choose."""
+    sites = find_sites(ctx, customer.id)
+    if len(sites) > 1:
+        ctx.warnings.append(
+            f"{customer.name} has several sites, and the job is at none yet. Choose one. list_sites shows them, and"
+            " update_job sets siteId."
+        )
+        return None
+    if sites:
+        ctx.warnings.append(f"The job is at {sites[0].name}, the only site of {customer.name}.")
+    return sites[0].id if sites else None
 
 
 def _check(ctx: Context, values: dict[str, Any], customer: str, but: Job | None = None) -> None:

@@ -125,6 +125,7 @@ class Hit(BaseModel):
     title: str = Field(description="What people call it.")
     detail: str | None = Field(description="What else tells it apart.")
     status: str | None
+    customer_id: str | None = Field(description="The customer it belongs to; of a customer, their own id.")
     url: str | None = Field(description="Its page in the office.")
 
 
@@ -134,5 +135,5 @@ class FoundOut(Shown):
     noun = "searchResult"
 
     hits: list[Hit]
-    has_more: bool = Field(description="Whether there are more of some kind than are shown; its list shows all.")
+    has_more: bool = Field(description="Whether more was found than is shown. Ask for one kind, or for its list.")
     advice: str | None = Field(description="What to try, where nothing was found.")

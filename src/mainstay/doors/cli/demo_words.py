@@ -104,6 +104,7 @@ def customer(chance: Random, number: int) -> dict[str, Any]:
             "email": f"office@{mailbox}.example",
             "phone": f"+44 1422 555 {number:04d}",
             "billingAddress": home,
+            "makeSite": False,
             "externalRef": f"C{1000 + number}",
         },
         "contact": {

@@ -23,10 +23,9 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.written_here import written_here
 from mainstay.terms.refusal import Invalid
-from mainstay.values.ids import is_id
 
-# How many of each kind: on the page, while one types, and while one types what is of one kind.
-_EACH, _WHILE_TYPING, _OF_ONE_KIND = 10, 4, 8
+# How many at most: on the page, while one types, and while one types what is of one kind.
+_ON_PAGE, _WHILE_TYPING, _OF_ONE_KIND = 50, 12, 8
 _LONGEST = 100
 # How each kind that is searched is arranged, by what it calls itself.
 ARRANGED = {
@@ -58,7 +57,7 @@ class SearchPages:
         found: dict[str, Any] = {"hits": [], "hasMore": False}
         problem = None
         try:
-            found = await self._found(guest, text, _EACH) if text else found
+            found = await self._found(guest, text, _ON_PAGE) if text else found
         except Invalid as invalid:
             problem = f"What you look for {invalid.faults[0].problem}."
         groups = [(kind, list(hits)) for kind, hits in groupby(found["hits"], key=lambda hit: hit["kind"])]
@@ -91,9 +90,14 @@ class SearchPages:
         return {"hits": hits, "hasMore": page["hasMore"]}
 
     async def _found(self, guest: Guest, text: str, most: int, kind: str = "") -> dict[str, Any]:
-        """So many of each kind, each under what people call its kind, and called as they write it where they are."""
-        found = await self.desk.perform(guest, search, {"text": text, "limit": most})
-        found["hits"] = [hit for hit in found["hits"] if not kind or is_id(hit["id"], kind)]
+        """So many, each under what people call its kind, and called as they write it where they are."""
+        asked: dict[str, object] = {"text": text, "limit": most}
+        if kind:
+            gets = self.desk.catalogue.gets.get(kind)
+            if gets is None:
+                return {"hits": [], "hasMore": False}
+            asked["kind"] = gets.output.noun
+        found = await self.desk.perform(guest, search, asked)
         for hit in found["hits"]:
             arranged = ARRANGED[hit["object"]]
             hit["kind"] = arranged.title
