@@ -1,5 +1,6 @@
 """The step that tells documents apart by what of them has a known cost: for those there are as for new ones."""
 
+from collections.abc import Sequence
 from typing import cast as known_as
 
 from billing import BOILER, FLUE, an_invoice, issued
@@ -14,7 +15,7 @@ COLUMNS = ("costed_net", "uncosted_net", "uncosted_lines")
 DOCUMENTS = {"invoice": (*COLUMNS, "other_cost"), "quote": COLUMNS}
 
 
-def kept(cast: Cast) -> dict[str, list[Row]]:
+def kept(cast: Cast) -> dict[str, Sequence[Row]]:
     with cast.stage.database.reading(cast.organisation) as rows:
         return {
             table: rows.all(
