@@ -134,8 +134,10 @@ FAULTS = [
         "numbers_apart",
         "has the number of a credit note too",
         (
-            "UPDATE credit_note SET number = (SELECT min(number) FROM invoice)"
-            " WHERE id = (SELECT min(id) FROM credit_note)",
+            (
+                "UPDATE credit_note SET number = (SELECT min(number) FROM invoice)"
+                " WHERE id = (SELECT min(id) FROM credit_note)"
+            ),
         ),
     ),
     Fault("totals_of_invoices", "its lines come to", ("UPDATE invoice SET net = net + 1, tax = tax - 1",)),

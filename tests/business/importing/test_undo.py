@@ -30,7 +30,17 @@ from trade import a_customer, a_job, a_site, work_off
 from wares import a_kit, a_supplier, an_item
 
 # What tells of acts, of imports, or of nothing but that something was written; the words of records are proved.
-_BESIDE = {"audit", "audit_record", "event", "outbox", "import_run", "import_cells", "import_change", "number_series", "organisation"}
+_BESIDE = {
+    "audit",
+    "audit_record",
+    "event",
+    "outbox",
+    "import_run",
+    "import_cells",
+    "import_change",
+    "number_series",
+    "organisation",
+}
 _WRITTEN = {"version", "updated_at", "updated_by"}
 
 
