@@ -198,7 +198,7 @@ def test_jobs_that_were_finished_then_can_be_asked_for(busy: Cast) -> None:
     assert asked(jobs="finished", **NOVEMBER) == asked(**NOVEMBER) == {later["id"]}
     assert asked(customerId=over["customerId"], **OCTOBER) == {over["id"]}
     assert asked(customerId=over["customerId"], **NOVEMBER) == set()
-    with pytest.raises(Invalid, match=r"^jobs: is for the basis wholeLife"):
+    with pytest.raises(Invalid, match=r"^jobs: is for whole lives, not for a range"):
         asked(jobs="finished", basis="range")
 
 

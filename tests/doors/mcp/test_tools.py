@@ -24,7 +24,7 @@ pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
 BUDGET = 140 * 1024
-# So that a hundred and ten tools fit.
+# So that 110 tools fit.
 OF_EACH = 1300
 
 

@@ -212,8 +212,8 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change how far a job is.
 
-    Begin it, put it on hold, finish it, close it or reopen it. Closing warns of work that is on no invoice. Members may
-    do so with their own jobs, between open and done.
+    Begin it, put it on hold, finish it, close it (which warns of work on no invoice) or reopen it. Members may do so
+    with their own jobs, between open and done.
     """
     refuse(job.not_movable(ctx.actor, given.status))
     if given.status == "closed":

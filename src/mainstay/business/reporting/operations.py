@@ -152,6 +152,6 @@ def _check(given: GetReport, report: Report) -> None:
     faults = [Fault(name, f"is nothing for this report, which takes {takes}") for name in wrong]
     faults += [Fault(name, "is required for this report") for name in report.needs if name not in sent]
     if given.basis == "range" and given.jobs:
-        faults.append(Fault("jobs", "is for the basis wholeLife; leave out one of the two"))
+        faults.append(Fault("jobs", "is for whole lives, not for a range; leave out one of the two"))
     if faults:
         raise Invalid(faults)
