@@ -8,6 +8,9 @@ from functools import lru_cache
 from mainstay.backing.database import Handle, Row, Value
 from mainstay.backing.row_hashes import HASHED, REMOVED, columns_of, name_row, read_rows
 
+# What is hashed of a row that was removed.
+_GONE: Row = ()
+
 
 @dataclass(frozen=True, slots=True)
 class Pen:
@@ -23,7 +26,8 @@ class Pen:
     touched: dict[str, None] = field(default_factory=dict)
     # The fields that are different since, by the id of their record.
     changed: dict[str, dict[str, None]] = field(default_factory=dict)
-    # The rows of hashed tables that were written, by table and key: their hashed columns; None if those must be read.
+    # The rows of hashed tables that were written, by table and key: their hashed columns, none of a row that
+    # was removed; None if they must be read.
     _written: dict[tuple[str, str], Row | None] = field(default_factory=dict)
 
     @property
@@ -42,7 +46,7 @@ class Pen:
         }
         hashes = {}
         for (table, key), row in self._written.items():
-            stored = row or read[table].get(key)
+            stored = read[table].get(key, _GONE) if row is None else row
             hashes[name_row(table, key)] = columns_of(self.rows, table).hash_row(stored) if stored else REMOVED
         return hashes
 
@@ -93,7 +97,7 @@ class Pen:
         self.rows.run(f"DELETE FROM {table} WHERE {tenant} = :organisation AND id = :id", id=identity)
         self.touch(identity)
         if table in HASHED:
-            self.mark_written(table, identity)
+            self._written[table, identity] = _GONE
 
     def _with_hashed(self, table: str, returning: str) -> str:
         """What a statement is to return so that the row need not be read once more to be hashed."""

@@ -99,9 +99,7 @@ def count_due(ctx: Context, identity: str) -> int:
 
 def delete(ctx: Context, identity: str) -> None:
     """Remove a webhook; its deliveries go with it."""
-    ctx.rows.run("DELETE FROM webhook WHERE organisation_id = :organisation AND id = :id", id=identity)
-    ctx.pen.touch(identity)
-    ctx.pen.mark_written(WEBHOOKS.table, identity)
+    ctx.pen.remove(WEBHOOKS.table, identity)
 
 
 def find_organisation(rows: Handle, webhook: str) -> list[str]:
