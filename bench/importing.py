@@ -114,7 +114,7 @@ def _begin(stage: Stage, actor: Actor, identity: str, status: RunStatus) -> Impo
     with stage.database.changing(actor.organisation) as rows:
         store.begin(rows, _find(stage, actor, identity), status)
     run = _find(stage, actor, identity)
-    return ImportWork(stage, actor, run, None, lambda _done: None, pace_for(stage.database.engine))
+    return ImportWork(stage, actor, run, None, None, lambda _done: None, pace_for(stage.database.engine))
 
 
 def _find(stage: Stage, actor: Actor, identity: str) -> Run:

@@ -9,6 +9,7 @@ from mainstay.business.importing.import_run import ImportWork
 from mainstay.business.importing.model import KINDS
 from mainstay.business.importing.run import CHECKING, IMPORTING, UNDOING, Outcome, RowFault, Run, RunStatus
 from mainstay.business.importing.steps import Pace
+from mainstay.business.importing.store import Columns
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.rights import Role
 
@@ -24,6 +25,7 @@ class FileImport:
     actor: Actor
     id: str
     country: str | None = None
+    currency: str | None = None
 
     @property
     def run(self) -> Run:
@@ -47,11 +49,16 @@ class FileImport:
         self.begin(UNDOING, pace).undo()
         return self.run
 
+    def choose(self, **signs: str) -> None:
+        """Choose the decimal signs of columns, by field."""
+        with self.cast.stage.database.changing(self.cast.organisation) as rows:
+            assert store.begin(rows, self.run, CHECKING, Columns(self.run.mapping, signs))
+
     def begin(self, status: RunStatus, pace: Pace) -> ImportWork:
         """Begin to work on it, as a page does."""
         with self.cast.stage.database.changing(self.cast.organisation) as rows:
             assert store.begin(rows, self.run, status)
-        return ImportWork(self.cast.stage, self.actor, self.run, self.country, lambda _: None, pace)
+        return ImportWork(self.cast.stage, self.actor, self.run, self.country, self.currency, lambda _: None, pace)
 
     @property
     def outcome(self) -> Outcome:
@@ -69,10 +76,11 @@ def upload(
     lines: list[list[str]],
     role: Role = Role.OFFICE,
     country: str | None = None,
+    currency: str | None = None,
 ) -> FileImport:
     """Hand in a file, with the columns that its headings tell."""
     actor = cast.actor(role, door=Door.OFFICE)
     fresh = store.Fresh(KINDS[kind], "a.csv", (), headings, list(enumerate(lines, 2)))
     with cast.stage.database.changing(cast.organisation) as rows:
         rows.me = actor.id
-        return FileImport(cast, actor, store.insert(rows, fresh, cast.stage.clock()), country)
+        return FileImport(cast, actor, store.insert(rows, fresh, cast.stage.clock()), country, currency)

@@ -2,7 +2,15 @@
 
 import pytest
 
-from mainstay.values.written import is_unclear, plain_amount, plain_price, typed_amount
+from mainstay.values.written import (
+    column_signs,
+    foreign_currency,
+    plain_amount,
+    plain_number,
+    plain_price,
+    typed_amount,
+    without_currency,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +86,62 @@ def test_what_stands_where_someone_types_is_read_as_the_same_again(plain: str, c
     assert plain_amount(typed_amount(plain, country), country) == plain
 
 
-def test_a_point_before_three_digits_is_unclear_where_it_may_part_thousands() -> None:
-    assert is_unclear("1.250", "DE")
-    assert not is_unclear("1.250", "GB")
-    assert not is_unclear("1.250", None)
-    assert not any(is_unclear(written, "DE") for written in ("1.25", "0.250", "1.250.000", "1,250", "1250"))
+@pytest.mark.parametrize(
+    ("column", "signs"),
+    [
+        (("12,50", "1.234"), (",", None)),
+        (("1,234", "-12.5"), (".", None)),
+        (("1,234,567", "1.234"), (".", None)),
+        (("12,34,567", "1"), (".", None)),
+        (("1.234", "7"), (None, "1.234")),
+        (("1,250", "2,500"), (None, "1,250")),
+        (("12,50", "12.50", "1,234"), (None, None)),
+        (("12", "1 250", "", "soon"), (None, None)),
+    ],
+)
+def test_a_column_tells_its_decimal_sign(column: tuple[str, ...], signs: tuple[str | None, str | None]) -> None:
+    assert column_signs(column) == signs
+
+
+@pytest.mark.parametrize(
+    ("written", "with_dot", "with_comma"),
+    [
+        ("1,250", "1250", "1.250"),
+        ("1.250", "1.250", "1250"),
+        ("1 250", "1250", "1250"),
+        ("-1.250,50", "-1250.50", "-1250.50"),
+        ("12", "12", "12"),
+        (".5", "0.5", "0.5"),
+        ("ten", "ten", "ten"),
+    ],
+)
+def test_a_number_is_read_by_the_sign_of_its_column(written: str, with_dot: str, with_comma: str) -> None:
+    assert (plain_number(written, "."), plain_number(written, ",")) == (with_dot, with_comma)
+
+
+def test_without_a_sign_only_what_is_unclear_is_refused() -> None:
+    assert [plain_number(written, None) for written in ("12,50", "12.50", "1 250")] == ["12.50", "12.50", "1250"]
+    with pytest.raises(ValueError, match=r"^could be 1\.234 or 1234$"):
+        plain_number("1,234", None)
+
+
+@pytest.mark.parametrize(
+    ("written", "currency", "mark"),
+    [
+        ("\u20ac 5", "GBP", "\u20ac"),
+        ("\u20ac 5", "EUR", None),
+        ("5 USD", "EUR", "USD"),
+        ("$5", "AUD", None),
+        ("A$5", "GBP", "$"),
+        ("\u00a35", "GBP", None),
+        ("NET 5", "GBP", None),
+        ("5", "GBP", None),
+    ],
+)
+def test_the_sign_of_another_currency_is_seen(written: str, currency: str, mark: str | None) -> None:
+    assert foreign_currency(written, currency) == mark
+
+
+@pytest.mark.parametrize("written", ["\u00a3 5", "5 \u00a3", "GBP 5", "5 GBP", "5"])
+def test_an_amount_stands_without_its_currency(written: str) -> None:
+    assert without_currency(written) == "5"

@@ -2,10 +2,14 @@
 
 Only what has one meaning is rewritten: `12,50`, `1 250`, `1.250,50`. Anything else goes on as it is, to be refused in
 words: `1,250` is a thousand to some and a little more than one to others. Where it is known who wrote it, their country
-says which.
+says which; and in a column of a file, the numbers beside it do.
 """
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mainstay.values.money import CURRENCIES
 
 _GAP = "[ \u00a0\u2009\u202f'\u2019]"
 # The whole and, where there is one, the part behind the decimal sign.
@@ -36,9 +40,82 @@ def plain_amount(written: str, country: str) -> str:
     return sign + _amount(text, country)
 
 
-def is_unclear(written: str, country: str | None) -> bool:
-    """Whether what a program may have written as `1.250` is a thousand and more to people of a country."""
-    return country in _DECIMAL_COMMA and _DOTS.fullmatch(written) is not None and written.count(".") == 1
+class ColumnSigns(NamedTuple):
+    """The decimal sign of the numbers in a column, as far as they tell."""
+
+    # None where nothing proves one, or different numbers prove different ones.
+    decimal: str | None
+    # A number that may be either a thousand times more or less, where nothing beside it tells; or None.
+    unclear: str | None = None
+
+
+def column_signs(column: Iterable[str]) -> ColumnSigns:
+    """Find out the decimal sign of all numbers in a column: `12,50` beside `1.234` proves the comma."""
+    unclear, proven = None, set()
+    for written in column:
+        possible = _decimal_signs(_signed(written)[1])
+        if len(possible) == 1:
+            proven |= possible
+        elif possible and unclear is None and _has_sign(written):
+            unclear = written
+    if proven:
+        return ColumnSigns(proven.pop() if len(proven) == 1 else None)
+    return ColumnSigns(None, unclear)
+
+
+def plain_number(written: str, decimal: str | None) -> str:
+    """A number of a column with this decimal sign as a plain decimal; ValueError if it may be one of two."""
+    sign, text = _signed(written)
+    possible = _decimal_signs(text)
+    if decimal not in possible and len(possible) > 1 and _has_sign(text):
+        raise ValueError(f"could be {' or '.join(sign + _with_point(text, each) for each in sorted(possible))}")
+    if not possible:
+        return written
+    return sign + _with_point(text, decimal if decimal in possible else min(possible))
+
+
+def foreign_currency(written: str, currency: str) -> str | None:
+    """Return the sign or code of another currency in a text, if there is one."""
+    return next((mark for mark in _marks(written) if currency not in _MEANT_BY.get(mark, {mark})), None)
+
+
+def without_currency(written: str) -> str:
+    """Return an amount without the signs and codes of currencies around it."""
+    for mark in _marks(written):
+        written = written.replace(mark, "")
+    return written.strip(" \u00a0\u202f")
+
+
+def _marks(written: str) -> list[str]:
+    return [mark for mark in _MARKS.findall(written) if mark in _MEANT_BY or mark in CURRENCIES]
+
+
+_MARKS = re.compile(r"[£€$¥]|(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
+_DOLLARS = """
+    USD AUD CAD NZD SGD HKD TWD BBD BMD BND BSD BZD FJD GYD JMD KYD LRD NAD SBD SRD TTD XCD
+    ARS CLP COP CUP DOP MXN UYU BRL
+"""
+_MEANT_BY = {
+    "£": frozenset({"GBP", "GIP", "FKP", "SHP", "EGP", "SYP", "LBP"}),
+    "€": frozenset({"EUR"}),
+    "¥": frozenset({"JPY", "CNY"}),
+    "$": frozenset(_DOLLARS.split()),
+}
+
+
+def _decimal_signs(text: str) -> set[str]:
+    """Return which of dot and comma may be the decimal sign of a number."""
+    return {sign for sign, form in _NUMBERS.items() if form.fullmatch(text)}
+
+
+def _has_sign(text: str) -> bool:
+    return "." in text or "," in text
+
+
+def _with_point(text: str, decimal: str) -> str:
+    whole, _, part = text.partition(decimal)
+    digits = re.sub("[^0-9]", "", whole) or "0"
+    return f"{digits}.{part}" if part else digits
 
 
 def typed_amount(plain: str, country: str) -> str:
@@ -60,6 +137,17 @@ def _amount(text: str, country: str) -> str:
         return f"0.{text[1:]}"
     return text.replace(",", ".") if _THREE_BEHIND.fullmatch(text) else plain_price(text)
 
+
+def _number_form(decimal: str, group: str) -> re.Pattern[str]:
+    """The numbers with this decimal sign, in groups that another sign or a gap parts."""
+    part = rf"(?:\{decimal}[0-9]{{1,4}})"
+    # In India, groups before the last have two digits.
+    grouped = rf"[1-9][0-9]{{0,2}}(?:\{group}[0-9]{{2,3}})*\{group}[0-9]{{3}}"
+    spaced = rf"[1-9][0-9]{{0,2}}(?:{_GAP}[0-9]{{3}})+"
+    return re.compile(rf"(?:[0-9]+|{grouped}|{spaced}){part}?|{part}")
+
+
+_NUMBERS = {".": _number_form(".", ","), ",": _number_form(",", ".")}
 
 # Where `1.250` is a thousand and more; elsewhere `1,250` is.
 _COMMA_COUNTRIES = """

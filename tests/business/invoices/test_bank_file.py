@@ -55,7 +55,6 @@ def test_what_went_out_or_is_nothing_is_left_out(written: str) -> None:
         ("+900.00", "900.00"),
         ("900.00 CR", "900.00"),
         ("900,00 H", "900.00"),
-        ("S$900.00", "900.00"),
         ("Rs.900", "900"),
         ("900,-", "900"),
         ("900.00 (GBP)", "900.00"),
@@ -64,6 +63,27 @@ def test_what_went_out_or_is_nothing_is_left_out(written: str) -> None:
 )
 def test_what_came_in_is_known_however_its_amount_is_written(written: str, amount: str) -> None:
     assert came_in(TABLE, rows(["2026-11-03", "Ann", written]), "GB", "GBP") == [Incoming("2026-11-03", amount, "Ann")]
+
+
+@pytest.mark.parametrize(("country", "currency"), [("GB", "GBP"), ("DE", "EUR")])
+def test_the_column_says_which_sign_is_the_decimal_one(country: str, currency: str) -> None:
+    table = rows(*(["2026-11-03", "Ann", written] for written in ("12,50", "1.234")))
+    assert [entry.amount for entry in came_in(TABLE, table, country, currency)] == ["12.50", "1234"]
+
+
+def test_where_the_column_does_not_tell_people_write_as_in_their_country() -> None:
+    table = rows(["2026-11-03", "Ann", "1.234"])
+    assert [entry.amount for entry in came_in(TABLE, table, "DE", "EUR")] == ["1234"]
+    assert came_in(TABLE, table, "GB", "GBP")[0].problem
+
+
+def test_an_amount_in_another_currency_is_not_recorded() -> None:
+    table = rows(["2026-11-03", "Ann", "\u20ac 5.00"], ["2026-11-04", "Bob", "S$900.00"], ["2026-11-05", "Cy", "7 GBP"])
+    ann, bob, cy = came_in(TABLE, table, "GB", "GBP")
+    assert ann.problem == "The amount is in \u20ac, not in GBP. Record the payment by hand."
+    assert bob.problem == "The amount is in $, not in GBP. Record the payment by hand."
+    assert (cy.amount, cy.problem) == ("7", None)
+    assert [entry.problem for entry in came_in(TABLE, table[1:2], "SG", "SGD")] == [None]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from mainstay.business.importing import changes, store
+from mainstay.business.importing.amounts import read_format
 from mainstay.business.importing.row_import import RowImporter, RowRefused, Rows
 from mainstay.business.importing.run import (
     CHECKED,
@@ -40,8 +41,9 @@ class ImportWork:
     stage: Stage
     actor: Actor
     run: Run
-    # That of the organisation.
+    # Those of the organisation.
     country: str | None
+    currency: str | None
     # Told how many rows are done.
     report: Callable[[int], None]
     pace: Pace
@@ -52,7 +54,8 @@ class ImportWork:
 
     def import_rows(self) -> None:
         """Import the rows that are not imported yet. If one of them is refused, the whole import is undone."""
-        cells, importer, done = self._cells(), self._importer(), self.run.done_rows
+        cells, done = self._cells(), self.run.done_rows
+        importer = self._importer(cells)
         if done:
             importer.outcome = Outcome.from_json(self.run.result or {})
             with self.stage.database.reading(self.actor.organisation) as rows:
@@ -116,7 +119,8 @@ class ImportWork:
             self._check({"refused": result["refused"], "undone": result["undone"]})
 
     def _check(self, known: Mapping[str, Any]) -> None:
-        outcome = self._importer().check(self.stage, self._cells(), self.pace, self.report)
+        cells = self._cells()
+        outcome = self._importer(cells).check(self.stage, cells, self.pace, self.report)
         if "refused" in known and not outcome.faults:
             outcome.faults.append(RowFault(*known["refused"]))
         self._advance(self.stage, CHECKED, 0, {**outcome.to_json(), **known})
@@ -126,8 +130,9 @@ class ImportWork:
             if not store.advance(rows, self.run, status, done, result):
                 raise Superseded
 
-    def _importer(self) -> RowImporter:
-        return RowImporter(self.actor, self.run.kind, self.run.mapping, self.run.id, self.country)
+    def _importer(self, cells: Rows) -> RowImporter:
+        amounts = read_format(cells, self.run.mapping, self.run.signs, self.country, self.currency)
+        return RowImporter(self.actor, self.run.kind, self.run.mapping, self.run.id, amounts)
 
     def _cells(self) -> Rows:
         with self.stage.database.reading(self.actor.organisation) as rows:

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mainstay.business.importing.amounts import AMOUNTS, AmountFormat
 from mainstay.business.importing.model import CODE, NAMES_ANOTHER, OWN_REFERENCE, REFERENCE, Kind
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.terms.refusal import Fault
 from mainstay.values.places import COUNTRIES
 from mainstay.values.words import folded, unaccented, words_of
-from mainstay.values.written import is_unclear, plain_amount, plain_price
 
 _DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 # Words for what is one of a few: each by its name, as people write it, and by these.
@@ -49,18 +49,15 @@ def _undone(cell: str) -> str:
     return cell[1:] if cell[0] == "'" and cell[1:].startswith(("=", "+", "-", "@")) else cell
 
 
-def values_of(texts: Mapping[str, str], country: str | None) -> dict[str, Any]:
-    """The same as an operation takes them; which other records they name is for others to find.
-
-    The country is that of the organisation, whose files may be written as people there write.
-    """
+def values_of(texts: Mapping[str, str], amounts: AmountFormat) -> dict[str, Any]:
+    """The same as an operation takes them; which other records they name is for others to find."""
     values: dict[str, Any] = {}
     for name, text in texts.items():
         whole, _, part = name.partition(".")
         if part:
-            values.setdefault(whole, {})[part] = _value(part, text, country)
+            values.setdefault(whole, {})[part] = _value(part, text, amounts)
         elif name not in NAMES_ANOTHER:
-            values[name] = _value(name, text, country)
+            values[name] = _value(name, text, amounts)
     return values
 
 
@@ -93,11 +90,11 @@ def shortly(text: str) -> str:
 _TOLD = 40
 
 
-def _value(name: str, text: str, country: str | None) -> object:
+def _value(name: str, text: str, amounts: AmountFormat) -> object:
     if name in _CHOICES:
         return _chosen(_CHOICES[name], text)
-    if name in _PRICES:
-        return _price(name, text.strip(_AROUND_PRICES), country)
+    if name in AMOUNTS:
+        return amounts.read(name, text)
     return _TURNS[name](text) if name in _TURNS else text
 
 
@@ -124,18 +121,6 @@ def _days(text: str) -> object:
 _DIGITS = 6
 
 
-def _price(name: str, text: str, country: str | None) -> str:
-    if country is None:
-        return plain_price(text)
-    if is_unclear(text, country):
-        whole, part = text.split(".")
-        raise Invalid([Fault(name, f"could be {whole}{part} or {whole},{part}: write it as one of these")])
-    return plain_amount(text, country)
-
-
-# What a file may tell beside a price, and the organisation knows.
-_AROUND_PRICES = " \u00a0£$€¥"
-_PRICES = ("budget", "sellPrice", "costPrice")
 # What reads the texts of a column, where it is more than a text.
 _TURNS: Mapping[str, Callable[[str], object]] = {
     "country": _country,

@@ -38,13 +38,30 @@ class Column(NamedTuple):
 def address_columns(within: str) -> tuple[Column, ...]:
     """Those of the parts of an address, which is in this field."""
     return (
-        Column(f"{within}.line1", "Address, line 1", ("address", "street", "address 1", "address line 1", "line 1")),
-        Column(f"{within}.line2", "Address, line 2", ("address 2", "address line 2", "line 2", "street 2")),
-        Column(f"{within}.city", "Town or city", ("city", "town", "place")),
-        Column(f"{within}.region", "County or state", ("county", "state", "region", "province")),
-        Column(f"{within}.postalCode", "Postcode", ("postcode", "post code", "postal code", "zip", "zip code")),
-        Column(f"{within}.country", "Country", ("country code",)),
+        Column(
+            f"{within}.line1",
+            "Address, line 1",
+            _of_address("address", "street", "street address", "address 1", "address1", "address line 1", "line 1"),
+        ),
+        Column(
+            f"{within}.line2",
+            "Address, line 2",
+            _of_address("address 2", "address2", "address line 2", "line 2", "street 2"),
+        ),
+        Column(f"{within}.city", "Town or city", _of_address("city", "town", "place", "suburb")),
+        Column(f"{within}.region", "County or state", _of_address("county", "state", "region", "province")),
+        Column(
+            f"{within}.postalCode",
+            "Postcode",
+            _of_address("postcode", "post code", "postal code", "zip", "zip code"),
+        ),
+        Column(f"{within}.country", "Country", _of_address("country", "country code")),
     )
+
+
+def _of_address(*names: str) -> tuple[str, ...]:
+    """Return what a part of an address is called, alone and behind a word for the address."""
+    return (*names, *(f"{word} {name}" for word in ("billing", "site", "property", "postal") for name in names))
 
 
 def _reference(*known_as: str) -> Column:
@@ -52,11 +69,17 @@ def _reference(*known_as: str) -> Column:
     return Column(REFERENCE, "Reference elsewhere", (*usual, *known_as))
 
 
-_EMAIL = Column("email", "E-mail address", ("email", "e mail", "mail", "email address"))
-_PHONE = Column("phone", "Phone", ("telephone", "phone number", "tel", "mobile"))
-_CUSTOMER = Column(
-    CUSTOMER, "Customer", ("customer name", "customer reference", "customer id", "client"), required=True
+_EMAIL = Column(
+    "email", "E-mail address", ("email", "e mail", "mail", "email address", "primary email", "contact email")
 )
+_PHONE = Column(
+    "phone",
+    "Phone",
+    ("telephone", "phone number", "tel", "mobile", "mobile number", "mobile phone", "cell phone", "contact number"),
+)
+# What others call a customer.
+_CALLED_CUSTOMER = ("customer name", "client", "client name", "account name")
+_CUSTOMER = Column(CUSTOMER, "Customer", (*_CALLED_CUSTOMER, "customer reference", "customer id"), required=True)
 
 
 @dataclass(frozen=True)
@@ -131,8 +154,13 @@ KINDS: Mapping[str, Kind] = {
             "customer",
             "customer",
             (
-                Column("name", "Name", ("customer", "customer name", "company", "company name"), required=True),
-                Column("kind", "Company or individual", ("kind", "type", "customer type")),
+                Column(
+                    "name",
+                    "Name",
+                    ("customer", *_CALLED_CUSTOMER, "company", "company name", "business name", "full name"),
+                    required=True,
+                ),
+                Column("kind", "Company or individual", ("kind", "type", "customer type", "client type")),
                 _EMAIL,
                 _PHONE,
                 *address_columns("billingAddress"),
@@ -140,7 +168,10 @@ KINDS: Mapping[str, Kind] = {
                 Column("registrationNumber", "Registration number", ("company number", "registration")),
                 Column("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
                 Column("notes", "Notes", ("note", "comment", "comments", "remarks")),
-                _reference("customer id", "customer no", "customer number", "customer reference", "account number"),
+                _reference(
+                    *("customer id", "customer no", "customer number", "customer reference", "account number"),
+                    *("client id", "client no", "client number", "client reference"),
+                ),
                 # Behind that, which takes the heading "Reference" where nothing else is one.
                 Column("reference", "Reference on invoices", ("invoice reference", "po number")),
             ),

@@ -9,6 +9,7 @@ import orjson
 
 from mainstay.backing.database import Handle
 from mainstay.business.importing import store
+from mainstay.business.importing.amounts import AmountFormat
 from mainstay.business.importing.lines import reference_of, shortly, texts_of, told_with, values_of
 from mainstay.business.importing.model import (
     CODE,
@@ -51,8 +52,7 @@ class RowImporter:
     mapping: Mapping[str, int]
     # By which the audit trail knows what this import did.
     request: str
-    # That of the organisation.
-    country: str | None = None
+    amounts: AmountFormat = field(default_factory=AmountFormat)
     outcome: Outcome = field(default_factory=Outcome)
     # In which row a reference or a record was seen.
     _seen: dict[str, int] = field(default_factory=dict)
@@ -65,6 +65,7 @@ class RowImporter:
     def check(self, stage: Stage, rows: Rows, pace: Pace, report: Callable[[int], None]) -> Outcome:
         """Find out what would become of the rows: they are imported, and every step is rolled back."""
         done = 0
+        self._ask_for_signs()
         while done < len(rows):
             with stage.together(self.actor.organisation, keep=False) as step:
                 self._begin_step()
@@ -78,6 +79,13 @@ class RowImporter:
             if done < len(rows):
                 pace.pause()
         return self.outcome
+
+    def _ask_for_signs(self) -> None:
+        """Let a column whose amounts may mean two things be a fault, once."""
+        for name, (row, example) in self.amounts.unclear.items():
+            self.outcome.unclear.append(name)
+            problem = f"may have a dot or a comma as its decimal sign ({example}): choose it below"
+            self.outcome.faults.append(self._row_fault(row, Fault(name, problem)))
 
     def import_some(self, step: Stage, rows: Iterator[tuple[int, Sequence[str]]]) -> Iterator[RecordChange | None]:
         """Import rows within a step; what each did. The first that is refused ends the step."""
@@ -151,7 +159,7 @@ class RowImporter:
         self, stage: Stage, number: int, reference: str, referred: Sequence[str], texts: Mapping[str, str]
     ) -> RecordChange | None:
         """Make a new record, or change what is different of a known one: known by its reference, or else its name."""
-        values = values_of(texts, self.country)
+        values = values_of(texts, self.amounts)
         with stage.database.reading(self.actor.organisation) as rows:
             values |= self._named(rows, texts)
             known = referred[0] if referred else self._known(rows, texts, values.get(CUSTOMER))

@@ -44,6 +44,8 @@ class Outcome:
     changed: int = 0
     unchanged: int = 0
     faults: list[RowFault] = field(default_factory=list)
+    # The fields whose columns may have either decimal sign, so that someone has to choose it.
+    unclear: list[str] = field(default_factory=list)
 
     @classmethod
     def from_json(cls, result: Mapping[str, Any]) -> "Outcome":
@@ -62,7 +64,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """Return what is stored of it."""
         counts = {"made": self.made, "changed": self.changed, "unchanged": self.unchanged}
-        return {**counts, "faults": [list(fault) for fault in self.faults]}
+        return {**counts, "faults": [list(fault) for fault in self.faults], "unclear": self.unclear}
 
 
 @dataclass(slots=True)
@@ -130,6 +132,8 @@ class Run:
     remarks: list[str]
     headings: list[str]
     mapping: dict[str, int]
+    # The decimal signs that were chosen, by field.
+    signs: dict[str, str]
     status: RunStatus
     result: dict[str, Any] | None
     # How many rows the file has, and how many of them are imported.

@@ -33,6 +33,14 @@ class Fresh:
     rows: Sequence[tuple[int, Sequence[str]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What someone says about the columns of a file: which one is which field, and which decimal sign they have."""
+
+    mapping: dict[str, int]
+    signs: dict[str, str]
+
+
 def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
     """Keep a file, with the columns that its headings tell; the id of the run."""
     identity = new_id(PREFIX)
@@ -71,14 +79,14 @@ def recent(rows: Handle, most: int) -> list[Run]:
 
 
 _RUNS = (
-    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, status, result, row_count,"
+    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, signs, status, result, row_count,"
     " done_rows, attempt FROM import_run"
     " WHERE organisation_id = :organisation AND person_id = :me"
 )
 
 
 def _run(row: Row) -> Run:
-    identity, made_at, kind, name, remarks, headings, mapping, status, result, *counts = map(str, row)
+    identity, made_at, kind, name, remarks, headings, mapping, signs, status, result, *counts = map(str, row)
     return Run(
         identity,
         made_at,
@@ -87,8 +95,9 @@ def _run(row: Row) -> Run:
         orjson.loads(remarks),
         orjson.loads(headings),
         orjson.loads(mapping),
+        orjson.loads(signs),
         cast("RunStatus", status),
-        orjson.loads(result) if row[8] else None,
+        orjson.loads(result) if row[9] else None,
         *map(int, counts),
     )
 
@@ -99,18 +108,20 @@ def cells(rows: Handle, identity: str) -> list[tuple[int, list[str]]]:
     return [(number, texts) for number, texts in orjson.loads(str(row[0]))] if row else []
 
 
-def begin(rows: Handle, run: Run, status: RunStatus, mapping: dict[str, int] | None = None) -> bool:
-    """Begin to work on a run; False if somebody else has done so meanwhile. A new mapping starts it afresh."""
+def begin(rows: Handle, run: Run, status: RunStatus, columns: Columns | None = None) -> bool:
+    """Begin to work on a run; False if somebody else has done so meanwhile. New columns start it afresh."""
     return bool(
         rows.run(
-            "UPDATE import_run SET status = :status, mapping = coalesce(:mapping, mapping), attempt = attempt + 1,"
+            "UPDATE import_run SET status = :status, mapping = coalesce(:mapping, mapping),"
+            " signs = coalesce(:signs, signs), attempt = attempt + 1,"
             " result = CASE WHEN :mapping IS NULL THEN result END"
             " WHERE organisation_id = :organisation AND id = :id AND status = :was AND attempt = :attempt",
             id=run.id,
             was=run.status,
             attempt=run.attempt,
             status=status,
-            mapping=_text(mapping) if mapping is not None else None,
+            mapping=_text(columns.mapping) if columns else None,
+            signs=_text(columns.signs) if columns else None,
         )
     )
 

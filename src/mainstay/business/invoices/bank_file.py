@@ -6,7 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from mainstay.values.money import in_minor, parse_price
-from mainstay.values.written import plain_amount
+from mainstay.values.written import column_signs, foreign_currency, plain_amount, plain_number
 
 # What banks call their columns, in the languages of documents; what is looked for first stands first.
 _DATES = (
@@ -68,8 +68,22 @@ def came_in(
 ) -> list[Incoming]:
     """What came in; what went out is left out."""
     columns = _columns([heading.strip().casefold() for heading in headings], [cells for _, cells in rows])
-    entries = (_entry(cells, columns, country, currency) for _, cells in rows)
+    numbers = (_number(cells[columns.amount].strip()) for _, cells in rows)
+    reading = _Reading(country, currency, column_signs(found[2] for found in numbers if found).decimal)
+    entries = (_entry(cells, columns, reading) for _, cells in rows)
     return [entry for entry in entries if entry]
+
+
+class _Reading(NamedTuple):
+    """How amounts are read: by the decimal sign that the column proves, or else as people of a country write them."""
+
+    country: str
+    currency: str
+    decimal: str | None
+
+    def amount(self, number: str) -> str:
+        """Return an amount as a plain decimal."""
+        return plain_number(number, self.decimal) if self.decimal else plain_amount(number, self.country)
 
 
 class _Columns(NamedTuple):
@@ -127,21 +141,26 @@ def _first(named: Sequence[str], words: Sequence[str], places: Sequence[int]) ->
     return None
 
 
-def _entry(cells: Sequence[str], columns: _Columns, country: str, currency: str) -> Incoming | None:
+def _entry(cells: Sequence[str], columns: _Columns, reading: _Reading) -> Incoming | None:
     """What a row says came in; nothing where something went out, or nothing was moved."""
     written, dated = cells[columns.amount].strip(), cells[columns.dated].strip()
     if _is_sent(cells, columns) or not any(map(str.isalnum, written)):
         return None
     text = " ".join(_on_one_line(" ".join(cells[place] for place in columns.texts)).split())[:_LONGEST]
-    found = _WRITTEN.fullmatch(_NO_CENTS.sub("", written))
+    found = _number(written)
     if found and _is_taken_off(found[1], found[3]):
         return None
     try:
-        amount = _amount(found[2] if found else written, country, currency)
-        on = _day(dated, month_first=country in _MONTH_FIRST) if amount else ""
+        amount = _amount(found, written, reading)
+        on = _day(dated, month_first=reading.country in _MONTH_FIRST) if amount else ""
     except ValueError as wrong:
         return Incoming(dated, written, text, str(wrong))
     return Incoming(on, amount, text) if amount else None
+
+
+def _number(written: str) -> re.Match[str] | None:
+    """The number in a cell, with what stands before and behind it."""
+    return _WRITTEN.fullmatch(_NO_CENTS.sub("", written))
 
 
 def _is_sent(cells: Sequence[str], columns: _Columns) -> bool:
@@ -162,12 +181,15 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _amount(number: str, country: str, currency: str) -> str:
+def _amount(found: re.Match[str] | None, written: str, reading: _Reading) -> str:
     """An amount as a plain decimal, empty where it is nothing; ValueError says why it is none."""
-    plain = plain_amount(number, country)
+    around = f"{found[1]} {found[3]}" if found else ""
+    if mark := foreign_currency(around, reading.currency):
+        raise ValueError(f"The amount is in {mark}, not in {reading.currency}. Record the payment by hand.")
+    plain = reading.amount(found[2] if found else written)
     price = parse_price(plain)
     try:
-        in_minor(price, currency)
+        in_minor(price, reading.currency)
     except ValueError as wrong:
         raise ValueError(f"The amount {wrong}.") from None
     return plain if price else ""

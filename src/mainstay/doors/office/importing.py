@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from mainstay.backing.contents import plain_name
@@ -10,11 +11,12 @@ from mainstay.backing.deadline import begin_anew
 from mainstay.backing.log import log_error
 from mainstay.backing.tables import MOST_BYTES, MOST_ROWS, NotATable
 from mainstay.business.importing import store
+from mainstay.business.importing.amounts import DECIMAL_SIGNS
 from mainstay.business.importing.import_run import ImportWork
 from mainstay.business.importing.model import KINDS, Kind
 from mainstay.business.importing.run import CHECKING, IMPORTING, UNDOING, Run, RunStatus, Stay
 from mainstay.business.importing.steps import pace_for
-from mainstay.business.importing.store import PREFIX, Fresh
+from mainstay.business.importing.store import PREFIX, Columns, Fresh
 from mainstay.doors.http import Response
 from mainstay.doors.office.desk import AS_LEFT, Desk, Guest
 from mainstay.doors.pages.door import Route, form_at
@@ -83,7 +85,8 @@ class ImportPages:
         again = (("refresh", _AGAIN_SECONDS),) if done is not None else ()
         shown = _shown(run, done)
         if guest.typed and shown["asks_columns"]:
-            shown |= {"mapping": _mapping(run, guest.typed), "notice": AS_LEFT}
+            typed = {"mapping": _mapping(run, guest.typed), "signs": _signs(run, guest.typed)}
+            shown |= typed | {"notice": AS_LEFT}
         return self.desk.page("import_run.html", guest, headers=again, area="Settings", run=run, **shown)
 
     async def check(self, guest: Guest, at: Mapping[str, str]) -> Response:
@@ -91,12 +94,12 @@ class ImportPages:
         fields = await self.desk.form(guest)
         run = await self._find_idle(guest, at)
         refuse(run.not_checkable())
-        mapping = _mapping(run, fields)
+        mapping, signs = _mapping(run, fields), _signs(run, fields)
         if missing := run.kind.missing(mapping):
             problem = f"Choose the column of: {', '.join(column.label for column in missing)}."
-            shown = _shown(run, None) | {"mapping": mapping, "problem": problem}
+            shown = _shown(run, None) | {"mapping": mapping, "signs": signs, "problem": problem}
             return self.desk.page("import_run.html", guest, 422, area="Settings", run=run, **shown)
-        return await self._begin(guest, run, CHECKING, ImportWork.check, mapping)
+        return await self._begin(guest, run, CHECKING, ImportWork.check, Columns(mapping, signs))
 
     async def confirm(self, guest: Guest, at: Mapping[str, str]) -> Response:
         """Import all rows, or those that are left after an interruption."""
@@ -126,13 +129,13 @@ class ImportPages:
         run: Run,
         status: RunStatus,
         work: Callable[[ImportWork], None],
-        mapping: dict[str, int] | None = None,
+        columns: Columns | None = None,
     ) -> Response:
         """Begin the work once; it goes on behind the answer unless it is quick."""
         runner = self.desk.visitors.runner
         self.desk.visitors.passing.note(run.id, run.undone.count if status == UNDOING else run.done_rows)
         organisation = guest.actor.organisation
-        if not await runner.change(organisation, self._store_begin, guest, run, status, mapping):
+        if not await runner.change(organisation, self._store_begin, guest, run, status, columns):
             raise Conflict(_BEING_DONE)
         begun, _ = await self._find_run(guest, {"id": run.id})
         doing = asyncio.ensure_future(runner.run_in_background(organisation, self._work, guest, begun, work))
@@ -191,16 +194,17 @@ class ImportPages:
             rows.me = guest.actor.id
             return store.insert(rows, fresh, stage.clock())
 
-    def _store_begin(self, guest: Guest, run: Run, status: RunStatus, mapping: dict[str, int] | None) -> bool:
+    def _store_begin(self, guest: Guest, run: Run, status: RunStatus, columns: Columns | None) -> bool:
         with self.desk.visitors.stage.database.changing(guest.actor.organisation) as rows:
-            return store.begin(rows, run, status, mapping)
+            return store.begin(rows, run, status, columns)
 
     def _work(self, guest: Guest, run: Run, work: Callable[[ImportWork], None]) -> None:
         """Do it. Where it fails, the page says how far it came: nobody works on it any more."""
-        stage, passing = self.desk.visitors.stage, self.desk.visitors.passing
+        stage, passing, here = self.desk.visitors.stage, self.desk.visitors.passing, guest.here
         pace = pace_for(stage.database.engine)
         try:
-            work(ImportWork(stage, guest.actor, run, guest.here.country, lambda done: passing.note(run.id, done), pace))
+            report = partial(passing.note, run.id)
+            work(ImportWork(stage, guest.actor, run, here.country, here.currency, report, pace))
         except Exception as fault:
             log_error("import failed", fault, request=guest.request.id)
         finally:
@@ -217,6 +221,9 @@ def _shown(run: Run, done: int | None) -> dict[str, Any]:
     stopped = run.is_working and done is None
     return {
         "mapping": run.mapping,
+        "signs": run.signs,
+        # Asked for where nothing in the file tells, and where it was chosen before.
+        "asks_sign": {*result.get("unclear", ()), *run.signs},
         "done_rows": done,
         "result": result,
         "faults_shown": faults[:_SHOWN_FAULTS],
@@ -254,6 +261,12 @@ def _mapping(run: Run, fields: Mapping[str, str]) -> dict[str, int]:
         if at.isdecimal() and len(at) < _DIGITS and int(at) < len(run.headings):
             chosen[column.field] = int(at)
     return chosen
+
+
+def _signs(run: Run, fields: Mapping[str, str]) -> dict[str, str]:
+    """The decimal signs of columns, as someone chose them."""
+    chosen = {column.field: fields.get(f"decimal {column.field}", "") for column in run.kind.columns}
+    return {name: sign for name, sign in chosen.items() if sign in DECIMAL_SIGNS}
 
 
 _DIGITS = 4
