@@ -8,6 +8,7 @@ import pytest
 from cast import Cast
 from doors.office.test_customers import main
 from doors.office.test_lists import many_people
+from filling import as_opened
 from labour import logged, new_visit, price
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.schedule.operations import set_visit_status
@@ -156,9 +157,31 @@ def test_what_is_to_be_billed_is_told_by_job(server: RunningServer, cast: Cast) 
         narrowed = to_bill(visiting, query)
         assert "Roof" in narrowed
         assert "Boiler" not in narrowed
-    assert "to-bill" in visiting.get("/hours/week").text
+    assert "to-bill" not in visiting.get("/hours/week").text
     assert visiting.get("/hours/to-bill?customerId=nobody").status_code == 422
     assert visiting.get("/hours/to-bill?jobId=J-9999").status_code == 404
+
+
+def test_what_is_to_be_billed_is_drafted_by_one_press(server: RunningServer, cast: Cast) -> None:
+    price(cast, Role.MEMBER, 20, 60)
+    worked = a_job(cast, a_customer(cast), Role.MEMBER, title="Roof")["id"]
+    logged(cast, status="approved", jobId=worked, minutes=90)
+    agreed = a_job(cast, a_customer(cast), title="Tap", billing="fixed", budget="120")["id"]
+    cast.perform(change_job_status, jobId=agreed, status="done")
+    visiting = visit(server, cast, Role.OFFICE)
+    page = visiting.get("/hours/to-bill").text
+    # It is a part of the invoices, wherever one comes from.
+    assert re.search(r'<a href="/invoices" aria-current="true">', page)
+    assert re.search(r'<a href="/hours/to-bill" aria-current="page">To bill</a>', page)
+    assert "/hours/to-bill" in visiting.get("/invoices").text
+    for job, amount in ((worked, "90.00"), (agreed, "120.00")):
+        [form] = [
+            one for one in re.findall(r'(?s)<form method="post" action="/invoices/new">.*?</form>', page) if job in one
+        ]
+        draft = visiting.follow(visiting.post("/invoices/new", as_opened(f"<main>{form}"))).text
+        assert f"/jobs/{job}" in draft
+        assert amount in words(draft)
+        assert f'href="/invoices/new?jobId={job}' in page
 
 
 def test_only_who_sees_costs_is_told_what_is_to_be_billed(server: RunningServer, cast: Cast) -> None:

@@ -13,10 +13,9 @@ from mainstay.business.jobs.model import TO_BILL
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
-from mainstay.doors.office.approval import sees_queue
 from mainstay.doors.office.desk import Desk, Guest, status_of, wrong
 from mainstay.doors.office.references import References, unchanged
-from mainstay.doors.pages.asking import Asked
+from mainstay.doors.pages.asking import Asked, asked_of, usual
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_words
 from mainstay.kernel.catalogue import admit
@@ -59,10 +58,9 @@ class ToBill:
             "to_bill.html",
             guest,
             status_of(refusal),
-            area="Hours",
-            reviews=sees_queue(guest),
-            bills=True,
+            area="Invoices",
             drafts=guest.may(draft_invoice),
+            usual=usual(asked_of(draft_invoice, guest.actor.rights)),
             customer=customer,
             fields=defaultdict(str, fields),
             narrowed=narrowed,
