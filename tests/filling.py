@@ -23,7 +23,7 @@ class _Reader(HTMLParser):
         """Take up a field; of a choice the first stands until another is selected."""
         given = dict(attrs)
         name, value = given.get("name") or "", given.get("value") or ""
-        if tag == "input" and name and (given.get("type") != "checkbox" or "checked" in given):
+        if tag == "input" and name and (given.get("type") not in {"checkbox", "radio"} or "checked" in given):
             self.fields[name] = value or ("on" if given.get("type") == "checkbox" else "")
         elif tag == "select":
             self._choice = name

@@ -22,7 +22,7 @@ def today(cast: Cast) -> str:
 def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: Cast, browser: Browser) -> None:
     person = somebody(cast, Role.MEMBER)
     job = new_job(cast, assigned=[person.id])
-    called = f"{job['number']} Replace the boiler"
+    called = f"{job['number']} Replace the boiler · Ashdown School"
     with open_page(browser, server.url, NARROW) as page:
         sign_in(page, person)
         page.get_by_label("Main areas").get_by_role("link", name="Hours").click()
@@ -43,6 +43,35 @@ def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: C
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     found = cast.perform(list_hours, personId=person.id)["data"]
     assert sorted(entry["minutes"] for entry in found) == [1, 450]
+
+
+def test_on_a_phone_a_week_of_many_jobs_is_short_and_any_day_of_it_is_typed(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = somebody(cast, Role.MEMBER)
+    jobs = [new_job(cast, assigned=[person.id], title=f"Replace boiler {number}") for number in range(10)]
+    for job in jobs:
+        for day in ("2026-03-02", "2026-03-03"):
+            cast.perform(log_hours, personId=person.id, on=day, minutes=30, jobId=job["id"])
+    with open_page(browser, server.url, NARROW) as page:
+        sign_in(page, person)
+        page.goto("/hours/week?on=2026-03-05")
+        assert page.locator("table.week").evaluate("table => table.offsetHeight") < 900
+        monday, tuesday = (page.locator(f'input[name="hours {jobs[3]["id"]} 2026-03-0{day}"]') for day in (2, 3))
+        expect(monday).to_be_visible()
+        expect(tuesday).to_be_hidden()
+        page.get_by_role("radio", name=re.compile("Tue 3")).check()
+        expect(monday).to_be_hidden()
+        tuesday.fill("2:15")
+        check_page(page)
+        page.get_by_role("button", name="Save week").click()
+        expect(page.get_by_role("status")).to_have_text(re.compile("The hours are changed"))
+        # What is wrong on a day that is not open is in sight, and says which day it is of.
+        tuesday.evaluate("field => { field.value = 'soon' }")
+        page.get_by_role("button", name="Save week").click()
+        expect(tuesday).to_be_visible()
+    found = cast.perform(list_hours, personId=person.id, jobId=jobs[3]["id"], order="oldest")["data"]
+    assert [entry["minutes"] for entry in found] == [30, 135]
 
 
 def test_on_a_phone_hours_of_different_days_are_told_apart(server: RunningServer, cast: Cast, browser: Browser) -> None:
@@ -119,7 +148,7 @@ def test_everything_works_without_javascript(server: RunningServer, cast: Cast, 
     page.goto("/hours/week")
     page.get_by_role("button", name="Start timer").click()
     page.get_by_role("button", name="Stop timer").click()
-    page.get_by_label("Add a job").select_option(f"{job['number']} Replace the boiler")
+    page.get_by_label("Add a job").select_option(f"{job['number']} Replace the boiler · Ashdown School")
     page.locator(f'input[name="hours new {today(cast)}"]').fill("45m")
     page.get_by_role("button", name="Save and submit").click()
     expect(page.get_by_role("status")).to_have_text(re.compile("The hours are submitted"))

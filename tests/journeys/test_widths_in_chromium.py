@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from billing import an_invoice
+from billing import an_invoice, issued
 from cast import Cast
 from chromium import NARROW, TINY, check_page, come_in, open_page
 from dealing import trade
@@ -21,6 +21,8 @@ from scheduling import DAY, plan
 LEAST_ROOM = (320, 641, 897, 993, 1089, 1153)
 BETWEEN = (390, 660, 768, 900, 1024, 1180, 1280)
 PHONE = 640
+# So far below the bar at the top of a phone its title begins at least, and so far below the top at most.
+LEAST_GAP, LOWEST_TITLE = 8, 72
 LISTS = ("jobs", "customers", "quotes", "invoices", "payments", "credit-notes", "price-list", "suppliers", "people")
 REPORTED = tuple(f"/reports/{name}" for name, report in REPORTS.items() if not report.needs)
 
@@ -60,6 +62,25 @@ def test_no_page_scrolls_sideways_and_on_a_phone_its_title_is_on_top(
         come_in(page, busy, Role.OWNER)
         faults = [fault for path in paths for fault in faults_of(page, path, widths)]
     assert faults == []
+
+
+def test_on_a_phone_no_figure_of_home_is_printed_over_its_words(
+    busy: Cast, browser: Browser, server: RunningServer
+) -> None:
+    issued(busy, an_invoice(busy, lines=[{"description": "Heating", "unitPrice": "1234567.89"}]))
+    with open_page(browser, server.url, NARROW) as page:
+        come_in(page, busy, Role.OWNER)
+        expect(page.get_by_role("heading", name="Revenue")).to_be_visible()
+        for width in (320, 390, 640):
+            page.set_viewport_size({"width": width, "height": 860})
+            overlaps = page.locator(".needs a").evaluate_all("""links => links.filter(link => {
+                const words = document.createRange();
+                words.setStartAfter(link.querySelector(".figure"));
+                words.setEndAfter(link.lastChild);
+                const figure = link.querySelector(".figure"), {left} = words.getBoundingClientRect();
+                return figure.getBoundingClientRect().left + figure.scrollWidth > left;
+            }).length""")
+            assert overlaps == 0, width
 
 
 def test_on_a_phone_a_menu_leads_to_the_parts_of_an_area(busy: Cast, browser: Browser, server: RunningServer) -> None:
@@ -123,11 +144,13 @@ def faults_of(page: Page, path: str, widths: tuple[int, ...]) -> Iterator[str]:
     assert (path, answer.status) == (path, 200)
     for width in widths:
         page.set_viewport_size({"width": width, "height": 860})
-        too_wide, top = page.evaluate("""() => {
+        too_wide, top, gap = page.evaluate("""() => {
             const {scrollWidth, clientWidth} = document.documentElement;
-            return [scrollWidth - clientWidth, document.querySelector("h1").getBoundingClientRect().y];
+            const bar = document.querySelector(".office .side")?.getBoundingClientRect().bottom ?? -Infinity;
+            const title = document.querySelector("h1").getBoundingClientRect().y;
+            return [scrollWidth - clientWidth, title, Math.min(title - bar, 1000)];
         }""")
         if too_wide > 0:
             yield f"{path} is {too_wide} pixels too wide at {width}"
-        if width <= PHONE and top > 64:
-            yield f"the title of {path} begins at {top}, at {width}"
+        if width <= PHONE and (top > LOWEST_TITLE or gap < LEAST_GAP):
+            yield f"the title of {path} begins at {top}, {gap} below the bar, at {width}"

@@ -88,7 +88,9 @@ def test_while_one_types_a_few_of_each_kind_are_offered_and_told_that_there_is_m
     for _ in range(9):
         a_job(cast, customer)
     visiting = visit(server, cast, Role.OFFICE)
-    found = visiting.get("/find?text=boiler").json()
+    answer = visiting.get("/find?text=boiler")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    found = answer.json()
     assert ([hit["kind"] for hit in found["hits"]], found["hasMore"]) == (["Jobs"] * 4, True)
     assert len(hits(visiting, "kind=job&text=boiler")) == 8
     assert visiting.get("/find?text=J-0009").json()["hasMore"] is False

@@ -72,6 +72,27 @@ def test_hours_are_typed_into_a_week_and_saved_at_once(server: RunningServer, ca
     assert own(cast, person) == []
 
 
+def test_a_job_is_picked_by_its_number_its_title_and_its_customer(server: RunningServer, cast: Cast) -> None:
+    visiting, person = come_in(server, cast)
+    job = job_of(cast, person)
+    page = visiting.get(WEEK).text
+    called = f"{job['number']} Replace the boiler \N{MIDDLE DOT} Ashdown School"
+    assert page.count(f">{called}</option>") == 3
+
+
+def test_one_day_of_a_week_is_open_on_a_phone(server: RunningServer, cast: Cast) -> None:
+    visiting, _ = come_in(server, cast)
+    day = today(cast)
+    for path, open_day in ((WEEK, day.weekday()), (f"{WEEK}?on=2026-03-05", 0)):
+        page = visiting.get(path).text
+        days = re.findall(r'<input type="radio" name="open-day" id="day-(\d)"( checked)?', page)
+        assert [(number, bool(checked)) for number, checked in days] == [
+            (str(number), number == open_day) for number in range(7)
+        ]
+        # What picks the day is no part of the form that is saved.
+        assert "open-day" not in page.partition('<form method="post" action="/hours/week">')[2]
+
+
 def test_what_is_wrong_is_said_in_its_cell_and_nothing_is_saved(server: RunningServer, cast: Cast) -> None:
     visiting, person = come_in(server, cast)
     job = job_of(cast, person)

@@ -4,9 +4,11 @@ from html import unescape
 import pytest
 
 from cast import Cast
+from filling import as_opened
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
 from mainstay.business.people.standing import name_owner, remove_person
 from mainstay.terms.rights import Role
+from mainstay.values.colours import COLOURS
 from mainstay.values.ids import new_id
 from running import RunningServer
 from visiting import visit, words
@@ -255,12 +257,41 @@ def test_others_see_people_but_nothing_to_do_with_them(server: RunningServer, ca
     assert visiting.answer(page, f"{person}/edit", phone="0123").status_code == 403
 
 
+def test_a_colour_is_picked_from_swatches_and_any_other_stays(server: RunningServer, cast: Cast) -> None:
+    visiting, person = visit(server, cast), cast.people[Role.MEMBER]
+    path = f"/people/{person}/edit"
+
+    def swatches() -> tuple[list[str], str]:
+        page = visiting.get(path).text
+        assert 'type="color"' not in page
+        found = re.findall(r'<input type="radio" name="colour" value="([^"]*)"( checked)?>', page)
+        return [value for value, _ in found], next(value for value, checked in found if checked)
+
+    offered, chosen = swatches()
+    assert (offered, chosen) == (["", *COLOURS], "")
+    page = visiting.get(path).text
+    assert all(f'fill="{code}"' in page and name in words(page) for code, name in COLOURS.items())
+    assert visiting.post(path, as_opened(page) | {"colour": "#8a3ffc"}).status_code == 303
+    assert "Colour Purple" in words(visiting.get(f"/people/{person}").text)
+    # Programs may choose any colour; on the form it is one more swatch.
+    cast.perform(update_person, personId=person, colour="#123456")
+    assert swatches() == (["", "#123456", *COLOURS], "#123456")
+    page = visiting.get(path).text
+    assert visiting.post(path, as_opened(page) | {"phone": "5"}).status_code == 303
+    assert cast.perform(get_person, personId=person)["colour"] == "#123456"
+    assert visiting.post(path, as_opened(visiting.get(path).text) | {"colour": ""}).status_code == 303
+    assert cast.perform(get_person, personId=person)["colour"] is None
+
+
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
 def test_everyone_changes_their_own_phone_and_colour_and_no_more(server: RunningServer, cast: Cast, role: Role) -> None:
     visiting = visit(server, cast, role)
     own = next(link for link in links(visiting.get("/people").text) if re.fullmatch(r"/people/\w+/edit", link))
     page = visiting.get(own).text
-    assert set(re.findall(r'<(?:input|select|textarea) id="(\w+)"', page.partition("<main")[2])) == {"phone", "colour"}
+    assert set(re.findall(r'<(?:input|select|textarea|fieldset) id="(\w+)"', page.partition("<main")[2])) == {
+        "phone",
+        "colour",
+    }
     # What the form does not ask for is not taken from it.
     assert visiting.answer(page, own, phone="0123", name="Boss", costRate="1").status_code == 303
     kept = cast.perform(get_person, personId=own.split("/")[2])

@@ -32,6 +32,19 @@ def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast:
     assert " style=" not in page
 
 
+def test_a_visit_tells_what_is_to_be_done_on_its_job(server: RunningServer, cast: Cast) -> None:
+    job = make_job(cast, description="Replace six slates.\nMind the dog.")
+    visit = plan(cast, jobId=job["id"])
+    for role in (Role.OFFICE, Role.MEMBER):
+        told = words(visit_as(server, cast, role).get(f"/schedule/visits/{visit['id']}").text)
+        assert "Work to do Replace six slates. Mind the dog." in told
+    # A colleague is told when it is, and nothing of the work.
+    other = plan(cast, Role.OFFICE, ("12:00", "13:00"), jobId=make_job(cast, description="Secret work")["id"])
+    assert "Secret work" not in visit_as(server, cast, Role.MEMBER).get(f"/schedule/visits/{other['id']}").text
+    idle = plan(cast, Role.OFFICE, ("14:00", "15:00"))
+    assert "Work to do" not in visit_as(server, cast, Role.OFFICE).get(f"/schedule/visits/{idle['id']}").text
+
+
 def test_a_visit_where_the_clocks_are_not_ours_says_where_it_is(server: RunningServer, cast: Cast) -> None:
     there = plan(cast, jobId=make_job(cast, zone="America/New_York")["id"])
     here = plan(cast, Role.SUBCONTRACTOR)

@@ -9,8 +9,9 @@ PAGES = Path(mainstay.doors.pages.__file__).parent
 TEMPLATES = "\n".join(path.read_text() for path in (PAGES / "templates").glob("*.html"))
 SCRIPTS = "\n".join(path.read_text() for path in (PAGES / "static").glob("*.js"))
 CODE = "\n".join(path.read_text() for path in PAGES.parent.rglob("*.py"))
-# Classes that end with a number: where something begins, how long it lasts, how many hours there are, in which lane.
-NUMBERED = re.compile(r"(?:at|for|hours|lane)-\d+")
+# Classes that end with a number: where something begins, how long it lasts, how many hours there are, in which lane,
+# and the day of the week.
+NUMBERED = re.compile(r"(?:at|day|for|hours|lane)-\d+")
 # What only tests look for.
 LOOKED_FOR = {"line-editor"}
 

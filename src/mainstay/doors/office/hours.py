@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import orjson
 
-from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.model import DECIDED_IN, Decision
 from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
 from mainstay.business.hours.review import review_hours, submit_hours
@@ -336,7 +335,7 @@ class Hours:
         return people
 
     async def _above(self, guest: Guest, record: Mapping[str, Any] | None) -> dict[str, Any]:
-        return {} if record else {"reviews": sees_queue(guest), "bills": guest.may(list_unbilled)}
+        return {} if record else {"reviews": sees_queue(guest)}
 
     def _do(self, guest: Guest, wished: Sequence[Deed]) -> dict[str, str]:
         """Do all of it as one change; where anything is refused nothing is done, and it is told by cell what was."""

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any, get_args
 from urllib.parse import urlencode
 
+from mainstay.business.jobs.operations import get_job
 from mainstay.business.schedule.board import get_schedule
 from mainstay.business.schedule.free_time import find_free_time
 from mainstay.business.schedule.leave import (
@@ -33,7 +34,7 @@ from mainstay.doors.pages.forms import query_words
 from mainstay.doors.pages.words import date_words, days_words, long_day, moment, side_by_side, there, when
 from mainstay.kernel.catalogue import admit
 from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Refusal
+from mainstay.terms.refusal import NotFound, Refusal
 from mainstay.values.wall_times import wall_text
 from mainstay.values.words import words_of
 
@@ -185,7 +186,18 @@ class SchedulePages:
         shown: dict[str, Any] = {"actions": actions, "below": _below(visit, guest.time_zone)}
         if query_words(guest.request).get("done") == set_visit_status.name:
             shown["notice"] = PROGRESSED.get(visit["status"])
-        return shown | {"crew": await self._crew(guest, visit)}
+        return shown | {"crew": await self._crew(guest, visit), "work": await self._description(guest, visit)}
+
+    async def _description(self, guest: Guest, visit: AsTold) -> str | None:
+        """Return the description of the visit's job, as far as whoever looks sees the job."""
+        if visit["jobId"] is None or not guest.may(get_job):
+            return None
+        try:
+            job = await self.desk.perform(guest, get_job, {"jobId": visit["jobId"]})
+        except NotFound:
+            return None
+        description: str | None = job["description"]
+        return description
 
     async def _others(self, guest: Guest, visit: AsTold) -> AsTold:
         """With which others, still planned, a visit can be changed: whether with a crew, and the last of its series."""

@@ -94,6 +94,11 @@ class Week:
         return self.monday + timedelta(days=DAYS - 1)
 
     @property
+    def open_day(self) -> date:
+        """The day that a phone shows first: today, or the first one of another week."""
+        return self.today if self.today in self.days else self.monday
+
+    @property
     def totals(self) -> list[int]:
         """The minutes of each day."""
         return [sum(row.cells[number].minutes for row in self.rows) for number in range(DAYS)]

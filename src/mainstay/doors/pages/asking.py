@@ -15,6 +15,7 @@ from mainstay.doors.pages.speech import label
 from mainstay.doors.pages.words import spoken
 from mainstay.kernel.operation import Operation
 from mainstay.terms.rights import Needs, Rights, withheld
+from mainstay.values.colours import COLOURS
 from mainstay.values.fields import As, IdOf, Reference, Upload, Usual
 from mainstay.values.names import country_names, currency_names, language_names, offered_zones
 from mainstay.values.parts import PartChange
@@ -37,6 +38,8 @@ _LISTED: dict[str, Callable[[], Choices]] = {
     "zone": lambda: _by_name(offered_zones()),
 }
 
+    # In the order in which they stand beside each other.
+    "colour": lambda: tuple(COLOURS.items()),
 
 @dataclass(frozen=True, slots=True)
 class Asked:

@@ -33,14 +33,12 @@ _OFFICE: Headers = (
 # that opened it: either would break the way back to an app that someone connects.
 _JOURNEY: Headers = (*_ALWAYS, ("content-security-policy", _POLICY))
 
-# A colour is typed: a browser's own picker knows no empty answer, and would send black.
 _INPUT_TYPES = {
     "decimal": "text",
     "price": "text",
     "moment": "datetime-local",
     "wall": "datetime-local",
     "minutes": "text",
-    "colour": "text",
 }
 
 _TEMPLATES = Environment(

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
+from mainstay.values.colours import COLOURS
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.names import currency_names, zone_names
@@ -216,5 +217,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "money": money,
     "currency_name": lambda code: currency_names().get(code, code),
     "zone_name": lambda zone: zone_names().get(zone, zone),
+    "colour_name": lambda code: COLOURS.get(code, code),
     "flat": lambda groups: [place for group in groups for place in group],
 }
