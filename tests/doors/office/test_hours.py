@@ -330,7 +330,7 @@ def test_an_entry_has_a_page_and_is_changed_there(server: RunningServer, cast: C
     path = f"/hours/{entry['id']}"
     assert "0:10 · Sara Someone" in words(visiting.get(path).text)
     form = visiting.get(f"{path}/update-hours").text
-    assert f'value="{day}T00:00"' in form
+    assert f'value="{today(cast):%d/%m/%Y} 00:00"' in form
     changed = visiting.answer(
         form, f"{path}/update-hours", startedAt=f"{day}T00:00", endedAt=f"{day}T00:10", minutes="0:10", note="Pipes",
         breakMinutes="5m", on=day,

@@ -85,8 +85,8 @@ def test_bars_stand_beside_the_table_and_are_told_in_words(server: RunningServer
 def test_the_time_and_the_customer_are_in_the_address(server: RunningServer, traded: Cast) -> None:
     visiting = visit(server, traded, Role.OFFICE)
     page = visiting.get("/reports/revenue?from=2020-01-01&until=2020-02-29").text
-    assert 'value="2020-01-01"' in page
-    assert 'value="2020-02-29"' in page
+    assert 'value="01/01/2020"' in page
+    assert 'value="29/02/2020"' in page
     assert "Jan 2020" in page
     assert "1,200.00" not in page
     assert "/reports/revenue/export.csv?from=2020-01-01&amp;until=2020-02-29" in page

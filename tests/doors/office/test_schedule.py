@@ -236,7 +236,7 @@ def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, 
     visiting = visit_as(server, cast, Role.OFFICE)
     path = f"/schedule/visits/{made['id']}/move"
     page = visiting.get(path).text
-    assert f'type="datetime-local" value="{DAY}T10:00"' in page
+    assert 'value="11/01/2038 10:00"' in page
     answer = visiting.submit(
         path,
         startsAt=f"{DAY}T14:00",
@@ -263,7 +263,7 @@ def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, c
     link = re.search(r'href="(/schedule/visits/plan\?[^"]+)"', page.text)
     assert link
     form = visiting.get(link[1].replace("&amp;", "&")).text
-    assert f'value="{DAY}T14:00"' in form
+    assert 'value="11/01/2038 14:00"' in form
     assert "checked" in form
     assert visiting.get("/schedule/free?durationMinutes=x").status_code == 422
     assert visit_as(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403

@@ -178,8 +178,11 @@ _NOT_NARROWING = {"limit", "startingAfter"}
 
 
 def _address(guest: Guest) -> ListAddress:
-    names = frozenset(one.name for one in _asked(guest))
-    return ListAddress.read(PATH, query_words(guest.request), names)
+    asked, words = _asked(guest), query_words(guest.request)
+    dates = {
+        one.name: guest.here.read_date(words[one.name]) for one in asked if one.kind == "date" and one.name in words
+    }
+    return ListAddress.read(PATH, words | dates, frozenset(one.name for one in asked))
 
 
 def _records(act: Mapping[str, Any]) -> str:

@@ -209,7 +209,11 @@ class Hours:
             time = read_minutes(fields.get("time", ""))
         except ValueError as problem:
             return await self._page(guest, at, fields, {"time": f"Time {problem}."})
-        given = {"minutes": time, "on": fields.get("day", ""), "note": fields.get("note", "").strip() or None}
+        given = {
+            "minutes": time,
+            "on": guest.here.read_date(fields.get("day", "")),
+            "note": fields.get("note", "").strip() or None,
+        }
         return await self._done(guest, at, log_hours, fields, given)
 
     async def start(self, guest: Guest, _: Mapping[str, str]) -> Response:
@@ -224,6 +228,7 @@ class Hours:
         given: dict[str, object] = {
             name: text for name in ("note", "endedAt") if (text := fields.get(name, "").strip())
         }
+        given |= {"endedAt": guest.here.read_time(fields["endedAt"])} if "endedAt" in given else {}
         try:
             given["breakMinutes"] = read_minutes(fields.get("break", "") or "0")
         except ValueError as problem:

@@ -161,6 +161,7 @@ class PlanningPages:
     async def _sheet(self, guest: Guest, fields: Mapping[str, str]) -> tuple[_Sheet, bool]:
         """The visits that can be changed, with what was typed over them; and whether none of that is about others."""
         asked, leave, within = self._asked(guest), None, None
+        days = {name: guest.here.read_date(text) for name, text in fields.items() if name.endswith(".day")}
         given = asked.given
         if asked.leave:
             leave = await self.desk.perform(guest, get_time_off, {"timeOffId": asked.leave})
@@ -172,12 +173,14 @@ class PlanningPages:
             for visit in page["data"]
             if move_visit.name in visit["availableActions"] and (within is None or visit["id"] in within)
         ]
-        return _Sheet(asked, leave, rows_of(visits, fields), page["hasMore"]), not gone(visits, fields)
+        return _Sheet(asked, leave, rows_of(visits, {**fields, **days}), page["hasMore"]), not gone(
+            visits, {**fields, **days}
+        )
 
     def _asked(self, guest: Guest) -> _Asked:
         words = query_words(guest.request)
-        first = date_of(words.get("from", "")) or self.desk.today(guest)
-        last = date_of(words.get("until", "")) or first + _A_WEEK
+        first = date_of(guest.here.read_date(words.get("from", ""))) or self.desk.today(guest)
+        last = date_of(guest.here.read_date(words.get("until", ""))) or first + _A_WEEK
         person, leave = words.get("personId", ""), words.get("timeOffId", "")
         return _Asked(
             first.isoformat(),

@@ -59,6 +59,7 @@ class References:
     async def resolved(self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:
         """The fields with an id wherever a record was typed; what is not clear is a fault that says what there is."""
         found, faults = unchanged(asked, fields), []
+        found |= {one.name: guest.here.read_date(found[one.name]) for one in _dates(asked, found)}
         # First of which customer the others are.
         for one in sorted(_each(asked), key=lambda one: one.name != _CUSTOMER):
             typed = found.get(one.name, "").strip()
@@ -88,7 +89,7 @@ class References:
         for one in _each(shown):
             if one.kind == "reference" and not one.choices:
                 written |= await self._written(guest, one, fields.get(one.name, ""))
-        return shown, written
+        return [one.dated(guest.here) for one in shown], written | _dates_to_type(shown, fields, guest.here)
 
     async def _picked(
         self, guest: Guest, asked: Sequence[Asked], fields: Mapping[str, str], customer: str
@@ -187,6 +188,17 @@ class References:
             return title_of(await self.desk.get(guest, identity))
         except NotFound:
             return _NOT_SHOWN
+
+
+def _dates_to_type(asked: Sequence[Asked], fields: Mapping[str, str], here: Here) -> dict[str, str]:
+    """The dates among the fields of a form as people type them, wherever they came from."""
+    dates = {one.name: here.date_to_type(here.read_date(fields[one.name])) for one in _dates(asked, fields)}
+    timed = (one for one in _each(asked) if one.kind == "wall" and fields.get(one.name))
+    return dates | {one.name: here.time_to_type(here.read_time(fields[one.name])) for one in timed}
+
+
+def _dates(asked: Sequence[Asked], fields: Mapping[str, str]) -> list[Asked]:
+    return [one for one in _each(asked) if one.kind == "date" and fields.get(one.name)]
 
 
 def unchanged(asked: Sequence[Asked], fields: Mapping[str, str]) -> dict[str, str]:

@@ -108,7 +108,7 @@ class ReportPages:
             if words.keys() >= {*REPORTS[_known(at)].needs}:
                 given = await self._given(guest, at, asked, words)
                 report = await self.desk.perform(guest, get_report, given)
-                fields |= {name: report[name] for name in ("from", "until") if report[name]}
+                fields |= {name: guest.here.date_to_type(report[name]) for name in ("from", "until") if report[name]}
                 shown = self._table(guest, report) | await self._parties(guest, given)
         except Invalid as invalid:
             refusal = invalid
@@ -147,7 +147,7 @@ class ReportPages:
         """Every posting between two dates, for the accountant."""
         admit(list_postings, guest.actor)
         words = query_words(guest.request)
-        asked = {name: words[name] for name in ("from", "until") if words.get(name)}
+        asked = {name: guest.here.read_date(words[name]) for name in ("from", "until") if words.get(name)}
         listed = Export.of(self.desk, guest, list_postings, asked)
         return await export(self.desk, guest, listed, "Journal", _write_journal)
 

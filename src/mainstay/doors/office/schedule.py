@@ -238,7 +238,7 @@ class SchedulePages:
         words = query_words(guest.request)
         view = words["view"] if words.get("view") in _VIEWS else "day"
         today = self.desk.today(guest)
-        on = date_of(words.get("on", "")) or today
+        on = date_of(guest.here.read_date(words.get("on", ""))) or today
         first = on - timedelta(days=on.weekday()) if view in {"week", "list"} else on
         last = first + timedelta(days=_A_WEEK - 1) if view in {"week", "list"} else first
         handed = self.desk.shown_once.take(guest.request, guest.visitor, CHANGED)

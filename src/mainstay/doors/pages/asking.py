@@ -23,6 +23,8 @@ from mainstay.values.words import Word, folded, words_of
 
 Choices = Sequence[tuple[str, str]]
 
+# The kinds of a date with a time.
+_TIMED = {"moment", "wall"}
 # The kind of a list of which every row has the same few fields.
 ROWS = "rows"
 # Ends the name of the field beside a record that is typed: which one stood there, and how it was called.
@@ -36,10 +38,10 @@ _LISTED: dict[str, Callable[[], Choices]] = {
     "country": lambda: _by_name(country_names()),
     "currency": lambda: _by_name(currency_names()),
     "zone": lambda: _by_name(offered_zones()),
-}
-
     # In the order in which they stand beside each other.
     "colour": lambda: tuple(COLOURS.items()),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -63,6 +65,8 @@ class Asked:
     # What stands there before anyone has filled it in; and whether it is a whole number.
     usual: str = ""
     whole: bool = False
+    # How a date is typed, or a date with a time.
+    example: str = ""
 
     @property
     def as_shown(self) -> str:
@@ -109,6 +113,15 @@ class Asked:
         if self.kind == "flag":
             return {self.name: "on"} if value else {}
         return {self.name: "" if value is None else KINDS[self.kind].write(value, here)}
+
+    def dated(self, here: Here) -> "Asked":
+        """The field, and the fields within it, with how dates are typed here."""
+        return replace(
+            self,
+            example=here.date_example if self.kind == "date" else here.time_example if self.kind in _TIMED else "",
+            parts=tuple(part.dated(here) for part in self.parts),
+            lines=tuple(tuple(part.dated(here) for part in line) for line in self.lines),
+        )
 
     def narrowed(self, possible: Sequence[str]) -> "Asked":
         """A choice with only what is possible, in that order."""

@@ -25,13 +25,13 @@ class Kind(NamedTuple):
 def _moment(text: str, here: Here) -> str:
     """The moment at which the clocks of a place show this, of two the first."""
     try:
-        return moment_text(datetime.strptime(text, _WALL_TIME).replace(tzinfo=ZoneInfo(here.zone)))
+        return moment_text(datetime.strptime(here.read_time(text), _WALL_TIME).replace(tzinfo=ZoneInfo(here.zone)))
     except ValueError:
         return text
 
 
 def _wall_time(moment: str, here: Here) -> str:
-    return parse_moment(moment).astimezone(ZoneInfo(here.zone)).strftime(_WALL_TIME)
+    return here.time_to_type(parse_moment(moment).astimezone(ZoneInfo(here.zone)).strftime(_WALL_TIME))
 
 
 def _words(text: str) -> list[str]:
@@ -63,9 +63,10 @@ KINDS: defaultdict[str, Kind] = defaultdict(
     lambda: Kind(lambda text, _: text, _plain),
     decimal=Kind(lambda text, here: here.read(text), lambda value, here: here.to_type(str(value))),
     price=Kind(lambda text, here: here.read(text), lambda value, here: here.price_to_type(str(value))),
+    date=Kind(lambda text, here: here.read_date(text), lambda value, here: here.date_to_type(str(value))),
     moment=Kind(_moment, _wall_time),
-    # Where it is read, the operation knows.
-    wall=Kind(lambda text, _: text, _wall_time),
+    # At which place it is meant, the operation knows.
+    wall=Kind(lambda text, here: here.read_time(text), _wall_time),
     whole=Kind(_whole, _plain),
     minutes=Kind(_minutes, lambda minutes, _: hours_text(minutes)),
     list=Kind(lambda text, _: _words(text), lambda values, _: ", ".join(values)),

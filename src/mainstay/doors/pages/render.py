@@ -36,8 +36,6 @@ _JOURNEY: Headers = (*_ALWAYS, ("content-security-policy", _POLICY))
 _INPUT_TYPES = {
     "decimal": "text",
     "price": "text",
-    "moment": "datetime-local",
-    "wall": "datetime-local",
     "minutes": "text",
 }
 

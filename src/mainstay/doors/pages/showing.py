@@ -1,6 +1,8 @@
 """How a record is shown to people: each of its fields as words, read off the model of what goes out."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
@@ -12,6 +14,7 @@ from mainstay.paper.locales import written
 from mainstay.terms.rights import Needs, Rights
 from mainstay.terms.shapes import Shown, State
 from mainstay.terms.wire import MoneyText, PriceText
+from mainstay.values.date_order import date_order
 from mainstay.values.durations import hours_text
 from mainstay.values.money import with_decimals
 from mainstay.values.names import country_names, currency_names, language_names, zone_names
@@ -20,6 +23,10 @@ from mainstay.values.written import plain_amount, plain_price, typed_amount
 
 # What stands where there is nothing to tell: a dash as wide as an n.
 NOTHING = "\N{EN DASH}"
+
+
+# A date and, on a clock of 24 hours, a time.
+_TIME = re.compile(r"(.*[^ T])[ T]+([0-9]{1,2})[:.]([0-9]{2})")
 
 
 class Here(NamedTuple):
@@ -48,6 +55,38 @@ class Here(NamedTuple):
     def price_to_type(self, plain: str) -> str:
         """An amount or a price likewise."""
         return self.to_type(self._decimals(plain))
+
+    @property
+    def date_example(self) -> str:
+        """What a field for a date shows while it is empty."""
+        return date_order(self.country).example
+
+    @property
+    def time_example(self) -> str:
+        """The same of a field for a date and a time."""
+        return f"{self.date_example} hh:mm"
+
+    def date_to_type(self, day: str) -> str:
+        """A date as it stands where someone types here; what is none, as it is."""
+        try:
+            return date_order(self.country).write(date.fromisoformat(day))
+        except ValueError:
+            return day
+
+    def read_date(self, typed: str) -> str:
+        """A date that was typed here, as ISO 8601; what is none goes on as it is, to be refused in words."""
+        found = date_order(self.country).read(typed)
+        return found.isoformat() if found else typed
+
+    def time_to_type(self, shown: str) -> str:
+        """What clocks show, such as `2026-11-15T10:30`, as it stands where someone types here."""
+        day, _, time = shown.partition("T")
+        return f"{self.date_to_type(day)} {time}" if time else shown
+
+    def read_time(self, typed: str) -> str:
+        """What clocks show, likewise."""
+        found = _TIME.fullmatch(typed.strip())
+        return f"{self.read_date(found[1])}T{found[2]:0>2}:{found[3]}" if found else typed
 
     def _decimals(self, text: str) -> str:
         return with_decimals(text, self.currency) if self.currency else text

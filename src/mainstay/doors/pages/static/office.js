@@ -33,6 +33,38 @@ const here = new URL(location.href);
 here.searchParams.delete("done");
 history.replaceState(history.state, "", here);
 
+// A date is typed in the order that its field shows; the browser's own calendar fills it in.
+for (const field of document.querySelectorAll("[data-date]")) {
+  const timed = field.dataset.date.endsWith("hh:mm");
+  const order = field.dataset.date.match(/d+|m+(?!:)|y+/g).slice(0, 3);
+  const sign = field.dataset.date.match(/[-./]/)[0];
+  const calendar = document.createElement("input");
+  calendar.type = timed ? "datetime-local" : "date";
+  calendar.className = "calendar";
+  calendar.tabIndex = -1;
+  calendar.setAttribute("aria-hidden", "true");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "slim";
+  button.textContent = "\u25BE";
+  button.setAttribute("aria-label", "Calendar");
+  button.addEventListener("click", () => {
+    const [day, time] = field.value.trim().split(/\s+/);
+    const parts = Object.fromEntries(order.map((part, place) => [part[0], (day ?? "").split(sign)[place]]));
+    calendar.value = `${parts.y}-${parts.m}-${parts.d}${timed ? `T${time ?? "08:00"}` : ""}`;
+    calendar.showPicker();
+  });
+  calendar.addEventListener("change", () => {
+    if (!calendar.value) return;
+    const [day, time] = calendar.value.split("T");
+    const [y, m, d] = day.split("-");
+    const parts = { y, m, d };
+    field.value = order.map((part) => parts[part[0]]).join(sign) + (timed ? ` ${time}` : "");
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  field.parentElement.append(button, calendar);
+}
+
 const menus = document.querySelectorAll("details.menu");
 document.addEventListener("click", (event) => {
   for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
