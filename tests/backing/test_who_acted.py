@@ -60,11 +60,14 @@ def test_acts_of_every_organisation_are_found_by_who_did_them_and_are_not_change
             with database.reading(organisation) as rows:
                 found = rows.all(
                     "SELECT person_id, client_id, acted_by FROM audit WHERE organisation_id = :organisation"
-                    " ORDER BY sequence"
+                    " AND operation <> 'hash_rows' ORDER BY sequence"
                 )
                 assert [*found] == [known for *_, known in KNOWN]
         with database.reading(HERE) as rows:
-            after = rows.all(f"SELECT {rest} FROM audit WHERE organisation_id = :organisation ORDER BY sequence")
+            after = rows.all(
+                f"SELECT {rest} FROM audit WHERE organisation_id = :organisation AND operation <> 'hash_rows'"
+                " ORDER BY sequence"
+            )
         assert after == before
         # And it is as much a trail as before.
         with pytest.raises(Exception, match="append-only"), database.changing(HERE) as rows:
