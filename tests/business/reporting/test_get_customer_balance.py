@@ -106,8 +106,8 @@ def test_nobody_is_told_of_another_organisation_s(cast: Cast, stranger: Cast) ->
         told(cast, a_customer(stranger))
 
 
-def test_an_agent_has_the_reports_for_it() -> None:
-    assert Door.AGENT not in get_customer_balance.offered
+def test_it_is_a_tool() -> None:
+    assert Door.AGENT in get_customer_balance.offered
 
 
 def test_it_looks_only_at_what_the_customer_has(cast: Cast) -> None:

@@ -1,4 +1,4 @@
-"""Tools are told in few words: what a model knows by the name of a field, or has read once, is not said again."""
+"""Each field of a tool is described, and what the instructions describe for all tools is not described again."""
 
 from collections import Counter
 from typing import Any
@@ -63,15 +63,8 @@ def of_record(operation: Operation) -> set[str]:
 
 
 @TOOL
-def test_a_field_without_words_is_said_once_or_shown_by_the_record(operation: Operation) -> None:
-    if operation.lists:
-        # What narrows a list is known by its name, but for what some of its values mean.
-        told = {name for name, field in taken(operation).items() if "`" in field.get("description", "")}
-        assert silent(operation) == taken(operation).keys() - told
-        return
-    shown = (operation.on.shown if operation.on else operation.output).model_fields
-    known = {field.alias or name for name, field in shown.items()}
-    assert silent(operation) <= known | SAID_ONCE | of_record(operation)
+def test_every_field_is_described_unless_the_instructions_describe_it(operation: Operation) -> None:
+    assert silent(operation) <= SAID_ONCE | of_record(operation)
 
 
 @TOOL
@@ -94,14 +87,13 @@ def test_the_record_itself_is_never_null(operation: Operation) -> None:
         assert taken(operation)[name] == ({"type": "array", "items": one} if name.endswith("Ids") else one)
 
 
-def test_what_the_record_does_not_show_or_shows_of_another_kind_has_words() -> None:
-    assert silent(write_person) == {"personId", "name"}
+def test_only_what_the_instructions_describe_has_no_words() -> None:
+    assert silent(write_person) == {"personId"}
     assert silent(record_quote_decision) == {"quoteId", "confirmed"}
     assert "ids" in taken(record_quote_decision)["chosen"]["description"]
 
 
-def test_what_one_would_take_a_silent_field_for_wrongly_is_said_of_the_tool() -> None:
-    assert "email" in silent(update_person)
+def test_what_one_would_take_a_field_for_wrongly_is_said_of_the_tool() -> None:
     assert "A new address" in describe(update_person)["description"]
     assert "changes nobody's sign-in" in describe(update_person)["description"]
 
@@ -122,10 +114,14 @@ def test_the_same_words_are_said_once_in_a_tool() -> None:
 
 def test_null_is_told_where_it_clears_something() -> None:
     nothing = {"type": "null"}
-    assert taken(update_job)["dueOn"] == {"anyOf": [{"format": "date", "type": "string"}, nothing]}
-    assert taken(create_job)["dueOn"] == {"format": "date", "type": "string"}
-    assert taken(update_person)["costRate"] == {"anyOf": [{"type": "string"}, {"type": "number"}, nothing]}
-    assert taken(create_job)["budget"] == {"anyOf": [{"type": "string"}, {"type": "number"}]}
+
+    def taken_as(operation: Operation, name: str) -> dict[str, Any]:
+        return {key: part for key, part in taken(operation)[name].items() if key != "description"}
+
+    assert taken_as(update_job, "dueOn") == {"anyOf": [{"format": "date", "type": "string"}, nothing]}
+    assert taken_as(create_job, "dueOn") == {"format": "date", "type": "string"}
+    assert taken_as(update_person, "costRate") == {"anyOf": [{"type": "string"}, {"type": "number"}, nothing]}
+    assert taken_as(create_job, "budget") == {"anyOf": [{"type": "string"}, {"type": "number"}]}
     address, cleared = taken(update_customer)["billingAddress"]["anyOf"]
     assert cleared == nothing
     # What is merged has null within it as well, also where it cannot be cleared; what is replaced as a whole has none.

@@ -39,7 +39,6 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.paper.einvoice import standing
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
-from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
@@ -159,8 +158,6 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> Page[ListedCredit
     rest="GET /credit-notes/{credit_note_id}",
     glances=True,
     on=CREDIT_NOTES,
-    # One of them is read by its PDF; agents are told enough of it by the list.
-    offered=NO_TOOL,
 )
 def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNote) -> CreditNote:
     """Get a credit note with its lines.

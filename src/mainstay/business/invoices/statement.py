@@ -18,6 +18,7 @@ from mainstay.terms.refusal import Fault, Invalid
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Shown
 from mainstay.terms.wire import MoneyText
+from mainstay.values.alike import LEGAL_FORMS
 from mainstay.values.fields import Day, Price
 from mainstay.values.models import GIVEN, TOLD
 from mainstay.values.money import amount_text, in_minor
@@ -27,16 +28,12 @@ MOST_ENTRIES = 500
 _LOOKED_AT = 20_000
 _SHORTEST_NAME = 4
 # Words in the names of many: legal forms, and what is said of any firm or person.
-_LEGAL_FORMS = """
-    ab ag aps as bv bvba co corp corporation eg ek ev gbr gmbh inc incorporated kft kg kgaa limited llc llp lp ltd mbh
-    nv ohg oy plc pty sa sarl sas sasu sca se sl slu snc spa srl ug
-"""
 _OF_ANYONE = """
     and associates bros brothers company das der des die du et fils firma frau groep group groupe gruppe herr het
     holding holdings international la le les los madame miss monsieur mr mrs ms of partner partners service services
     societe société sohn son sons söhne the und van von y zonen zoon
 """
-_OF_MANY = frozenset((_LEGAL_FORMS + _OF_ANYONE).split())
+_OF_MANY = LEGAL_FORMS | frozenset(_OF_ANYONE.split())
 
 
 class StatementEntry(BaseModel):
@@ -52,7 +49,10 @@ class StatementEntry(BaseModel):
 class FindPaidInvoices(Input):
     """What came in."""
 
-    entries: list[StatementEntry] = Field(max_length=MOST_ENTRIES, description="The lines of the statement.")
+    entries: list[StatementEntry] = Field(
+        max_length=MOST_ENTRIES,
+        description="What came in: of each entry the date, the amount and the text of the bank, with the payer's name.",
+    )
 
 
 class Suggestion(BaseModel):
@@ -83,13 +83,14 @@ class StatementOut(Shown):
 @operation(
     right=Right.INVOICES_READ,
     effect=Effect.READ,
-    offered=frozenset({Door.OFFICE}),
+    offered=frozenset({Door.AGENT, Door.OFFICE}),
     takes_long=True,
 )
 def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
     """Suggest which invoices the entries of a bank statement pay.
 
-    By the number in their text, or by amount and name. Nothing is recorded.
+    By the number in their text, or by amount and name. Nothing is recorded: record_payment does that, with the
+    allocations and the externalRef that are suggested.
     """
     currency = house_of(ctx).currency
     same: Counter[tuple[str, int, str]] = Counter()

@@ -30,7 +30,6 @@ from mainstay.business.purchasing.model import Bill, BillMove, BillStatus, Liste
 from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
@@ -141,12 +140,11 @@ def list_bills(ctx: Context, given: ListBills) -> Page[ListedBillOut]:
     rest="GET /bills/{bill_id}",
     glances=True,
     on=BILLS,
-    offered=NO_TOOL,
 )
 def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
-    """Get a supplier's bill.
+    """Get a supplier's bill with its lines.
 
-    What it bills, and whether it is paid.
+    What was bought, at what price and tax, for which job, and whether it is paid.
     """
     return bill
 

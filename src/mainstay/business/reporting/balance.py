@@ -8,7 +8,6 @@ from mainstay.business.organisation.house import House, house_of
 from mainstay.business.reporting.receivables import Owed, owed
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import NO_TOOL
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Input, Shown
 from mainstay.terms.wire import MoneyText
@@ -36,11 +35,12 @@ class GetCustomerBalance(Input):
     customer_id: str = Field(title="Customer", description="The customer's id.")
 
 
-@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /customers/{customer_id}/balance", offered=NO_TOOL)
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /customers/{customer_id}/balance")
 def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBalanceOut:
     """Get what a customer owes.
 
-    The report `statement` tells the entries behind it, `receivables` the same of everyone.
+    The customer's balance today: what is open, overdue and on account. The report `statement` tells the entries behind
+    it, `receivables` the same of everyone.
     """
     # Not declared on customers: whoever may look at one need not be one who sees what they owe.
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)

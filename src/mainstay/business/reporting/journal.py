@@ -16,8 +16,7 @@ from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, PAYMENTS, 
 from mainstay.business.reporting.posting import Document, Posting, PostingOut, Written, billed, paid
 from mainstay.business.reporting.taxed import taxed
 from mainstay.kernel.context import Context
-from mainstay.kernel.operation import EVERYWHERE, Effect, operation
-from mainstay.terms.actor import Door
+from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import LastDay, ListInput, Page
 from mainstay.values.fields import NO_ID, Day
@@ -48,7 +47,6 @@ class ListPostings(ListInput):
     right=Right.REPORTS_READ,
     effect=Effect.READ,
     rest="GET /reports/journal",
-    offered=EVERYWHERE - {Door.AGENT},
     takes_long=True,
 )
 def list_postings(ctx: Context, given: ListPostings) -> Page[PostingOut]:

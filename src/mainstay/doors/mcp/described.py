@@ -1,4 +1,4 @@
-"""A tool as `tools/list` shows it, in as few words as a model needs to call it."""
+"""A tool as `tools/list` shows it."""
 
 from functools import cache
 from typing import Any
@@ -35,14 +35,10 @@ def _says_what_becomes(operation: Operation) -> bool:
 
 
 def _input(operation: Operation) -> Schema:
-    """What a tool takes, with words for those fields that are not known by their names."""
+    """Return what a tool takes: each field with its description, unless the instructions describe it for all tools."""
     taken: Schema = _brief(input_schema(operation), nulls=operation.on is not None)
-    fields: Schema = taken.get("properties", {})
-    if operation.lists:
-        fields = {name: field if _tells_values(field) else _unsaid(field) for name, field in fields.items()}
-    else:
-        shown = _shown_by(operation.on.shown if operation.on else operation.output)
-        fields = _Teller(_said_of(operation)).tell(fields, shown)
+    shown = {} if operation.lists else _shown_by(operation.on.shown if operation.on else operation.output)
+    fields = _Teller(_said_of(operation)).tell(taken.get("properties", {}), shown)
     if operation.changes:
         fields |= {IDEMPOTENCY_KEY: _KEY_SCHEMA}
     return taken | {"properties": fields, "additionalProperties": False}
@@ -70,10 +66,11 @@ def _shown_by(model: type[Shown]) -> Schema:
 
 
 class _Teller:
-    """Tells the fields that a tool takes, with words only for those that a model does not know.
+    """Chooses which fields of a tool keep their descriptions.
 
-    It knows what is said once for all tools; what a record shows by the same name and of the same kind; and what the
-    same tool has said before. What it is told of the values that are taken, it always reads.
+    The fields of the tool itself keep them, unless the instructions describe them once for all tools. The fields within
+    a field lose them if the record shows a field of the same name and kind, or if the same tool has described them
+    before. Descriptions of the values that a field takes are always kept.
     """
 
     def __init__(self, said: frozenset[str]) -> None:
@@ -81,18 +78,25 @@ class _Teller:
         self._heard: set[tuple[str, str]] = set()
 
     def tell(self, fields: Schema, shown: Schema) -> Schema:
-        """Fields, where a record shows such."""
-        told = {}
-        for name, field in fields.items():
-            known = shown.get(name, {})
-            within = _fields_within(known) if known else _parts(shown)
-            told[name] = self._within(self._one(name, field, known), within)
-        return told
+        """Return the fields of the tool itself."""
+        # What the instructions describe cannot be cleared.
+        return {
+            name: _unsaid(_meant(field)) if name in self._said else self._whole(name, field, shown)
+            for name, field in fields.items()
+        }
+
+    def _whole(self, name: str, field: Schema, shown: Schema) -> Schema:
+        self._heard.add((name, field.get("description", "")))
+        return self._within(field, _known_within(name, shown))
+
+    def _tell_parts(self, fields: Schema, shown: Schema) -> Schema:
+        """Return the fields within a field."""
+        return {
+            name: self._within(self._one(name, field, shown.get(name, {})), _known_within(name, shown))
+            for name, field in fields.items()
+        }
 
     def _one(self, name: str, field: Schema, known: Schema) -> Schema:
-        if name in self._said:
-            # None of these can be cleared.
-            return _unsaid(_meant(field))
         words = field.get("description", "")
         if (name, words) in self._heard or (_kind(_meant(field)) == _kind(known) and not _tells_values(field)):
             return _unsaid(field) | ({"description": MERGED} if _is_merged(field) else {})
@@ -106,7 +110,7 @@ class _Teller:
         if "items" in part:
             told["items"] = self._within(part["items"], shown)
         if "properties" in part:
-            told["properties"] = self.tell(part["properties"], shown)
+            told["properties"] = self._tell_parts(part["properties"], shown)
         if "additionalProperties" in part:
             told["additionalProperties"] = self._within(part["additionalProperties"], shown)
         return told
@@ -116,6 +120,11 @@ def _tells_values(field: Schema) -> bool:
     """Whether the words of a field tell what some of the values mean that it takes."""
     words = field.get("description", "")
     return any(f"`{value}`" in words for value in _meant(field).get("enum", ()))
+
+
+def _known_within(name: str, shown: Schema) -> Schema:
+    """Return the fields that a record shows within the field of this name, or else within any of its fields."""
+    return _fields_within(shown[name]) if shown.get(name) else _parts(shown)
 
 
 def _parts(shown: Schema) -> Schema:
