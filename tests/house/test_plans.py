@@ -41,6 +41,8 @@ NAMED: dict[str, list[object]] = {
     "text": [],
     "from": ["2026-11-15"],
     "until": ["2026-11-15"],
+    "dueFrom": ["2026-11-15"],
+    "dueUntil": ["2026-11-15"],
     "jobId": ["J-0001"],
     "purchaseOrderId": ["PO-0001"],
     "quoteId": ["Q-0001"],

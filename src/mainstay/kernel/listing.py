@@ -4,7 +4,7 @@ Every statement about such a record starts here, so that nobody's sight can be f
 of a row always are those of the model.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -91,22 +91,42 @@ class Listing(Generic[K]):
 
         Where few are left by that, they are sorted rather than an index walked.
         """
-        asked = {name: value for name in self.filters if (value := getattr(given, name)) is not None}
-        order: str = given.fixed_order() or getattr(given, "order", None) or next(iter(self.orders))
-        own = sight_of_many(ctx.rows, self._sight(ctx))
-        held = [condition for name, condition in self.otherwise.items() if name not in asked]
-        narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
-        asking = Asking(order, given.starting_after, own, (self.listed, where, *narrowed, *held), bound | asked)
+        asking, narrowed, held = self._asking(ctx, given, where, bound)
+        own = asking.own
         walks = walks and not (own and own.within)
         if not (self.found_by and (text := getattr(given, "text", None))):
             return self._cut(ctx, given, asking, walks=walks)
         rest = self._from.among(held, own) if held or own else ""
-        span = Reach(asking.after, newest=not (narrowed or where), rest=rest) if order == NEWEST else Reach()
+        span = Reach(asking.after, newest=not (narrowed or where), rest=rest) if asking.order == NEWEST else Reach()
         for way in self.finding.ways(ctx.rows, text, own, span, ctx.actor.may):
             page = self._cut(ctx, given, asking.by(way), walks=walks and not way.driven)
             if way.whole or (page.has_more and page.count in {None, COUNTED}):
                 break
         return page
+
+    def sums(
+        self, ctx: Context, given: ListInput, where: str, columns: Sequence[str], most: int, **bound: Value
+    ) -> Row | None:
+        """Return how many records a list has and what these columns come to; None if there are more than `most`.
+
+        Not of a list that is narrowed by a text.
+        """
+        asking, _, _ = self._asking(ctx, given, where, bound)
+        summed = self._from.summed(columns, asking.conditions, self.orders[asking.order], asking.own)
+        row = ctx.rows.one(summed, limit=most + 1, **asking.bound)
+        return row if row is not None and int(row[0] or 0) <= most else None
+
+    def _asking(
+        self, ctx: Context, given: ListInput, where: str, bound: dict[str, Value]
+    ) -> tuple[Asking, tuple[str, ...], list[str]]:
+        """Return what a list is asked for by, and of that what its filters and what holds without them ask."""
+        asked = {name: value for name in self.filters if (value := getattr(given, name)) is not None}
+        order: str = given.fixed_order() or getattr(given, "order", None) or next(iter(self.orders))
+        own = sight_of_many(ctx.rows, self._sight(ctx))
+        held = [condition for name, condition in self.otherwise.items() if name not in asked]
+        narrowed = tuple(self._narrowed(name, value) for name, value in asked.items())
+        conditions = (self.listed, where, *narrowed, *held)
+        return Asking(order, given.starting_after, own, conditions, bound | asked), narrowed, held
 
     def _cut(self, ctx: Context, given: ListInput, asking: Asking, *, walks: bool) -> Page[Any]:
         own, after, with_facts = asking.own, asking.after, ctx.envelope.actions

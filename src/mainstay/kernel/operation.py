@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
+from pydantic import BaseModel
+
 from mainstay.backing.guard import Guard
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -82,6 +84,8 @@ class Operation:
     grave: bool = False
     # Where it answers with a file that is kept, what kind of file that is: its output then names the file.
     gives: str | None = None
+    # What a list says of all its records together, if its input has `totals`.
+    totals: type[BaseModel] | None = None
     # What people are told when it is done, and whether the record is gone then.
     done: str = "Done."
     ends: bool = False
@@ -110,6 +114,7 @@ class Facts(TypedDict, total=False):
     takes_long: bool
     grave: bool
     gives: str
+    totals: type[BaseModel]
     done: str
     ends: bool
     attaches: Mapping[str, type[Shown]]

@@ -23,7 +23,7 @@ from mainstay.terms.faults import Raw, accept
 from mainstay.terms.merging import merge_parts
 from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse, unblocking
 from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.terms.wire import Result, encoder, name_hidden, to_answer, to_json, to_record
+from mainstay.terms.wire import Result, encoder, name_hidden, to_answer, to_json, to_record, totals_of
 from mainstay.values.moments import Clock
 
 T = TypeVar("T")
@@ -201,8 +201,8 @@ class Stage:
         data = encoder(model, actor.rights)([record.row for record in records])
         for shown, record in zip(data, records, strict=True):
             shown["availableActions"] = self.catalogue.actions(record, actor)
-        hidden = name_hidden(model, actor.rights, page.rows)
-        return orjson.dumps({"object": "list", "data": data, "hasMore": page.has_more, "count": page.count} | hidden)
+        told = {"object": "list", "data": data, "hasMore": page.has_more, "count": page.count}
+        return orjson.dumps(told | totals_of(page) | name_hidden(model, actor.rights, page.rows))
 
 
 def _say_more(ctx: Context, operation: Operation) -> dict[str, object]:

@@ -136,6 +136,15 @@ class Selection:
         page = self._fetched(selected, cut, [f"cut.{key}{direction}" for key in keys])
         return Statements(page, self._count(source, conditions, order))
 
+    def summed(self, columns: Sequence[str], narrowed: Sequence[str], order: ListOrder, own: Own | None) -> str:
+        """Return the statement for how many there are, and for the sum of each column, along the index of the order."""
+        names = [f"summed_{place}" for place in range(len(columns))]
+        selected = ", ".join(f"{column} AS {name}" for column, name in zip(columns, names, strict=True))
+        present = [f"{self.table}.{order.column} IS NOT NULL"] if order.without else []
+        conditions = [*self._conditions(narrowed, own), *present]
+        sums = ", ".join(f"CAST(coalesce(sum({name}), 0) AS bigint)" for name in names)
+        return f"SELECT count(*), {sums} FROM ({self._along(selected, self._source(own), conditions, order)}) AS found"
+
     def newest(self, selected: str, ids: str) -> Statements:
         """Those for the newest of the records whose ids a statement gives, perhaps twice; it knows who sees them."""
         each = f"SELECT DISTINCT id FROM ({ids}) AS found"
@@ -177,8 +186,11 @@ class Selection:
 
     def _count(self, source: str, narrowed: Sequence[str], order: ListOrder) -> str:
         """How many there are: counted along the index that the page walks, which is known to be a good one."""
+        return f"SELECT count(*) FROM ({self._along('1 AS one', source, narrowed, order)}) AS found"
+
+    def _along(self, selected: str, source: str, narrowed: Sequence[str], order: ListOrder) -> str:
+        """Return the statement for what is selected of the first ones, along the index that the page walks."""
         direction = " DESC" if order.descending else ""
         keys = [order.column] if order.column == "id" else [order.column, "id"]
         walked = f" ORDER BY {', '.join(f'{self.table}.{key}{direction}' for key in keys)}" if order.walks else ""
-        found = f"SELECT 1 AS one FROM {source} WHERE {' AND '.join(narrowed)}{walked} LIMIT :limit"
-        return f"SELECT count(*) FROM ({found}) AS found"
+        return f"SELECT {selected} FROM {source} WHERE {' AND '.join(narrowed)}{walked} LIMIT :limit"

@@ -37,15 +37,21 @@ class Input(BaseModel):
 BACKWARDS = "is before the first date"
 
 
-def _not_backwards(last: str, asked: ValidationInfo) -> str:
-    first = asked.data.get("from_")
-    if first and last < first:
-        raise ValueError(BACKWARDS)
-    return last
+def _not_before(first: str) -> AfterValidator:
+    """Return what refuses a date before the one in another field of the same input."""
+
+    def check(last: str, asked: ValidationInfo) -> str:
+        begins = asked.data.get(first)
+        if begins and last < begins:
+            raise ValueError(BACKWARDS)
+        return last
+
+    return AfterValidator(check)
 
 
-# The last date of a range, behind the field `from_` of the same input.
-LastDay = Annotated[Day, AfterValidator(_not_backwards)]
+# The last date of a range, behind the field `from_` of the same input; and that of a range of due dates.
+LastDay = Annotated[Day, _not_before("from_")]
+LastDueDay = Annotated[Day, _not_before("due_from")]
 
 
 class Irrevocable(Input):
@@ -175,6 +181,8 @@ class Page(Generic[R]):
     keep: Callable[[Row], Kept] | None = None
     # And then, how many there are in all, as far as they are counted.
     count: int | None = None
+    # Sums over all records of the list, not only those of the page, if they were asked for.
+    totals: BaseModel | None = None
 
     @classmethod
     def cut(

@@ -36,10 +36,16 @@ def to_json(result: Result, rights: Rights = ALL) -> bytes:
     if isinstance(result, Page):
         model: type[Shown] = result.model
         listed: dict[str, object] = {"object": "list", "data": encoder(model, rights)(result.rows)}
-        return orjson.dumps(listed | {"hasMore": result.has_more} | name_hidden(model, rights, result.rows))
+        listed |= {"hasMore": result.has_more} | totals_of(result)
+        return orjson.dumps(listed | name_hidden(model, rights, result.rows))
     if isinstance(result, Shown):
         return result.__pydantic_serializer__.to_json(result, by_alias=True)
     return orjson.dumps(to_record(result, rights))
+
+
+def totals_of(page: Page[Any]) -> dict[str, object]:
+    """Return the sums of a list as its envelope has them: only if they were asked for, so that it is else as always."""
+    return {} if page.totals is None else {"totals": page.totals.model_dump(by_alias=True)}
 
 
 def to_record(result: Kept | One[Any], rights: Rights = ALL) -> dict[str, object]:

@@ -7,6 +7,7 @@ from cast import Cast
 from labour import at as at_noon
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import update_customer
+from mainstay.business.invoices import store
 from mainstay.business.invoices.crediting import list_credit_notes
 from mainstay.business.invoices.operations import get_invoice, list_invoices
 from mainstay.business.invoices.paying import list_payments, record_payment, reverse_payment
@@ -197,3 +198,61 @@ def test_they_are_read_while_lapsed(cast: Cast) -> None:
     sent = issued(cast)
     cast.lapse()
     assert numbers(cast) == [sent["number"]]
+
+
+def owed(cast: Cast, price: str, due: str, **given: object) -> dict[str, Any]:
+    """An invoice of this price that is due on a day, issued at noon."""
+    lines = [{"description": "Work", "unitPrice": price}]
+    return issued(cast, an_invoice(cast, lines=lines, dueOn=due, **given))
+
+
+def test_those_due_between_two_dates_come_first_due_first(cast: Cast) -> None:
+    noon = at_noon(cast)
+    for price, due in (("1", "2026-12-04"), ("2", "2026-11-30"), ("3", "2026-12-01"), ("4", "2026-12-05")):
+        owed(noon, price, due)
+    assert numbers(noon, dueFrom="2026-12-01", dueUntil="2026-12-04") == ["INV-0003", "INV-0001"]
+    assert numbers(noon, dueFrom="2026-12-04") == ["INV-0001", "INV-0004"]
+    assert numbers(noon, dueUntil="2026-11-30") == ["INV-0002"]
+    with pytest.raises(Invalid, match=r"^dueUntil: is before the first date$"):
+        numbers(noon, dueFrom="2026-12-02", dueUntil="2026-12-01")
+
+
+def test_totals_are_of_the_whole_list_and_only_if_asked_for(cast: Cast) -> None:
+    noon = at_noon(cast)
+    customer = a_customer(cast, email="ann@calder.example")
+    paid(noon, owed(noon, "100", "2026-12-01", customerId=customer), "40")
+    owed(noon, "20.50", "2026-12-02", customerId=customer)
+    owed(noon, "7", "2026-12-03")
+    due = {"dueFrom": "2026-12-01", "dueUntil": "2026-12-02", "status": "unpaid"}
+    page = noon.perform(list_invoices, Role.OFFICE, **due, totals=True, limit=1)
+    assert (len(page["data"]), page["hasMore"]) == (1, True)
+    assert page["totals"] == {"currency": "GBP", "count": 2, "total": "120.50", "due": "80.50"}
+    behind = noon.perform(list_invoices, Role.OFFICE, **due, totals=True, startingAfter=page["data"][0]["id"])
+    assert behind["totals"] == page["totals"]
+    assert noon.perform(list_invoices, Role.OFFICE, **due).keys() == {"object", "data", "hasMore"}
+    nothing = noon.perform(list_invoices, Role.OFFICE, status="overdue", totals=True)["totals"]
+    assert nothing == {"currency": "GBP", "count": 0, "total": "0.00", "due": "0.00"}
+
+
+def test_of_a_void_invoice_nothing_is_due_and_a_draft_in_another_currency_is_left_out(cast: Cast) -> None:
+    noon = at_noon(cast)
+    an_invoice(noon)
+    with cast.stage.database.changing(cast.organisation) as rows:
+        rows.run("UPDATE invoice SET currency = 'EUR' WHERE organisation_id = :organisation")
+    voided(noon, issued(noon))
+    found = noon.perform(list_invoices, Role.OFFICE, totals=True)["totals"]
+    assert (found["count"], found["total"], found["due"]) == (1, "1000.00", "0.00")
+
+
+def test_very_many_are_not_summed_up(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    noon = at_noon(cast)
+    for _ in range(3):
+        issued(noon)
+    monkeypatch.setattr(store, "MOST_SUMMED", 2)
+    found = noon.perform(list_invoices, Role.OFFICE, totals=True)["totals"]
+    assert found == {"currency": "GBP", "count": None, "total": None, "due": None}
+
+
+def test_a_search_has_no_totals(cast: Cast) -> None:
+    with pytest.raises(Invalid, match=r"^totals: is not for a search: narrow"):
+        cast.perform(list_invoices, Role.OFFICE, text="heating", totals=True)

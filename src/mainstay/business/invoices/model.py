@@ -85,6 +85,21 @@ class ListedInvoiceOut(Record):
     )
 
 
+# Of so many invoices a list says what they come to together; so it stays quick.
+MOST_SUMMED = 1000
+
+
+class InvoiceTotals(BaseModel):
+    """What the invoices of a list come to together, on all its pages."""
+
+    model_config = TOLD
+
+    currency: str = Field(examples=["GBP"])
+    count: int | None = Field(description=f"How many there are; null if there are more than {MOST_SUMMED}.")
+    total: MoneyText | None = Field(description="What they come to, with tax; null if there are more.")
+    due: MoneyText | None = Field(description="What is still to be paid of them; null if there are more.")
+
+
 class InvoiceOut(ListedInvoiceOut):
     """An invoice."""
 

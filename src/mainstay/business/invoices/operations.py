@@ -1,5 +1,6 @@
 """What can be done with invoices while the office works on them."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,8 +11,9 @@ from mainstay.business.invoices import sources, supply
 from mainstay.business.invoices.agreed import price_of
 from mainstay.business.invoices.billing import Billed, Reader, check_part, lines_of, part_of, reader_of, work_of
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
-from mainstay.business.invoices.model import Invoice, Kind, ListedInvoice, ListedInvoiceOut, Narrowed
-from mainstay.business.invoices.store import INVOICES, LISTED
+from mainstay.business.invoices.inputs import ListInvoices
+from mainstay.business.invoices.model import Invoice, InvoiceTotals, Kind, ListedInvoice, ListedInvoiceOut
+from mainstay.business.invoices.store import INVOICES, LISTED, totals_of
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, edited, made, within_bounds
@@ -24,10 +26,9 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Paragraph, Reference, id_of, omittable
+from mainstay.terms.shapes import Input, Irrevocable, Page
+from mainstay.values.fields import Day, KeptDay, Paragraph, Reference, id_of, omittable
 from mainstay.values.fields import Line as Text
-from mainstay.values.search import SearchText
 
 InvoiceId = Annotated[str, Field(title="Invoice", description="The invoice's id or number.")]
 _Site = Annotated[
@@ -40,40 +41,6 @@ _DueOn = Annotated[
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _SOURCES = "Hours and materials of the job to bill, by their ids."
 _TOO_MANY = "bill a part of it, with sources or up to a date"
-
-
-class ListInvoices(ListInput):
-    """Which invoices to list."""
-
-    starting_after: Annotated[str | None, id_of("invoice")] = LAST_SEEN
-    status: Narrowed | None = Field(
-        None,
-        description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet;"
-        " `overdue` come first due first.",
-    )
-    kind: Kind | None = Field(None, description="Only these.")
-    customer_id: Annotated[str | None, id_of("customer")] = Field(
-        None, title="Customer", description="Only invoices for this customer."
-    )
-    job_id: Annotated[str | None, Reference(to="job")] = Field(
-        None, title="Job", description="Only invoices for this job, by id or number."
-    )
-    quote_id: Annotated[str | None, Reference(to="quote")] = Field(
-        None, title="Quote", description="Only invoices of this quote, by id or number."
-    )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
-    text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
-    order: Literal["newest", "issued", "due"] = Field(
-        "newest",
-        description="`newest` first, last `issued` first, or first `due` first, without those that have no date.",
-    )
-
-    def fixed_order(self) -> str | None:
-        """Return the order of the date by which the invoices are narrowed."""
-        if self.from_ or self.until:
-            return "issued"
-        return "due" if self.status == "overdue" else None
 
 
 class GetInvoice(Input):
@@ -154,12 +121,15 @@ class DeleteDraftInvoice(Irrevocable):
     invoice_id: InvoiceId
 
 
-@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /invoices")
+@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /invoices", totals=InvoiceTotals)
 def list_invoices(ctx: Context, given: ListInvoices) -> Page[ListedInvoiceOut]:
-    """List invoices.
+    """List invoices, also those due between two dates.
 
-    Without their lines, which get_invoice tells.
+    Without their lines, which get_invoice tells; `totals` adds what all of them come to. For who owes what, ask for
+    status `unpaid` or `overdue`.
     """
+    if given.totals and given.text is not None:
+        raise Invalid([Fault("totals", "is not for a search: narrow the list by dates, status or customer instead")])
     narrowed: list[str] = []
     bound: dict[str, Any] = {}
     if given.job_id is not None:
@@ -168,7 +138,9 @@ def list_invoices(ctx: Context, given: ListInvoices) -> Page[ListedInvoiceOut]:
     if given.quote_id is not None:
         narrowed.append("invoice.quote_id = :quote")
         bound["quote"] = QUOTES.fetch(ctx, given.quote_id).id
-    return LISTED.page(ctx, given, " AND ".join(narrowed), **bound)
+    where = " AND ".join(narrowed)
+    page = LISTED.page(ctx, given, where, **bound)
+    return replace(page, totals=totals_of(ctx, given, where, **bound)) if given.totals else page
 
 
 @operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /invoices/{invoice_id}", glances=True, on=INVOICES)

@@ -4,11 +4,15 @@ from typing import Any, get_args
 
 import orjson
 
-from mainstay.business.invoices.model import Invoice, ListedInvoice, Status
+from mainstay.backing.database import Value
+from mainstay.business.invoices.model import MOST_SUMMED, Invoice, InvoiceTotals, ListedInvoice, Status
 from mainstay.business.organisation.books import CLOSED_UNTIL
+from mainstay.business.organisation.house import house_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
 from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
+from mainstay.terms.shapes import ListInput
+from mainstay.terms.wire import MoneyText
 from mainstay.values.money import amount_text
 from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
 
@@ -91,10 +95,26 @@ LISTED = Listing(
         "customer_id": "invoice.customer_id = :customer_id",
         "from_": "invoice.issued_on >= :from_",
         "until": "invoice.issued_on <= :until",
+        "due_from": "invoice.due_on >= :due_from",
+        "due_until": "invoice.due_on <= :due_until",
     },
     orders=_ORDERS,
     found_by=_FOUND_BY,
 )
+
+
+def totals_of(ctx: Context, given: ListInput, where: str, **bound: Value) -> InvoiceTotals:
+    """Return what the invoices of a list come to together, unless there are very many of them."""
+    currency = house_of(ctx).currency
+    # A draft may be in a currency that the organisation had before.
+    here = " AND ".join(filter(None, (where, "invoice.currency = :currency")))
+    columns = ("invoice.total", _COLUMNS["due"])
+    row = LISTED.sums(ctx, given, here, columns, MOST_SUMMED, currency=currency, **bound)
+    if row is None:
+        return InvoiceTotals(currency=currency, count=None, total=None, due=None)
+    count, total, due = (int(value or 0) for value in row)
+    total_text, due_text = (MoneyText(amount_text(amount, currency)) for amount in (total, due))
+    return InvoiceTotals(currency=currency, count=count, total=total_text, due=due_text)
 
 
 def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:

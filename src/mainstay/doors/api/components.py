@@ -49,7 +49,7 @@ def schemas_of(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) -> 
         if operation.tells_actions:
             _tell_actions(schemas[name_of(operation.output)], operation)
         if operation.lists:
-            schemas[f"{name_of(operation.output)}List"] = _list(operation.output)
+            schemas[f"{name_of(operation.output)}List"] = _list(operation)
     for endpoint in endpoints:
         if endpoint.operation.changes:
             schemas[endpoint.operation.input.__name__] = with_enums(_body(endpoint), schemas)
@@ -126,14 +126,15 @@ def _tell_actions(schema: Schema, operation: Operation) -> None:
         properties["warnings"] = _TEXTS | {"description": words}
 
 
-def _list(model: type[Shown]) -> Schema:
+def _list(operation: Operation) -> Schema:
     more = {"type": "boolean", "description": "Whether there is another page behind this one."}
-    schema = _closed(
-        {"object": _word("list"), "data": {"type": "array", "items": named(name_of(model))}, "hasMore": more}
-    )
-    if _hides(model):
+    data = {"type": "array", "items": named(name_of(operation.output))}
+    schema = _closed({"object": _word("list"), "data": data, "hasMore": more})
+    if _hides(operation.output):
         # Of a list it is said once, beside the records.
         schema["properties"]["hidden"] = _HIDDEN
+    if operation.totals:
+        schema["properties"]["totals"] = _plain(operation.totals.model_json_schema(mode="serialization", by_alias=True))
     return schema
 
 
