@@ -11,7 +11,7 @@ from mainstay.business.hours import proofs as hours_proofs
 from mainstay.business.hours import review, timers
 from mainstay.business.importing import store as imports
 from mainstay.business.importing.undoing import UNDO_IMPORT
-from mainstay.business.invoices import crediting, overdue, papers, paying, rewording, statement
+from mainstay.business.invoices import crediting, overdue, papers, paying, reminding, rewording, statement
 from mainstay.business.invoices import events as invoice_events
 from mainstay.business.invoices import moved as invoices_moved
 from mainstay.business.invoices import operations as invoices
@@ -101,6 +101,7 @@ CATALOGUE = Catalogue(
         *bills.OPERATIONS,
         *invoices.OPERATIONS,
         *invoice_sending.OPERATIONS,
+        *reminding.OPERATIONS,
         *crediting.OPERATIONS,
         *paying.OPERATIONS,
         *statement.OPERATIONS,

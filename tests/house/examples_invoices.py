@@ -60,9 +60,9 @@ def furnish_invoices(cast: Cast, customer: str, job: str) -> Invoices:
 
 
 def _name_both(cast: Cast, customer: str) -> None:
-    """Let there be all that an e-invoice has to say of both sides."""
+    """Let there be all that an e-invoice has to say of both sides, and an address for emails."""
     cast.perform(update_organisation, address={"country": "GB"}, taxNumber="GB123456789")
-    cast.perform(update_customer, customerId=customer, billingAddress={"country": "GB"})
+    cast.perform(update_customer, customerId=customer, billingAddress={"country": "GB"}, email=TO[0])
 
 
 def _approved_hour(cast: Cast, job: str) -> str:
@@ -92,6 +92,7 @@ INVOICE_EXAMPLES: dict[str, Callable[[Invoices], Given]] = {
     "send_invoice": lambda invoices: {"invoiceId": invoices.draft, "to": TO, "confirmed": True},
     "void_invoice": lambda invoices: {"invoiceId": invoices.sent, "reason": "A mistake", "confirmed": True},
     "send_reminder": lambda invoices: {"invoiceId": invoices.part_paid, "to": TO, "confirmed": True},
+    "send_reminders": lambda invoices: {"invoiceIds": [invoices.part_paid, invoices.sent], "confirmed": True},
     "credit_invoice": lambda invoices: {
         "invoiceId": invoices.part_paid,
         "amount": "50",

@@ -94,6 +94,7 @@ COSTS = {
     "send_invoice": 29,
     "void_invoice": 12,
     "send_reminder": 13,
+    "send_reminders": 23,
     "credit_invoice": 21,
     "record_payment": 17,
     "allocate_payment": 12,

@@ -143,6 +143,7 @@ OFFICE = MEMBER | {
     "send_invoice",
     "void_invoice",
     "send_reminder",
+    "send_reminders",
     "credit_invoice",
     "list_credit_notes",
     "get_credit_note",

@@ -68,7 +68,7 @@ def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:
     ]
     reminded(overdue, sent, confirmed=True)
     soon, patient = later(overdue, days=2), later(overdue, days=4)
-    assert reminded(soon, sent)["warnings"][0] == "They were reminded on 2026-12-06 already."
+    assert reminded(soon, sent)["warnings"][0] == "They were reminded of INV-0001 on 2026-12-06 already."
     assert len(reminded(patient, sent)["warnings"]) == 1
 
 

@@ -59,6 +59,7 @@ DESTRUCTIVE = {
     "send_invoice",
     "void_invoice",
     "send_reminder",
+    "send_reminders",
     "credit_invoice",
     "record_payment",
     "allocate_payment",
@@ -101,6 +102,7 @@ MAILING = {
     "send_purchase_order",
     "send_invoice",
     "send_reminder",
+    "send_reminders",
     "credit_invoice",
 }
 

@@ -1,5 +1,6 @@
 """Issuing an invoice, making it void, and reminding of it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -74,16 +75,19 @@ class VoidInvoice(Irrevocable):
     reason: Paragraph = Field(title="Why", description="It stays on the record.")
 
 
+AGAIN = Field(
+    default=False,
+    title="Again within a day",
+    description="Needed for a second reminder of the same invoice within 24 hours.",
+)
+
+
 class SendReminder(Irrevocable):
     """Of which invoice."""
 
     invoice_id: InvoiceId
     to: list[Email] | None = TO
-    again: bool = Field(
-        default=False,
-        title="Again within a day",
-        description="Needed for a second reminder of the same invoice within 24 hours.",
-    )
+    again: bool = AGAIN
 
 
 @operation(
@@ -200,24 +204,8 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
 
     By a mail with its PDF and the link to its page. A second reminder within a day needs again: true.
     """
-    customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
-    recipients = customer_s(ctx, customer, "invoices", given.to)
-    house = house_of(ctx)
-    just_reminded = [] if given.again else _if_reminded_today(ctx, invoice, house)
-    refuse([*just_reminded, *recipients.against])
-    if invoice.status != "overdue":
-        ctx.warnings.append(f"{invoice.named} is not overdue: there is time until {invoice.due_on}.")
-    if invoice.reminded_at and ctx.now - parse_moment(invoice.reminded_at) < _PATIENCE:
-        on = local_date(parse_moment(invoice.reminded_at), house.time_zone)
-        ctx.warnings.append(f"They were reminded on {on} already.")
-    # What is enclosed stays as it was issued, whatever the organisation has added since.
-    if not tells_account(snapshot_of(invoice)):
-        ctx.warnings.append(_HAD_NO_ACCOUNT)
-    after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.at})
+    after = remind(ctx, invoice, given.to, again=given.again)
     ctx.summary = f"{after.customer_name} is reminded of {after.called}: {after.due_text} is to be paid."
-    words = "reminder" if invoice.status == "overdue" else "dueSoon"
-    mail(ctx, Enclosed(words, after, LinkKind.INVOICE, after.id), recipients.to, partial(told_values, after))
-    ctx.record(InvoiceUpdated(after, invoice))
     return after
 
 
@@ -234,6 +222,33 @@ def get_invoice_proof(ctx: Context, _given: GetInvoiceProof, invoice: Invoice) -
 
 
 OPERATIONS = (send_invoice, void_invoice, send_reminder, get_invoice_proof)
+
+
+def remind(
+    ctx: Context, invoice: Invoice, to: Sequence[str] | None = None, *, again: bool, brief: bool = False
+) -> Invoice:
+    """Remind the customer of an invoice by email, a second time within a day only if `again`.
+
+    The preview leaves out the words of the email if it is `brief`.
+    """
+    customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
+    recipients = customer_s(ctx, customer, "invoices", to)
+    just_reminded = [] if again else _if_reminded_today(ctx, invoice)
+    refuse([*just_reminded, *recipients.against])
+    if invoice.status != "overdue":
+        ctx.warnings.append(f"{invoice.named} is not overdue: there is time until {invoice.due_on}.")
+    if invoice.reminded_at and ctx.now - parse_moment(invoice.reminded_at) < _PATIENCE:
+        on = local_date(parse_moment(invoice.reminded_at), house_of(ctx).time_zone)
+        ctx.warnings.append(f"They were reminded of {invoice.named} on {on} already.")
+    # What is enclosed stays as it was issued, whatever the organisation has added since.
+    if not tells_account(snapshot_of(invoice)) and _HAD_NO_ACCOUNT not in ctx.warnings:
+        ctx.warnings.append(_HAD_NO_ACCOUNT)
+    after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.at})
+    words = "reminder" if invoice.status == "overdue" else "dueSoon"
+    enclosed = Enclosed(words, after, LinkKind.INVOICE, after.id)
+    mail(ctx, enclosed, recipients.to, partial(told_values, after), brief=brief)
+    ctx.record(InvoiceUpdated(after, invoice))
+    return after
 
 
 def told_standing(judged: Standing) -> dict[str, Any]:
@@ -253,11 +268,11 @@ def told_values(invoice: Invoice, locale: Locale) -> dict[str, str]:
     }
 
 
-def _if_reminded_today(ctx: Context, invoice: Invoice, house: House) -> list[Reason]:
+def _if_reminded_today(ctx: Context, invoice: Invoice) -> list[Reason]:
     """Return the reason that somebody has only just sent a reminder: perhaps this is the same request once more."""
     if not invoice.reminded_at or ctx.now - parse_moment(invoice.reminded_at) >= _A_DAY:
         return []
-    on = local_date(parse_moment(invoice.reminded_at), house.time_zone)
+    on = local_date(parse_moment(invoice.reminded_at), house_of(ctx).time_zone)
     text = f"{invoice.customer_name} was reminded of {invoice.named} less than a day ago, on {on}."
     return [Reason(f"{text} Wait, or choose to remind them again (send `again` as true).")]
 

@@ -85,8 +85,11 @@ def supplier_s(supplier: Supplier, asked: Sequence[str] | None, deliver: Deliver
     return _recipients(to, Reason(_NOBODY.format(supplier.name, _WAYS[deliver]), "save_supplier", at=supplier.id))
 
 
-def mail(ctx: Context, enclosed: Enclosed, to: Sequence[str], told: Values) -> None:
-    """Mail a document to each address, in the organisation's own words or the usual ones, with values in them."""
+def mail(ctx: Context, enclosed: Enclosed, to: Sequence[str], told: Values, *, brief: bool = False) -> None:
+    """Mail a document to each address, in the organisation's own words or the usual ones, with values in them.
+
+    The preview shows the words, unless it is `brief` because there are many such mails.
+    """
     if not to:
         return
     snapshot = snapshot_of(enclosed.document)
@@ -108,10 +111,11 @@ def mail(ctx: Context, enclosed: Enclosed, to: Sequence[str], told: Values) -> N
         payload |= {"link_kind": enclosed.link_kind, "link": enclosed.linked}
     for address in to:
         ctx.post(_letter(address, payload, Lane.EMAILS if enclosed.document.files["pdf"] else Lane.PRINTS))
-        ctx.effects.append(f"It is mailed to {address}: {subject}")
-    # The link is made when the mail leaves, and is the reader's own.
-    ctx.effects.append(f"The mail says:\n{text.replace(LINK, '[link]').strip()}")
-    if not snapshot.issuer.email:
+        ctx.effects.append(f"{enclosed.document.named if brief else 'It'} is mailed to {address}: {subject}")
+    if not brief:
+        # The link is made when the mail leaves, and is the reader's own.
+        ctx.effects.append(f"The mail says:\n{text.replace(LINK, '[link]').strip()}")
+    if not snapshot.issuer.email and _NO_ANSWER not in ctx.warnings:
         ctx.warnings.append(_NO_ANSWER)
 
 

@@ -10,6 +10,7 @@ from mainstay.business.invoices.model import is_e_invoice, is_payable, is_void
 from mainstay.business.invoices.operations import draft_invoice, get_invoice, list_invoices, update_invoice
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
+from mainstay.business.invoices.reminding import send_reminders
 from mainstay.business.invoices.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.business.issuing.printed import is_issued
 from mainstay.doors.office.arrangement import DELIVERED, Action, Arrangement, FormPart
@@ -172,7 +173,7 @@ class Invoices:
     async def _shown(self, guest: Guest, invoice: AsTold | None) -> dict[str, Any]:
         """What only an invoice's page has: its files, the address of the customer's page, and paying it first."""
         if invoice is None:
-            return {}
+            return {"reminds": guest.may(send_reminders)}
         payable = is_payable(invoice["status"]) and guest.may(record_payment)
         actions = INVOICES.actions(self.desk, invoice)
         pays = Action(

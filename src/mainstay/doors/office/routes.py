@@ -29,6 +29,7 @@ from mainstay.doors.office.paperwork import Paperwork
 from mainstay.doors.office.people import PEOPLE
 from mainstay.doors.office.prices import Prices
 from mainstay.doors.office.quotes import Quotes
+from mainstay.doors.office.reminders import ReminderPages
 from mainstay.doors.office.reports import ReportPages
 from mainstay.doors.office.room import Room
 from mainstay.doors.office.schedule import SchedulePages
@@ -83,6 +84,7 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, mete
         *Hours(desk).routes(),
         *Quotes(desk, link_maker).routes(),
         *StatementPages(desk).routes(),
+        *ReminderPages(desk).routes(),
         *Invoices(desk, link_maker).routes(),
         *Orders(desk).routes(),
         *Bills(desk).routes(),

@@ -108,6 +108,7 @@ IN_THE_PAST = {
     "void_invoice": "Invoice made void",
     "credit_invoice": "Credit note issued",
     "send_reminder": "Reminder sent",
+    "send_reminders": "Reminder sent",
     "see_linked_invoice": "Invoice seen",
     "became_overdue": "Invoice became overdue",
     "record_payment": "Payment recorded",
