@@ -227,6 +227,8 @@ def test_an_order_walks_the_index_of_its_own(trial: Trial) -> None:
         (list_activity, {"clientId": NAMED["clientId"][0]}, "(organisation_id=? AND client_id=?)"),
         (list_activity, {"actedBy": "operator"}, "(organisation_id=? AND acted_by=?)"),
         (list_activity, {"actedBy": "app", "from": "2026-11-15"}, "(organisation_id=? AND acted_by=? AND at>?)"),
+        (list_activity, {"actedBy": "agent"}, "audit_by_agents (organisation_id=?)"),
+        (list_activity, {"actedBy": "agent", "until": "2026-11-15"}, "audit_by_agents (organisation_id=? AND at<?)"),
         (list_activity, {"until": "2026-11-15"}, "(organisation_id=? AND at<?)"),
         (list_events, {"type": CATALOGUE.events[0].name}, "(organisation_id=? AND type=?)"),
     ],

@@ -12,13 +12,13 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.people.operations import invite_person
 from mainstay.business.quotes.public import accept_offered_quote
-from mainstay.business.records.activity import list_activity
+from mainstay.business.records.activity import DoneBy, list_activity
 from mainstay.business.records.history import get_history
 from mainstay.business.records.notes import add_note
 from mainstay.identity.authenticate import actor_of_link
 from mainstay.identity.keys import create_key
 from mainstay.kernel.context import Envelope
-from mainstay.ledger.audit import first_break
+from mainstay.ledger.audit import ActedBy, first_break
 from mainstay.terms.actor import house, operator
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Access, Right, Role, holds
@@ -130,6 +130,23 @@ def test_by_whose_hand_each_act_is_of_one_kind(cast: Cast) -> None:
     assert {entry["by"]["via"]["client"] for entry in told["person"]} == {None}
     assert {entry["by"]["kind"] for entry in told["person"]} == {"person"}
     assert sum(map(len, told.values())) == len(trail(cast))
+
+
+def test_agents_are_apps_and_keys_alike(cast: Cast) -> None:
+    customer = a_customer(cast)
+    cast.perform(update_customer, holder(cast, cast.key()), customerId=customer, phone="1")
+    cast.perform(update_customer, through_app(cast, Role.OFFICE), customerId=customer, phone="2")
+    cast.perform(update_customer, customerId=customer, phone="3")
+    found = cast.perform(list_activity, actedBy="agent", limit=100)["data"]
+    assert [entry["given"].get("phone") for entry in found if entry["operation"] == "update_customer"] == ["2", "1"]
+    of_both = sum(len(acts(cast, actedBy=one)) for one in ("app", "key"))
+    assert (len(found), {entry["by"]["via"]["client"] is None for entry in found}) == (of_both, {False})
+    [behind] = cast.perform(list_activity, actedBy="agent", startingAfter=found[0]["id"], limit=1)["data"]
+    assert behind["id"] == found[1]["id"]
+
+
+def test_whatever_hand_there_is_can_be_asked_for() -> None:
+    assert {*DoneBy} - {DoneBy.AGENT} == {*ActedBy}
 
 
 def test_what_follows_by_itself_is_the_house_s(cast: Cast) -> None:

@@ -16,9 +16,8 @@ from mainstay.business.customers.operations import update_customer
 from mainstay.business.hours.review import submit_hours
 from mainstay.business.invoices.operations import delete_draft_invoice
 from mainstay.business.jobs.operations import update_job
-from mainstay.business.records.activity import list_activity
+from mainstay.business.records.activity import DoneBy, list_activity
 from mainstay.doors.pages.words import date_words
-from mainstay.ledger.audit import ActedBy
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
 from running import RunningServer
@@ -98,6 +97,17 @@ def test_home_leads_to_exactly_what_apps_changed(server: RunningServer, cast: Ca
     page = admin.get(unescape(way)).text
     assert [one.partition(" ,")[0] for one in told(page)] == ["Details changed: phone Orla Office"] * 3
     assert '<option value="app" selected>' in page
+
+
+def test_what_agents_did_is_chosen_from_the_list(server: RunningServer, cast: Cast) -> None:
+    customer = a_customer(cast)
+    cast.perform(update_customer, holder(cast, cast.key()), customerId=customer, phone="1")
+    cast.perform(update_customer, through_app(cast, Role.OFFICE), customerId=customer, phone="2")
+    cast.perform(update_customer, customerId=customer, email="x@x.example")
+    page = visit(server, cast).get(f"{PATH}?actedBy=agent").text
+    assert '<option value="agent" selected>Agents and programs (apps and keys)</option>' in page
+    changed = [one.partition(" ,")[0] for one in told(page) if one.startswith("Details changed")]
+    assert changed == ["Details changed: phone Orla Office", "Details changed: phone Olivia Owner"]
 
 
 def test_an_app_leads_to_what_was_done_through_it_and_its_name_is_the_way_back(
@@ -191,7 +201,7 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
     [
         ("personId=nobody", "Person is none that is known here."),
         ("clientId=zzz", "App or key is none that is known here."),
-        ("actedBy=zzz", "Done by is not one of Person, App"),
+        ("actedBy=zzz", "Done by is not one of Agent, Person, App"),
         ("from=zzz", "From is not a date"),
         ("startingAfter=zzz", "Starting after"),
     ],
@@ -226,6 +236,6 @@ def test_an_address_that_asks_for_too_much_is_refused(server: RunningServer, cas
 
 def test_everything_that_acts_is_called_in_words(server: RunningServer, cast: Cast) -> None:
     page = visit(server, cast).get(PATH).text
-    for one in ActedBy:
+    for one in DoneBy:
         assert f'<option value="{one}">{one.words}</option>' in page
     assert list_activity.name not in page

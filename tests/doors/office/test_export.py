@@ -121,7 +121,7 @@ def test_the_same_filter_and_order_are_in_the_link_and_in_the_file(server: Runni
     [
         ("/jobs/export.csv?status=zzz", "Status is not one of"),
         ("/hours/export.csv?status=zzz", "Status is not one of"),
-        ("/settings/activity/export.csv?actedBy=zzz", "Done by is not one of Person"),
+        ("/settings/activity/export.csv?actedBy=zzz", "Done by is not one of Agent"),
         ("/settings/activity/export.csv?personId=zzz", "Person is none that is known here."),
     ],
 )

@@ -21,12 +21,30 @@ from mainstay.terms.rights import Right
 from mainstay.terms.shapes import LastDay, ListInput, Page
 from mainstay.values.fields import NO_ID, Day, id_of
 from mainstay.values.ids import is_id
+from mainstay.values.words import Word
 
 
 def _of_a_client(text: str) -> str:
     if not any(is_id(text, prefix) for prefix in ("key", "connection")):
         raise ValueError(f"{NO_ID} a key or a connected app")
     return text
+
+
+class DoneBy(Word):
+    """Whose acts a list of activity shows: those of agents are all that came through an app or a key."""
+
+    AGENT = "agent"
+    PERSON = ActedBy.PERSON.value
+    APP = ActedBy.APP.value
+    KEY = ActedBy.KEY.value
+    CUSTOMER = ActedBy.CUSTOMER.value
+    OPERATOR = ActedBy.OPERATOR.value
+    HOUSE = ActedBy.HOUSE.value
+
+    @property
+    def words(self) -> str:
+        """What people call all of these."""
+        return "Agents and programs (apps and keys)" if self is DoneBy.AGENT else ActedBy(self.value).words
 
 
 class ListActivity(ListInput):
@@ -41,8 +59,12 @@ class ListActivity(ListInput):
     client_id: Annotated[str, AfterValidator(_of_a_client)] | None = Field(
         None, title="App or key", description="Only through this connection or API key."
     )
-    acted_by: ActedBy | None = Field(
-        None, title="Done by", description="Only by people themselves, by apps or keys for them, or by these."
+    acted_by: DoneBy | None = Field(
+        None,
+        title="Done by",
+        description="Only what `agent`s did: AI agents and programs, through an `app` or a `key`; or only what came"
+        " through one of the two; what a `person` did themselves; or what a `customer`, the `operator` or Mainstay"
+        " (`house`) did.",
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only on this date or later.")
     until: LastDay | None = Field(None, description="Only on this date or earlier.")
@@ -52,18 +74,20 @@ class ListActivity(ListInput):
 def list_activity(ctx: Context, given: ListActivity) -> Page[ActivityOut]:
     """List who did what in the organisation, the newest first.
 
-    Everything that was ever changed, by whom and through which app or key.
+    Everything that was ever changed, by whom and through which app or key; actedBy `agent` shows what AI agents and
+    programs did.
     """
     house = house_of(ctx) if given.from_ or given.until else None
     bound = {
         "person_id": given.person_id,
         "client_id": given.client_id,
-        "acted_by": given.acted_by,
+        "acted_by": given.acted_by if given.acted_by is not DoneBy.AGENT else None,
         "from_at": house.begins_at(given.from_) if house and given.from_ else None,
         "until_at": house.ends_at(given.until) if house and given.until else None,
     }
     asked = {name: value for name, value in bound.items() if value is not None}
-    rows = newest_acts(ctx, given, *(_NARROWED[name] for name in asked), **asked)
+    of_agents = [_BY_AGENTS] if given.acted_by is DoneBy.AGENT else []
+    rows = newest_acts(ctx, given, *of_agents, *(_NARROWED[name] for name in asked), **asked)
     return Page.cut(ActivityOut, _with_names(ctx, rows), given.limit)
 
 
@@ -107,6 +131,8 @@ def count_acts_of_apps(ctx: Context, day: str) -> int:
     return int(row[0] or 0) if row else 0
 
 
+# Nothing else names a client. As an index has it.
+_BY_AGENTS = "a.client_id IS NOT NULL"
 _NARROWED = {
     "person_id": "a.person_id = :person_id",
     "client_id": "a.client_id = :client_id",

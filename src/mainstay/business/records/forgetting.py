@@ -26,6 +26,7 @@ NAMED_IN = (
     "credit_note.pdf_sha256",
     "credit_note.ubl_sha256",
     "purchase_order.pdf_sha256",
+    "account_statement.pdf_sha256",
 )
 
 
