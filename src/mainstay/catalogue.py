@@ -49,7 +49,7 @@ from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.records import activity, documents, history, notes, search
 from mainstay.business.records import rewording as record_rewording
 from mainstay.business.records.proofs import FILES, STORAGE, copies_agree, found_by_words, still_there
-from mainstay.business.reporting import balance, journal
+from mainstay.business.reporting import balance, journal, statement_sending
 from mainstay.business.reporting import operations as reporting
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
 from mainstay.business.schedule import operations as visits
@@ -112,6 +112,7 @@ CATALOGUE = Catalogue(
         *reporting.OPERATIONS,
         *journal.OPERATIONS,
         *balance.OPERATIONS,
+        *statement_sending.OPERATIONS,
         *overview.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,

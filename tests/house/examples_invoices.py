@@ -13,6 +13,7 @@ from mainstay.business.invoices.operations import draft_invoice
 from mainstay.business.invoices.paying import record_payment
 from mainstay.business.invoices.sending import send_invoice, void_invoice
 from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.reporting.statement_sending import send_statement
 from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
 
@@ -38,6 +39,7 @@ class Invoices:
     # Which is for no invoice.
     on_account: str
     credit_note: str
+    statement: str
     billed: str
     unbilled: str
 
@@ -56,7 +58,8 @@ def furnish_invoices(cast: Cast, customer: str, job: str) -> Invoices:
     cast.perform(void_invoice, invoiceId=void, reason="A mistake", confirmed=True)
     notes: list[dict[str, Any]] = cast.perform(list_credit_notes)["data"]
     made = (draft, sent, part_paid, paid, credited, void, str(payment["id"]), str(on_account["id"]))
-    return Invoices(customer, job, *made, str(notes[0]["id"]), billed, unbilled)
+    statement = cast.perform(send_statement, customerId=customer, deliver="none", confirmed=True)["id"]
+    return Invoices(customer, job, *made, str(notes[0]["id"]), str(statement), billed, unbilled)
 
 
 def _name_both(cast: Cast, customer: str) -> None:
@@ -93,6 +96,10 @@ INVOICE_EXAMPLES: dict[str, Callable[[Invoices], Given]] = {
     "void_invoice": lambda invoices: {"invoiceId": invoices.sent, "reason": "A mistake", "confirmed": True},
     "send_reminder": lambda invoices: {"invoiceId": invoices.part_paid, "to": TO, "confirmed": True},
     "send_reminders": lambda invoices: {"invoiceIds": [invoices.part_paid, invoices.sent], "confirmed": True},
+    "send_statement": lambda invoices: {"customerId": invoices.customer, "to": TO, "confirmed": True},
+    "list_statements": lambda _: {},
+    "get_statement": lambda invoices: {"statementId": invoices.statement},
+    "get_statement_pdf": lambda invoices: {"statementId": invoices.statement},
     "credit_invoice": lambda invoices: {
         "invoiceId": invoices.part_paid,
         "amount": "50",

@@ -95,6 +95,7 @@ COSTS = {
     "void_invoice": 12,
     "send_reminder": 13,
     "send_reminders": 23,
+    "send_statement": 28,
     "credit_invoice": 21,
     "record_payment": 17,
     "allocate_payment": 12,

@@ -25,11 +25,10 @@ def payment(snapshot: Snapshot, locale: Locale) -> dict[str, Any]:
     if due <= 0:
         return {"heading": say(language, "pay.nothing"), "rows": [], "code": None, "hint": ""}
     amount = locale.money(due, snapshot.currency)
-    heading = (
-        say(language, "pay.by", amount=amount, day=locale.day(snapshot.due_on))
-        if snapshot.due_on
-        else say(language, "pay.now", amount=amount)
-    )
+    if snapshot.due_on:
+        heading = say(language, "pay.by", amount=amount, day=locale.day(snapshot.due_on))
+    else:
+        heading = say(language, "pay.balance" if snapshot.account else "pay.now", amount=amount)
     bank = snapshot.seller.bank or Bank()
     holder = snapshot.seller.legal_name or snapshot.seller.name
     known = (
@@ -39,7 +38,8 @@ def payment(snapshot: Snapshot, locale: Locale) -> dict[str, Any]:
         ("pay.bic", bank.bic),
         ("pay.account", bank.account),
         ("pay.sortCode", bank.sort_code),
-        ("pay.reference", snapshot.number),
+        # What one pays on account is for several invoices.
+        ("pay.reference", None if snapshot.account else snapshot.number),
     )
     return {
         "heading": heading,
@@ -83,7 +83,7 @@ def payment_code_text(snapshot: Snapshot) -> str | None:
         iban,
         f"EUR{due:.2f}",
         *("", ""),
-        printable(" ".join(snapshot.number.split()))[:_LONGEST_REFERENCE],
+        "" if snapshot.account else printable(" ".join(snapshot.number.split()))[:_LONGEST_REFERENCE],
     )
     return "\n".join(lines)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from mainstay.paper.account import account_sums, account_table
 from mainstay.paper.letters import printable
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
@@ -20,7 +21,9 @@ _TITLES = {
     "creditNote": "title.creditNote",
     "quote": "title.quote",
     "purchaseOrder": "title.purchaseOrder",
+    "statement": "title.statement",
 }
+# A statement has no number: it is known by its date.
 _NUMBERS = {
     "invoice": "fact.invoiceNumber",
     "creditNote": "fact.creditNoteNumber",
@@ -32,12 +35,14 @@ _RECIPIENTS = {
     "creditNote": "party.creditedTo",
     "quote": "party.quoteFor",
     "purchaseOrder": "party.supplier",
+    "statement": "party.statementFor",
 }
 _RESULTS = {
     "invoice": "sum.due",
     "creditNote": "sum.credited",
     "quote": "sum.totalIn",
     "purchaseOrder": "sum.totalIn",
+    "statement": "sum.balance",
 }
 _ONE_LINE = 50
 STAMPS = {"void": "stamp.void", "draft": "stamp.draft"}
@@ -84,13 +89,14 @@ class Sheet:
             "columns": {name: self.say(key) for name, key in _COLUMNS.items()},
             "taxed": any(rate.percent for rate in of.tax_rates),
             "rows": list(self._rows()),
+            "account": account_table(of.account, self) if of.account else None,
             "below": list(self._below()),
             "sums": list(self._sums()),
             "result": (self.say(_RESULTS[of.kind], currency=of.currency), self.amount(self._result())),
-            "after": self._deposit(),
+            "after": self._overdue() if of.account else self._deposit(),
             "notes": of.notes,
             "terms": {"heading": self.say("terms.heading"), "text": of.terms} if of.terms else None,
-            "payment": payment(of, self.locale) if of.kind == "invoice" else None,
+            "payment": payment(of, self.locale) if of.kind == "invoice" or self._is_owed() else None,
             "acceptance": self._acceptance() if of.kind == "quote" else None,
             "footer": self._footer(),
             "page": self.say("page.of", page="{page}", pages="{pages}"),
@@ -136,10 +142,10 @@ class Sheet:
 
     def _facts(self) -> Iterator[Pair]:
         of, day = self.of, self.locale.day
-        revised = of.kind == "quote" and of.revision > 1
-        number = self.say("fact.revision", number=of.number, revision=of.revision) if revised else of.number
-        yield self.say(_NUMBERS[of.kind]), number
+        yield from self._number()
         yield self.say("fact.date"), day(of.issued_on)
+        if of.account:
+            yield self.say("fact.period"), self.locale.days(of.account.from_, of.account.until)
         for key, on in (("fact.due", of.due_on), ("fact.validUntil", of.valid_until), ("fact.neededOn", of.needed_on)):
             if on:
                 yield self.say(key), day(on)
@@ -155,6 +161,13 @@ class Sheet:
         if of.kind == "creditNote":
             for invoice in of.preceding:
                 yield self.say("fact.forInvoice"), invoice.number
+
+    def _number(self) -> Iterator[Pair]:
+        of = self.of
+        revised = of.kind == "quote" and of.revision > 1
+        if of.kind in _NUMBERS:
+            number = self.say("fact.revision", number=of.number, revision=of.revision) if revised else of.number
+            yield self.say(_NUMBERS[of.kind]), number
 
     def _opening(self) -> list[str]:
         """What is said before the lines."""
@@ -222,6 +235,9 @@ class Sheet:
 
     def _sums(self) -> Iterator[Pair]:
         of = self.of
+        if of.account:
+            yield from account_sums(of.account, self)
+            return
         if of.discount:
             yield self.say("sum.subtotal"), self.amount(of.subtotal)
             percent = of.discount.percent
@@ -253,6 +269,16 @@ class Sheet:
         else:
             label = self.say("sum.deposit")
         return label, self.amount(deposit.amount)
+
+    def _is_owed(self) -> bool:
+        """Whether it is a statement of an account on which something is to be paid."""
+        return self.of.account is not None and self._result() > 0
+
+    def _overdue(self) -> Pair | None:
+        account = self.of.account
+        if account is None or not Decimal(account.overdue):
+            return None
+        return self.say("sum.overdue"), self.amount(account.overdue)
 
     def _acceptance(self) -> dict[str, Any]:
         return {

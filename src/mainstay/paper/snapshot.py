@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-Kind = Literal["invoice", "creditNote", "quote", "purchaseOrder"]
+Kind = Literal["invoice", "creditNote", "quote", "purchaseOrder", "statement"]
 Type = Literal["standard", "deposit", "progress", "final"]
 Language = Literal["en", "de", "fr", "nl", "es"]
 Category = Literal["standard", "zero", "exempt", "reverseCharge", "outside"]
@@ -197,6 +197,32 @@ class Deposit(Frozen):
     amount: str
 
 
+EntryKind = Literal["invoice", "void", "creditNote", "payment", "reversal"]
+
+
+class AccountEntry(Frozen):
+    """What was charged to a customer or paid by them, and what they owed after it."""
+
+    on: str
+    kind: EntryKind
+    reference: str | None = None
+    charged: str | None = None
+    paid: str | None = None
+    balance: str
+
+
+class Account(Frozen):
+    """What a statement of account says: what was owed before, each entry, and what of the balance is overdue."""
+
+    from_: str = Field(alias="from")
+    until: str
+    brought_forward: str
+    charged: str
+    paid: str
+    overdue: str
+    entries: tuple[AccountEntry, ...] = ()
+
+
 class Snapshot(Frozen):
     """A document, as it was issued."""
 
@@ -232,6 +258,8 @@ class Snapshot(Frozen):
     reason: str | None = None
     # Whether what is ordered is fetched rather than delivered.
     collected: bool = False
+    # Of a statement; the total is then the balance.
+    account: Account | None = None
 
     @property
     def issuer(self) -> Party:

@@ -60,6 +60,7 @@ DESTRUCTIVE = {
     "void_invoice",
     "send_reminder",
     "send_reminders",
+    "send_statement",
     "credit_invoice",
     "record_payment",
     "allocate_payment",
@@ -103,6 +104,7 @@ MAILING = {
     "send_invoice",
     "send_reminder",
     "send_reminders",
+    "send_statement",
     "credit_invoice",
 }
 

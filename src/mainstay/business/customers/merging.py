@@ -24,6 +24,7 @@ _FOLLOWING = {
     "invoice": "invoices",
     "credit_note": "credit notes",
     "payment": "payments",
+    "account_statement": "statements",
 }
 
 

@@ -33,6 +33,7 @@ REFERENCES: Mapping[str, Sequence[ReferenceColumn]] = {
         ReferenceColumn("invoice", "customer_id", "invoices"),
         ReferenceColumn("credit_note", "customer_id", "credit notes"),
         ReferenceColumn("payment", "customer_id", "payments"),
+        ReferenceColumn("account_statement", "customer_id", "statements of account"),
         ReferenceColumn("customer", "merged_into_id", "other customers"),
     ),
     "site": (

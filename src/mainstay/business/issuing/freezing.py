@@ -66,6 +66,13 @@ def freeze_order(ctx: Context, order: Order, lines: list[Line], terms: Terms, to
     return _frozen(ctx, around, lines, terms, told)
 
 
+def freeze_statement(ctx: Context, customer: Customer, told: dict[str, Any]) -> Snapshot:
+    """Return a statement of account of a customer as it is sent now; `told` is what it says, as for other documents."""
+    return Snapshot.model_validate(
+        {"kind": "statement", "seller": _house(ctx), **_around(ctx, About(customer)), **told}
+    )
+
+
 def _frozen(ctx: Context, around: dict[str, Any], lines: list[Line], terms: Terms, told: dict[str, Any]) -> Frozen:
     rates = rates_of(ctx, lines)
     drawn = draw_up(lines, rates, terms)

@@ -20,7 +20,13 @@ XML = "application/xml"
 # As it was issued, the same with a stamp, and as an e-invoice by itself.
 Form = Literal["pdf", "void", "ubl"]
 # Where what was issued is kept, by the prefix of its ids: each with `snapshot`.
-TABLES = {"quote": "quote", "invoice": "invoice", "credit": "credit_note", "po": "purchase_order"}
+TABLES = {
+    "quote": "quote",
+    "invoice": "invoice",
+    "credit": "credit_note",
+    "po": "purchase_order",
+    "statement": "account_statement",
+}
 # The columns there with the names of the files.
 COLUMNS: dict[str, str] = {"pdf": "pdf_sha256", "void": "void_pdf_sha256", "ubl": "ubl_sha256"}
 # How the names of the files end.

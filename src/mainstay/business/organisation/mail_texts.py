@@ -22,6 +22,8 @@ _USUAL: dict[str, tuple[str, str, str | None]] = {
     "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
     # A supplier has no page of ours.
     "order": ("mail.orderSubject", "mail.orderText", None),
+    # What is on it is on several pages.
+    "statement": ("mail.statementSubject", "mail.statementText", None),
 }
 
 

@@ -13,13 +13,14 @@ from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.business.reporting.balance import get_customer_balance
 from mainstay.business.reporting.operations import get_report
-from mainstay.doors.office.arrangement import Arrangement
+from mainstay.business.reporting.statement_sending import get_statement, list_statements
+from mainstay.doors.office.arrangement import DELIVERED, Arrangement
 from mainstay.doors.office.beside import Related
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.references import AsTold
 from mainstay.doors.office.room import Room
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.words import place
+from mainstay.doors.pages.words import date_words, place
 
 _JOBS_OF_CUSTOMER = Related(
     "Jobs", list_jobs, "customerId", "/jobs", ("status", "stage", "dueOn"), create_job, "/jobs/new"
@@ -84,10 +85,27 @@ CUSTOMERS = Arrangement(
             record_payment,
             "/payments/new",
         ),
+        Related("Statements", list_statements, "customerId", "/statements", ("issuedOn", "balance")),
         Related("Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"),
         Related("Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"),
     ),
     grows=lambda customer: not customer["mergedIntoId"],
+    choices={"deliver": DELIVERED},
+)
+
+STATEMENTS = Arrangement(
+    title="Statements",
+    lead="Statements of account that customers were sent.",
+    path="/statements",
+    area="Customers",
+    gets=get_statement,
+    lists=list_statements,
+    called=lambda statement: f"{date_words(statement['from'])} to {date_words(statement['until'])}",
+    below=lambda statement: str(statement["customerName"]),
+    columns=("issuedOn", "balance", "overdue"),
+    facts=("customerName", "issuedOn", "broughtForward", "charged", "paid", "balance", "overdue"),
+    more="account_statement.html",
+    empty="No statements yet. Send one from a customer's page.",
 )
 
 SITES = Arrangement(
@@ -135,6 +153,7 @@ class Customers:
         """Where they are."""
         return [
             *Room(self.desk, CUSTOMERS, shows=self._shown).routes(),
+            *Room(self.desk, STATEMENTS).routes(),
             *Room(self.desk, SITES).routes(),
             *Room(self.desk, CONTACTS).routes(),
         ]

@@ -109,6 +109,7 @@ IN_THE_PAST = {
     "credit_invoice": "Credit note issued",
     "send_reminder": "Reminder sent",
     "send_reminders": "Reminder sent",
+    "send_statement": "Statement of account sent",
     "see_linked_invoice": "Invoice seen",
     "became_overdue": "Invoice became overdue",
     "record_payment": "Payment recorded",
