@@ -3,8 +3,9 @@
 from mainstay.backing import soundness
 from mainstay.business.costing import operations as costing
 from mainstay.business.costing import unbilled
-from mainstay.business.customers import merging, places
+from mainstay.business.customers import duplicates, merging, places
 from mainstay.business.customers import operations as customers
+from mainstay.business.customers import proofs as customer_proofs
 from mainstay.business.customers.store import REWORD
 from mainstay.business.hours import operations as hours
 from mainstay.business.hours import proofs as hours_proofs
@@ -76,6 +77,7 @@ CATALOGUE = Catalogue(
         *customers.OPERATIONS,
         *places.OPERATIONS,
         *merging.OPERATIONS,
+        *duplicates.OPERATIONS,
         *jobs.OPERATIONS,
         *cancelling.OPERATIONS,
         *visits.OPERATIONS,
@@ -170,6 +172,7 @@ PROOFS = (
     found_by_words(CATALOGUE.listings, renewing=(REWORD, RENAMED, RETITLED, record_rewording.REWORD_RECORD)),
     copies_agree(CATALOGUE.listings),
     *people_proofs.PROOFS,
+    *customer_proofs.PROOFS,
     *job_proofs.PROOFS,
     *schedule_proofs.PROOFS,
     *hours_proofs.PROOFS,

@@ -56,6 +56,7 @@ WORK_EXAMPLES: dict[str, Callable[[Work], Given]] = {
         "intoCustomerId": work.other,
         "confirmed": True,
     },
+    "list_duplicate_customers": lambda _: {},
     "list_sites": lambda _: {},
     "get_site": lambda work: {"siteId": work.site},
     "save_site": lambda work: {"siteId": work.site, "accessNotes": "Ring twice."},

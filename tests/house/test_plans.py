@@ -85,6 +85,7 @@ LAST: dict[str, Callable[[Exhibit, Role], str]] = {
     "list_bills": lambda exhibit, _: exhibit.purchases.bill,
     "list_invoices": lambda exhibit, _: exhibit.invoices.sent,
     "list_statements": lambda exhibit, _: exhibit.invoices.statement,
+    "list_duplicate_customers": lambda exhibit, _: exhibit.business.customer,
     "list_credit_notes": lambda exhibit, _: exhibit.invoices.credit_note,
     "list_payments": lambda exhibit, _: exhibit.invoices.payment,
     "list_postings": lambda *_: f"2026-11-15.3.{new_id('credit')}.1",

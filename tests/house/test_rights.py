@@ -148,6 +148,7 @@ OFFICE = MEMBER | {
     "list_statements",
     "get_statement",
     "get_statement_pdf",
+    "list_duplicate_customers",
     "credit_invoice",
     "list_credit_notes",
     "get_credit_note",

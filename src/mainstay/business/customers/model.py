@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import orjson
 from pydantic import Field
 
 from mainstay.business.organisation.model import Language
@@ -11,6 +12,7 @@ from mainstay.terms.refusal import Reason
 from mainstay.terms.rights import Needs, Right
 from mainstay.terms.shapes import Kept, Record, states
 from mainstay.values.address import Address, EInvoiceAddress
+from mainstay.values.alike import keys_of
 from mainstay.values.parts import Part
 
 Kind = Literal["company", "individual"]
@@ -106,6 +108,9 @@ class Customer(Kept):
     name: str
     phone: str | None
     email: str | None
+    tax_number: str | None
+    # As JSON.
+    billing_address: str | None
     language: Language | None
     payment_terms_days: int | None
     status: Status
@@ -129,6 +134,14 @@ class Customer(Kept):
     def is_replaced(self) -> bool:
         """Whether they were merged into another customer."""
         return self.merged_into_id is not None
+
+    @property
+    def duplicate_keys(self) -> frozenset[str]:
+        """What another customer who may be the same would have in common; of one who is archived, nothing."""
+        if self.status != "active":
+            return frozenset()
+        address = orjson.loads(self.billing_address) if self.billing_address else None
+        return keys_of(self.name, self.email, self.phone, self.tax_number, address)
 
     def not_archivable(self, _by: Actor) -> list[Reason]:
         """Why they cannot be put away."""

@@ -1,10 +1,11 @@
 """Where customers, contacts and sites are kept."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
 
+from mainstay.business.customers import duplicate_keys
 from mainstay.business.customers.model import Contact, Customer, Site, site_name
 from mainstay.kernel.context import Context
 from mainstay.kernel.listing import Listing
@@ -72,7 +73,30 @@ def _words_of_place(address: str | None) -> set[str]:
     return words_of_postal_address(orjson.loads(address) if address else {})
 
 
-CUSTOMERS = Listing(
+class CustomerListing(Listing[Customer]):
+    """Customers, each written with the keys by which those who may be there twice are found."""
+
+    def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> Customer:
+        """Add a customer with their keys."""
+        customer = super().insert(ctx, values, identity)
+        duplicate_keys.add(ctx.rows, customer.id, customer.duplicate_keys)
+        return customer
+
+    def save(self, ctx: Context, record: Customer, changes: Mapping[str, Any]) -> Customer:
+        """Write the changed fields, and the keys that follow from them."""
+        after = super().save(ctx, record, changes)
+        if after.duplicate_keys != record.duplicate_keys:
+            duplicate_keys.remove(ctx.rows, after.id, record.duplicate_keys - after.duplicate_keys)
+            duplicate_keys.add(ctx.rows, after.id, after.duplicate_keys - record.duplicate_keys)
+        return after
+
+    def remove(self, ctx: Context, record: Customer) -> Customer:
+        """Remove a customer with their keys."""
+        duplicate_keys.remove(ctx.rows, record.id, record.duplicate_keys)
+        return super().remove(ctx, record)
+
+
+CUSTOMERS = CustomerListing(
     Customer,
     source="customer",
     what="customer",

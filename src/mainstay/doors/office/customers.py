@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.customers.duplicates import list_duplicate_customers
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
 from mainstay.business.customers.places import get_contact, get_site, list_contacts, list_sites, save_contact, save_site
 from mainstay.business.invoices.operations import draft_invoice, list_invoices
@@ -159,8 +160,10 @@ class Customers:
         ]
 
     async def _shown(self, guest: Guest, customer: AsTold | None) -> dict[str, Any]:
-        """What only a customer's page has: what they owe, for those who may know, once there was something to pay."""
-        if customer is None or not guest.may(get_customer_balance):
+        """Return what only these pages have: what a customer owes; of the list, whether there are likely duplicates."""
+        if customer is None:
+            return {"duplicates": guest.may(list_duplicate_customers)}
+        if not guest.may(get_customer_balance):
             return {}
         owed = await self.desk.perform(guest, get_customer_balance, {"customerId": customer["id"]})
         if not owed["hasEntries"]:

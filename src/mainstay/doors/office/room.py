@@ -134,6 +134,7 @@ class Room:
         if not guest.typed:
             self.of.check_purpose(operation, found)
         fields = self._begun(guest, asked, found) | (part.begins(found, guest.here) if part else {})
+        fields |= {one.name: text for one in asked if (text := query_words(guest.request).get(one.name))}
         return await self._form(guest, operation, marked(asked, fields), refusal, found)
 
     async def do(self, guest: Guest, at: Mapping[str, str]) -> Response:

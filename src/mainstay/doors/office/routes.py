@@ -13,6 +13,7 @@ from mainstay.doors.office.customers import Customers
 from mainstay.doors.office.desk import Desk, Guest
 from mainstay.doors.office.developer import Developer, OfferedTools
 from mainstay.doors.office.documents import Documents
+from mainstay.doors.office.duplicates import DuplicatePages
 from mainstay.doors.office.finding import SearchPages
 from mainstay.doors.office.forgotten import Forgotten
 from mainstay.doors.office.founding import FoundingPages
@@ -88,6 +89,7 @@ def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, mete
         *Invoices(desk, link_maker).routes(),
         *Orders(desk).routes(),
         *Bills(desk).routes(),
+        *DuplicatePages(desk).routes(),
         *Customers(desk).routes(),
         *Prices(desk).routes(),
         *ReportPages(desk).routes(),
