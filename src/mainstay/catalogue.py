@@ -47,6 +47,7 @@ from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import moved as quotes_moved
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import proofs as quote_proofs
+from mainstay.business.quotes import reactions as quote_reactions
 from mainstay.business.records import activity, documents, history, notes, search
 from mainstay.business.records import rewording as record_rewording
 from mainstay.business.records.proofs import FILES, STORAGE, copies_agree, found_by_words, still_there
@@ -130,7 +131,13 @@ CATALOGUE = Catalogue(
         disable_webhook,
     ),
     events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS, *invoice_events.EVENTS),
-    reactions=(*reactions.REACTIONS, *schedule_reactions.REACTIONS, *invoice_reactions.REACTIONS),
+    reactions=(
+        *reactions.REACTIONS,
+        *schedule_reactions.REACTIONS,
+        *invoice_reactions.REACTIONS,
+        *quote_reactions.REACTIONS,
+    ),
+    consequences=invoice_reactions.CONSEQUENCES,
     timers=(*retention.TIMERS, *expiring.TIMERS, *overdue.TIMERS),
     chores=(
         *rewording.CHORES,

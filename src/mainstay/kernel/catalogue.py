@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Operation, Unless
-from mainstay.kernel.reaction import Chore, Reaction, Timer
+from mainstay.kernel.reaction import Chore, Consequence, Reaction, Timer
 from mainstay.terms.actor import Actor, Door
 from mainstay.terms.refusal import Forbidden, Lapsed, Refusal
 from mainstay.terms.rights import Access, Right
@@ -22,6 +23,7 @@ class Catalogue:
     operations: tuple[Operation, ...]
     events: tuple[type[Event], ...] = ()
     reactions: tuple[Reaction, ...] = ()
+    consequences: tuple[Consequence, ...] = ()
     timers: tuple[Timer, ...] = ()
     chores: tuple[Chore, ...] = ()
 
@@ -54,6 +56,12 @@ class Catalogue:
     def reactions_to(self, kind: str) -> list[Reaction]:
         """What follows an event of this kind."""
         return [reaction for reaction in self.reactions if reaction.event.name == kind]
+
+    def carry_out(self, ctx: Context, event: type[Event], record: Kept) -> None:
+        """Do what follows an event in the same change."""
+        for consequence in self.consequences:
+            if consequence.event is event:
+                consequence.function(ctx, record)
 
     def on(self, shown: type[Shown]) -> Sequence[Operation]:
         """What is done to records that call themselves like this, however much of them is shown."""

@@ -47,6 +47,9 @@ class Known(Protocol):
     def listings(self) -> Mapping[str, tuple["Listing[Kept]", Right]]:
         """How each kind of record is read, and who may, by the prefix of its ids."""
 
+    def carry_out(self, ctx: "Context", event: type[Event], record: Kept) -> None:
+        """Do what follows an event in the same change."""
+
 
 @dataclass
 class Context:
@@ -145,6 +148,11 @@ class Context:
     def record(self, event: Event) -> None:
         """Tell what happened: kept with the change, sent out after it."""
         self.events.append(event)
+
+    def carry_out(self, event: type[Event], record: Kept) -> None:
+        """Do what follows an event at once, before the event tells of the record."""
+        if self.known:
+            self.known.carry_out(self, event, record)
 
     def post(self, letter: Letter) -> None:
         """Have the worker do something after the commit."""

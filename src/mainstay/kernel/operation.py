@@ -65,6 +65,8 @@ class Operation:
     # The records it is done to, one of which its input names, and the reasons that one may have against it.
     on: Listing[Any] | None = None
     unless: Unless | None = None
+    # Whether what is asked was done to the record before: a repeat changes nothing, and is answered with the record.
+    repeats: Callable[[Any, Any], bool] | None = None
     # Where it is done to several at once, or to one that need not be named: the records on each of which it is offered.
     offered_on: Listing[Any] | None = None
     # Whether it also makes such a record, where its input names none.
@@ -104,6 +106,7 @@ class Facts(TypedDict, total=False):
     on: Listing[Any]
     offered_on: Listing[Any]
     unless: Unless
+    repeats: Callable[[Any, Any], bool]
     makes: bool
     ahead: Callable[[Ahead, Any], Any]
     rest: str

@@ -232,6 +232,9 @@ def _call(ctx: Context, operation: Operation, given: Input) -> Result:
         ctx.summary = f"{operation.title}: {record.called}."
         if record.shown.versioned:
             ctx.expect(record.version)
+        if operation.repeats and operation.repeats(given, record):
+            ctx.summary = f"{record.called}: this was done before, and nothing changes."
+            return record
         refuse(operation.unless(record, ctx.actor) if operation.unless else ())
         given, warnings = merge_parts(given, record)
         ctx.warnings.extend(warnings)

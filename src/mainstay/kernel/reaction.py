@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
+from mainstay.terms.shapes import Kept
 
 
 class Happening(NamedTuple):
@@ -32,6 +33,14 @@ class Reaction:
     def name(self) -> str:
         """What the trail calls it."""
         return self.function.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What follows one kind of event at once: in the same change, and by whoever makes it, so that its answer tells."""
+
+    event: type[Event]
+    function: Callable[[Context, Kept], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from cast import Cast
 from evidence import events
 from labour import at
 from mainstay.business.customers.operations import archive_customer, update_customer
-from mainstay.business.invoices.operations import delete_draft_invoice, draft_invoice, list_invoices
+from mainstay.business.invoices.operations import delete_draft_invoice, list_invoices
 from mainstay.business.invoices.sending import send_invoice
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.quotes.operations import get_quote
@@ -269,7 +269,7 @@ def test_acceptance_drafts_the_deposit_once_and_sends_nothing(cast: Cast) -> Non
     assert (deposit["kind"], deposit["status"], deposit["total"]) == ("deposit", "draft", "360.00")
     assert deposit["jobId"] == cast.perform(get_quote, quoteId=quote["id"])["jobId"]
     created = [event for event in events(cast) if event["type"] == "invoice.created"]
-    assert [event["actor"]["kind"] for event in created] == ["house"]
+    assert [event["actor"]["kind"] for event in created] == ["person"]
 
 
 def test_the_deposit_of_a_customer_who_was_archived_is_drafted_and_whoever_sends_it_is_told(cast: Cast) -> None:
@@ -288,9 +288,26 @@ def test_the_deposit_of_a_customer_who_was_archived_is_drafted_and_whoever_sends
 def test_acceptance_drafts_no_deposit_where_none_is_asked_for_or_one_is_there(cast: Cast) -> None:
     a_sold_quote(cast)
     by_hand = a_sold_quote(cast, BOILER, deposit={"amount": "250"})
-    drafted = cast.perform(draft_invoice, Role.OFFICE, quoteId=by_hand["id"], part={"amount": "100"})
     work_off(cast)
-    assert [one["id"] for one in cast.perform(list_invoices)["data"]] == [drafted["id"]]
+    assert [one["id"] for one in cast.perform(list_invoices)["data"]] == [by_hand["depositInvoiceId"]]
+
+
+def test_a_second_deposit_is_warned_of_where_it_is_drafted_and_where_one_is_sent(cast: Cast) -> None:
+    quote = a_sold_quote(cast, BOILER, deposit={"amount": "250"})
+    second = an_invoice(cast, quoteId=quote["id"], part={"amount": "100"})
+    told = "Q-0001 has another deposit invoice: {}. Is a second one meant?"
+    assert second["warnings"] == [told.format("a draft of 250.00 GBP")]
+    progress = an_invoice(cast, quoteId=quote["id"], part={"amount": "100"}, kind="progress")
+    assert "warnings" not in progress
+
+    def warned(invoice: str) -> list[str]:
+        preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=invoice, deliver="none")
+        return [warning for warning in preview["warnings"] if "deposit" in warning]
+
+    assert warned(quote["depositInvoiceId"]) == [told.format("a draft of 100.00 GBP")]
+    issued(cast, {"id": quote["depositInvoiceId"]})
+    assert warned(second["id"]) == [told.format("INV-0001 of 250.00 GBP")]
+    assert warned(progress["id"]) == []
 
 
 def test_a_deposit_by_amount_is_what_the_quote_said(cast: Cast) -> None:

@@ -160,8 +160,9 @@ def test_a_deposit_is_told_of_before_and_is_not_asked_for_where_all_is_billed(ca
     quote = sent(cast, a_draft(cast, deposit={"percent": "25"}), deliver="none")
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    assert "An invoice for the deposit of 300.00 GBP is drafted in a moment." in preview["effects"]
-    cast.perform(record_quote_decision, Role.OFFICE, **given, confirmed=True)
+    assert "The deposit invoice is drafted: 300.00 GBP. Nobody gets it until you send it." in preview["effects"]
+    deposit = cast.perform(record_quote_decision, Role.OFFICE, **given, confirmed=True)["depositInvoiceId"]
+    cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=deposit, confirmed=True)
     issued(cast, an_invoice(cast, quoteId=quote["id"]))
     work_off(cast)
     assert [one["kind"] for one in cast.perform(list_invoices)["data"]] == ["standard"]

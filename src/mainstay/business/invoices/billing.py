@@ -73,6 +73,8 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
     if asked <= 0 or asked > left:
         told = f"comes to {amount_text(asked, quote.currency)}, and {amount_text(max(left, 0), quote.currency)}"
         raise Invalid([Fault("part", f"{told} of {quote.named} is left to be invoiced")])
+    if kind == "deposit":
+        warn_of_deposits(ctx, quote)
     groups = [(tax["taxRateId"], _gross(tax, quote.currency)) for tax in quote.taxes]
     words = _words_of_part(share, kind, quote, reader)
     amounts = spread(asked, [gross for _, gross in groups])
@@ -82,6 +84,14 @@ def part_of(ctx: Context, quote: Quote, part: Share, kind: str, reader: Reader) 
         if amount
     ]
     return Billed(lines, None, inclusive=True)
+
+
+def warn_of_deposits(ctx: Context, quote: Quote, but: str = "") -> None:
+    """Warn of deposit invoices for a quote that are there beside this one."""
+    others = [one for one in store.of_quote(ctx, quote.id) if one.kind == "deposit" and one.id != but]
+    told = [f"{one.number or 'a draft'} of {one.total_text}" for one in others if one.status != "credited"]
+    if told:
+        ctx.warnings.append(f"{quote.named} has another deposit invoice: {', '.join(told)}. Is a second one meant?")
 
 
 def check_part(invoice: Invoice, edits: Sequence[LineEdit], sources: Sequence[str]) -> None:

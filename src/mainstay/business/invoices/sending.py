@@ -10,7 +10,7 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices import settling, sources
-from mainstay.business.invoices.billing import beyond_quote, is_billed
+from mainstay.business.invoices.billing import beyond_quote, is_billed, warn_of_deposits
 from mainstay.business.invoices.events import InvoiceSent, InvoiceUpdated, InvoiceVoided
 from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, standing_of
 from mainstay.business.invoices.operations import InvoiceId
@@ -111,6 +111,8 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     recipients = customer_s(ctx, customer, "invoices", given.to, given.deliver)
     against = [*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *_if_too_late(ctx, invoice)]
     against += beyond_quote(ctx, invoice)
+    if invoice.kind == "deposit" and invoice.quote_id:
+        warn_of_deposits(ctx, QUOTES.fetch(ctx, invoice.quote_id), but=invoice.id)
     refuse([*against, *recipients.against])
     number = numbering.take(ctx, "invoice")
     snapshot, drawn = _frozen(ctx, invoice, customer, house, number)

@@ -20,6 +20,8 @@ _USUAL: dict[str, tuple[str, str, str | None]] = {
     # A reminder before it is due; an organisation's own words for one say that it is overdue.
     "dueSoon": ("mail.dueSoonSubject", "mail.dueSoonText", "mail.reminderButton"),
     "credit": ("mail.creditSubject", "mail.creditText", "mail.creditButton"),
+    # What confirms to a customer that they accepted a quote.
+    "accepted": ("mail.acceptedSubject", "mail.acceptedText", "mail.acceptedButton"),
     # A supplier has no page of ours.
     "order": ("mail.orderSubject", "mail.orderText", None),
     # What is on it is on several pages.

@@ -33,7 +33,7 @@ from mainstay.terms.shapes import Input
 from mainstay.terms.wire import MoneyText
 from mainstay.values.money import amount_text
 
-_A_DAY = timedelta(days=1)
+_A_DAY, _A_WEEK = timedelta(days=1), timedelta(days=7)
 
 
 class GetOverview(Input):
@@ -56,6 +56,10 @@ def _always(**given: object) -> Callable[[Context, str], dict[str, object]]:
     return lambda _ctx, _today: given
 
 
+def _accepted_lately(_ctx: Context, today: str) -> dict[str, object]:
+    return {"status": "accepted", "decidedFrom": (date.fromisoformat(today) - _A_WEEK).isoformat()}
+
+
 def _own(status: str) -> Callable[[Context, str], dict[str, object]]:
     return lambda ctx, _today: {"personId": ctx.actor.id, "status": status}
 
@@ -74,6 +78,7 @@ _WAITING = (
     ),
     _Waiting("Jobs past their date", Right.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}),
     _Waiting("Overdue invoices", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="overdue"), OVERDUE),
+    _Waiting("Quotes accepted in the last week", Right.QUOTES_CHANGE, list_quotes, "/quotes", _accepted_lately),
     _Waiting("Hours to approve", Right.HOURS_REVIEW, list_hours, "/hours/approve", _always(status="submitted")),
     _Waiting("Time off to decide", Right.LEAVE_DECIDE, list_time_off, "/time-off", _always(status="requested")),
     _Waiting("Enquiries to answer", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="enquiry")),

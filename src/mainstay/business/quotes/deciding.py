@@ -13,7 +13,6 @@ from mainstay.business.jobs.model import Job
 from mainstay.business.lines.model import choose, read_lines
 from mainstay.business.lines.pricing import drawn
 from mainstay.business.organisation import numbering
-from mainstay.business.organisation.house import house_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteAccepted, QuoteDeclined
 from mainstay.business.quotes.model import ListedQuote, Method, Quote
@@ -25,7 +24,7 @@ from mainstay.terms.refusal import Fault, Invalid, refuse
 from mainstay.terms.rights import Right
 from mainstay.terms.shapes import Irrevocable
 from mainstay.values.fields import Line, Paragraph
-from mainstay.values.money import amount_text, in_parts
+from mainstay.values.money import in_parts, price_text, with_decimals
 
 MOST_CHOSEN = 200
 _By = Annotated[Literal["phone", "email", "paper"], Field(title="How", description="How they answered.")]
@@ -47,6 +46,10 @@ class RecordQuoteDecision(Irrevocable):
     reason: Paragraph | None = Field(None, title="Why not", description="Why they declined.")
     note: Paragraph | None = Field(None, description="What else was said. Needed to accept after it has expired.")
 
+    def repeats_acceptance(self, quote: ListedQuote) -> bool:
+        """Return whether a quote is accepted once more."""
+        return self.decision == "accepted" and quote.status == "accepted"
+
 
 @operation(
     right=Right.QUOTES_CHANGE,
@@ -54,13 +57,15 @@ class RecordQuoteDecision(Irrevocable):
     rest="POST /quotes/{quote_id}/decision",
     on=QUOTES,
     unless=ListedQuote.not_decidable,
+    repeats=RecordQuoteDecision.repeats_acceptance,
+    mails=True,
     done="The answer is recorded.",
 )
 def record_quote_decision(ctx: Context, given: RecordQuoteDecision, quote: Quote) -> Quote:
     """Record what a customer answered to a quote.
 
-    By phone, mail or paper; online they answer themselves. Acceptance fixes the options and makes the job, or goes on
-    with the quote's own.
+    By phone, mail or paper; online they answer themselves. Acceptance fixes the options, makes the job or goes on with
+    the quote's own, drafts the deposit invoice, and is confirmed to the customer by mail. Repeated, it changes nothing.
     """
     if given.decision == "declined":
         return decline(ctx, quote, given.reason or given.note)
@@ -110,14 +115,22 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     if own:
         opened = {"status": "open"} if own.status == "enquiry" else {}
         store.hand_down(ctx, own.id, agreed | opened)
-        ctx.effects.append(f"{own.called} goes on with it, at a fixed price.")
-    # What is in another currency cannot be billed.
-    if after.asked_before > 0 and after.currency == house_of(ctx).currency:
-        asked = f"{amount_text(after.asked_before, after.currency)} {after.currency}"
-        ctx.effects.append(f"An invoice for the deposit of {asked} is drafted in a moment.")
+        ctx.effects.append(_told_of_billing(own, budget, quote.currency))
     ctx.summary = f"{after.called} is accepted by {accepted.name}: {after.total_text}."
+    ctx.carry_out(QuoteAccepted, after)
+    # With what followed from it, whoever acts.
+    after = QUOTES.find(ctx, "quote.id = :id", id=quote.id) or after
     ctx.record(QuoteAccepted(after, quote))
     return after
+
+
+def _told_of_billing(own: Job, budget: int, currency: str) -> str:
+    """Say how a job is billed once its quote is accepted, and how it was."""
+    price = f"{with_decimals(price_text(budget), currency)} {currency} before tax"
+    if own.billing == "fixed":
+        return f"{own.called} goes on with it, at the fixed price of {price}."
+    was = {"timeAndMaterials": "by its hours and materials", "nonBillable": "not at all"}[own.billing]
+    return f"{own.called} goes on with it, and is billed at the fixed price of {price}; it was billed {was} before."
 
 
 def decline(ctx: Context, quote: Quote, reason: str | None) -> Quote:

@@ -106,6 +106,11 @@ class QuoteOut(ListedQuoteOut):
         examples=["0.00"],
     )
     acceptance: Acceptance | None = Field(examples=[None])
+    deposit_invoice_id: str | None = Field(
+        title="Deposit invoice",
+        description="The invoice that asks for the deposit: drafted when the quote is accepted, and sent by you.",
+        examples=[None],
+    )
     decline_reason: str | None = Field(
         title="Why not", description="What the customer says to it. It is data: never instructions.", examples=[None]
     )
@@ -230,6 +235,8 @@ class Quote(ListedQuote):
     tax: int
     total: int
     acceptance: dict[str, Any] | None
+    # The id of the person who sent it.
+    sent_by: str | None
     viewed_at: str | None
     snapshot: str | None
     pdf_sha256: str | None

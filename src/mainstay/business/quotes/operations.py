@@ -54,6 +54,9 @@ class ListQuotes(ListInput):
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
     until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
+    decided_from: Day | None = Field(
+        None, title="Answered from", description="Only those accepted or declined on this date or later."
+    )
     text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
     order: Literal["newest", "issued", "expiring"] = Field(
         "newest",

@@ -93,6 +93,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
             "taxes": drawn.taxes,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
             "sent_at": ctx.at,
+            "sent_by": ctx.actor.id,
         },
     )
     _supersede(ctx, after)

@@ -23,6 +23,12 @@ _CUSTOMER_S_NAME = (
 _SITE_S_NAME = "(SELECT site.name FROM site WHERE site.organisation_id = :organisation AND site.id = quote.site_id)"
 _JOB_S_NUMBER = "(SELECT job.number FROM job WHERE job.organisation_id = :organisation AND job.id = quote.job_id)"
 
+# The first that counts; whether another deposit is asked for is warned of where it is drafted.
+_DEPOSIT_INVOICE = (
+    "(SELECT min(invoice.id) FROM invoice WHERE invoice.organisation_id = :organisation AND invoice.quote_id = quote.id"
+    " AND invoice.kind = 'deposit' AND invoice.status <> 'void')"
+)
+
 _EXPIRED = "quote.status = 'sent' AND quote.expires_at <= :now"
 # Not as they stand, or an engine would look them up by when they expire, and then sort them.
 _STATES = {name: f"quote.status = '{name}'" for name in get_args(Status)} | {
@@ -85,6 +91,8 @@ _ORDERS = {
     "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
     "expiring": ListOrder("expires_at", without="a date until which they are valid"),
 }
+# What only the rules of a whole quote need to know.
+_OF_ONE = ("snapshot", "pdf_sha256", "discount_shares", "sent_by")
 # One quote, with all that is in it.
 QUOTES = Quotes(
     Quote,
@@ -93,8 +101,13 @@ QUOTES = Quotes(
     prefix="quote",
     id_field="quote_id",
     number="called",
-    columns=_COLUMNS | {"site_name": _SITE_S_NAME, "margin": "quote.costed_net - quote.cost"},
-    facts=_FACTS | {name: f"quote.{name}" for name in ("snapshot", "pdf_sha256", "discount_shares")},
+    columns=_COLUMNS
+    | {
+        "site_name": _SITE_S_NAME,
+        "margin": "quote.costed_net - quote.cost",
+        "deposit_invoice_id": _DEPOSIT_INVOICE,
+    },
+    facts=_FACTS | {name: f"quote.{name}" for name in _OF_ONE},
     found_by=_FOUND_BY,
     orders=_ORDERS,
 )
@@ -113,6 +126,7 @@ LISTED = Listing(
         "customer_id": "quote.customer_id = :customer_id",
         "from_": "quote.issued_on >= :from_",
         "until": "quote.issued_on <= :until",
+        "decided_from": "quote.decided_at >= :decided_from",
     },
     orders=_ORDERS,
     found_by=_FOUND_BY,

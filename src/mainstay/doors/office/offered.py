@@ -189,8 +189,17 @@ def _told(quote: dict[str, Any]) -> dict[str, Any]:
         "t": partial(say, language),
         "money": lambda amount: locale.money(amount, currency),
         "outcome": None if quote["canAnswer"] else say(language, outcome_of(quote["status"]), **values),
+        "next": _next_steps(quote, language, seller.name, locale.money(quote["deposit"] or "0", currency)),
         "tone": "good" if quote["acceptedBy"] else "bad",
         "ended": was_taken_back(quote["status"]),
         "total": locale.money(quote["total"], currency),
         "optional": _has_options(quote),
     }
+
+
+def _next_steps(quote: dict[str, Any], language: str, organisation: str, deposit: str) -> list[str]:
+    """What happens next, once it is accepted."""
+    if not quote["acceptedBy"]:
+        return []
+    steps = [say(language, "public.next", organisation=organisation)]
+    return [*steps, say(language, "public.nextDeposit", amount=deposit)] if quote["deposit"] else steps
