@@ -6,13 +6,14 @@ by an index of the repeated keys alone, however many customers there are.
 
 from collections.abc import Collection, Sequence
 
-from mainstay.backing.among import THESE, among, insert_each
+from mainstay.backing.among import THESE, among, insert_pairs
 from mainstay.backing.database import Handle, Row
 
 
 def add(rows: Handle, customer: str, keys: Collection[str]) -> None:
     """Add keys of a customer."""
-    insert_each(rows, _INTO, f"(:organisation, {{this}}, :customer, {_REPEATS})", sorted(keys), customer=customer)
+    pairs = [(key, customer) for key in sorted(keys)]
+    insert_pairs(rows, _INTO, f"(:organisation, {{first}}, {{second}}, {_REPEATS})", pairs)
 
 
 def remove(rows: Handle, customer: str, keys: Collection[str]) -> None:
@@ -37,7 +38,7 @@ def firsts_of(rows: Handle, customers: Sequence[str]) -> Sequence[Row]:
 _INTO = "INSERT INTO customer_key (organisation_id, key, customer_id, repeats)"
 _REPEATS = (
     "CASE WHEN EXISTS (SELECT 1 FROM customer_key AS known WHERE known.organisation_id = :organisation"
-    " AND known.key = {this}) THEN 1 ELSE 0 END"
+    " AND known.key = {first}) THEN 1 ELSE 0 END"
 )
 _REMOVE = (
     "DELETE FROM customer_key WHERE organisation_id = :organisation AND key = :key AND customer_id = :customer"
