@@ -3,19 +3,17 @@
 The rows of the firm are written in bulk and hashed as a migration hashes them. What is wrong with them otherwise (the
 bulk has no chain of acts and no files) does not matter here: every row is looked at all the same.
 
-`python -m bench.checking` measures; `--invoices N` measures one firm.
+`python -m bench.checking` measures all three; `--invoices N` measures another size.
 """
 
 import argparse
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Any
 
 # The parts of the bench are found from the root, however this is started.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -35,47 +33,51 @@ _JOBS = 1_000
 
 
 def main() -> None:
-    """Measure every size in a process of its own, or one."""
+    """Measure every size, or one."""
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--invoices", type=int)
-    invoices = words.parse_args().invoices
-    if invoices:
-        measure(invoices)
+    words.add_argument("--check", type=Path, help=argparse.SUPPRESS)
+    given = words.parse_args()
+    if given.check:
+        look_at(given.check)
         return
-    for size in SIZES:
-        subprocess.run([sys.executable, "-m", "bench.checking", "--invoices", str(size)], check=True)
+    for invoices in [given.invoices] if given.invoices else SIZES:
+        with TemporaryDirectory() as folder:
+            make(Path(folder), invoices)
+            print(f"{invoices:>7} invoices: ", end="", flush=True)
+            # In a process of its own, so that its memory is what the check takes.
+            subprocess.run([sys.executable, "-m", "bench.checking", "--check", folder], check=True)
 
 
-def measure(invoices: int) -> None:
-    """Make a firm with so many invoices, and check it."""
-    with TemporaryDirectory() as folder:
-        settings = replace(read_settings({}), data=Path(folder))
-        DataFolder(settings.data).make()
-        stage = open_stage(settings)
-        make_firm(stage, settings.data, _JOBS, invoices)
-        stage.database.close()
-        database = connect(settings)
-        with database.migrating() as rows:
-            hashing = _timed(lambda: hash_rows(rows, "bench"))
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        slowest: dict[str, float] = {}
-        looked, since = process_time(), process_time()
-        for found in check(database, open_files(settings), system_clock(), PROOFS):
-            slowest[found.proof.name] = process_time() - since
-            since = process_time()
-        total, more = process_time() - looked, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        database.close()
-    most = ", ".join(f"{name} {slowest[name]:.1f}" for name in sorted(slowest, key=slowest.__getitem__)[:-6:-1])
-    print(
-        f"{invoices:>7} invoices: check {total:.1f} s of a processor ({most}),"
-        f" at most {max(more, 0) / 1024:.0f} MB more memory than to make them; hashing all rows {hashing:.1f} s"
-    )
+def make(folder: Path, invoices: int) -> None:
+    """Make a firm with so many invoices."""
+    settings = replace(read_settings({}), data=folder)
+    DataFolder(folder).make()
+    stage = open_stage(settings)
+    make_firm(stage, folder, _JOBS, invoices)
+    stage.database.close()
+    database = connect(settings)
+    with database.migrating() as rows:
+        hash_rows(rows, "bench")
+    database.close()
 
 
-def _timed(deed: Callable[[], Any]) -> float:
-    began = process_time()
-    deed()
-    return process_time() - began
+def look_at(folder: Path) -> None:
+    """Check a firm, and tell how long each part took."""
+    settings = replace(read_settings({}), data=folder)
+    database = connect(settings)
+    before, began = _megabytes(), process_time()
+    seconds, since = {}, began
+    for found in check(database, open_files(settings), system_clock(), PROOFS):
+        seconds[found.proof.name], since = process_time() - since, process_time()
+    most = ", ".join(f"{name} {seconds[name]:.1f}" for name in sorted(seconds, key=seconds.__getitem__)[:-6:-1])
+    print(f"{process_time() - began:.1f} s of a processor ({most}), {_megabytes() - before} MB of memory")
+    database.close()
+
+
+def _megabytes() -> int:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 if __name__ == "__main__":
