@@ -50,7 +50,7 @@ from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.quotes import reactions as quote_reactions
 from mainstay.business.records import activity, documents, history, notes, search
 from mainstay.business.records import rewording as record_rewording
-from mainstay.business.records.proofs import FILES, STORAGE, copies_agree, found_by_words, still_there
+from mainstay.business.records.proofs import FILES, PAPERS, STORAGE, copies_agree, found_by_words, still_there
 from mainstay.business.reporting import balance, journal, statement_sending
 from mainstay.business.reporting import operations as reporting
 from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
@@ -173,6 +173,7 @@ PROOFS = (
     *soundness.PROOFS,
     *ledger_proofs.PROOFS,
     FILES,
+    PAPERS,
     STORAGE,
     # What is done and gone, and what people can remove, is told of by the trail alone.
     still_there(CATALOGUE.listings, {"out", "entry", "document", "webhook", "delivery", "invoice"}, UNDO_IMPORT),

@@ -151,6 +151,7 @@ FAULTS = [
         "kept as billable",
         ("UPDATE material SET billable = 1 - billable WHERE billed = 0 AND value > 0",),
     ),
+    Fault("papers", "has the same file as", ("UPDATE invoice SET pdf_sha256 = 'aa'",)),
     Fault("rows", "is not as Mainstay wrote it last", ("UPDATE customer SET notes = 'They pay late'",)),
     Fault("rows", "is not there, and no act", ("DELETE FROM note",)),
     Fault(

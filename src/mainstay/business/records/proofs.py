@@ -58,6 +58,21 @@ STORAGE = follows(
     "is said to store {0} bytes, and its files have {1}",
 )
 
+
+def shared_papers(books: Books) -> Iterator[Flaw]:
+    """The documents whose printed file is that of another one: the numbers on them differ, so the files do."""
+    for column in NAMED_IN:
+        table, _, name = column.partition(".")
+        if name.endswith("_sha256"):
+            shared = books.rows.each(
+                f"SELECT min(id), max(id) FROM {table} WHERE organisation_id = :organisation AND {name} IS NOT NULL"
+                f" GROUP BY {name} HAVING count(*) > 1"
+            )
+            for first, last in shared:
+                yield Flaw(f"{table.replace('_', ' ')} {last}", f"has the same file as {first}")
+
+
+PAPERS = Proof("papers", "Each document that was sent has files of its own", shared_papers)
 FILES = Proof("files", "Every file is there, with its hash", lost_files, whole=True)
 
 
