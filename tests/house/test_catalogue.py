@@ -90,7 +90,7 @@ def test_fields_are_camel_case_and_moments_and_dates_are_told_by_their_names(ope
             if part.get("format") == "date-time":
                 assert name.endswith("At") or name in {"at", "since"}
             if part.get("format") == "date":
-                assert name.endswith(("On", "Until", "Before")) or name in {"on", "from", "until"}
+                assert name.endswith(("On", "From", "Until", "Before")) or name in {"on", "from", "until"}
 
 
 @OPERATION

@@ -16,7 +16,7 @@ from mainstay.business.invoices.model import PARTS, Invoice, ListedInvoice, stan
 from mainstay.business.invoices.operations import InvoiceId
 from mainstay.business.invoices.papers import spelled
 from mainstay.business.invoices.store import INVOICES
-from mainstay.business.invoices.supply import Supply, find_supply, read_supply, supply_at_issue
+from mainstay.business.invoices.supply import Supply, find_supply, read_supply, stated_supply, supply_at_issue
 from mainstay.business.issuing.freezing import About, Frozen, freeze
 from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
 from mainstay.business.issuing.printed import ProofOut, printing, refuse_proof_of_issued, snapshot_of
@@ -111,25 +111,21 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     recipients = customer_s(ctx, customer, "invoices", given.to, given.deliver)
     against = [*customer.not_usable(), *invoice.not_issuable(house, today.isoformat()), *_if_too_late(ctx, invoice)]
     against += beyond_quote(ctx, invoice)
-    if invoice.kind == "deposit" and invoice.quote_id:
-        warn_of_deposits(ctx, QUOTES.fetch(ctx, invoice.quote_id), but=invoice.id)
     refuse([*against, *recipients.against])
-    number = numbering.take(ctx, "invoice")
-    snapshot, drawn = _frozen(ctx, invoice, customer, house, number)
+    snapshot, drawn = _frozen(ctx, invoice, customer, house, numbering.take(ctx, "invoice"))
     due_on, period = snapshot.due_on or today.isoformat(), snapshot.service_period
     judged = standing(snapshot)
     after = INVOICES.save(
         ctx,
         invoice,
         {
-            "number": number,
+            "number": snapshot.number,
             "status": "issued",
             "standing": standing_of(invoice.total, 0, 0),
             "owing": invoice.total > 0,
             "issued_on": today.isoformat(),
             "due_on": due_on,
-            "supplied_from": period and period.from_,
-            "supplied_until": period and period.until,
+            **stated_supply(period),
             "overdue_at": house.ends_at(due_on),
             "language": snapshot.language,
             "taxes": drawn.taxes,
@@ -280,10 +276,15 @@ def _if_reminded_today(ctx: Context, invoice: Invoice) -> list[Reason]:
 
 
 def _if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
-    """The reason that a part is asked for too late: others bill all of the quote, and none of them takes it off."""
+    """The reason that a part is asked for too late: others bill all of the quote, and none of them takes it off.
+
+    A deposit beside another is only warned of.
+    """
     if invoice.kind not in PARTS or invoice.quote_id is None:
         return []
     quote = QUOTES.fetch(ctx, invoice.quote_id)
+    if invoice.kind == "deposit":
+        warn_of_deposits(ctx, quote, but=invoice.id)
     if not is_billed(ctx, quote):
         return []
     told = f"All of {quote.named} is on other invoices, which do not take this one off. Delete it, or those drafts"

@@ -10,6 +10,7 @@ from mainstay.business.invoices.model import Invoice, Kind
 from mainstay.business.lines.model import Line, read_lines
 from mainstay.business.organisation.house import House
 from mainstay.kernel.context import Context
+from mainstay.paper.snapshot import WorkPeriod
 from mainstay.terms.refusal import Fault, Invalid
 from mainstay.values.fields import KeptDay
 from mainstay.values.moments import local_date, parse_moment
@@ -82,6 +83,11 @@ def supply_at_issue(house: House, kind: Kind, known: Supply | None, today: str) 
     if known or kind == "deposit" or house.country not in WITH_DATE_OF_SUPPLY:
         return known
     return Supply(today, today)
+
+
+def stated_supply(period: WorkPeriod | None) -> dict[str, str | None]:
+    """Return the columns of an issued invoice that say what is printed on it."""
+    return {"supplied_from": period.from_ if period else None, "supplied_until": period.until if period else None}
 
 
 def _days_of(ctx: Context, table: str, ids: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from mainstay.identity.mails import mail
 from mainstay.kernel.context import Context
 from mainstay.terms.actor import Door
+from mainstay.terms.rights import Right, Role, holds
 
 
 class Told(NamedTuple):
@@ -24,6 +25,12 @@ def to_tell(ctx: Context, people: Iterable[str | None]) -> list[Told]:
     others = sorted({one for one in people if one and one != ctx.actor.id})
     found = [(one, ctx.rows.one(_HERE, id=one)) for one in others]
     return [Told(one, str(row[0]), str(row[1])) for one, row in found if row]
+
+
+def find_active(ctx: Context, right: Right) -> set[str]:
+    """Find the ids of the active people whose role has a right."""
+    rows = ctx.rows.all("SELECT id, role FROM person WHERE organisation_id = :organisation AND status = 'active'")
+    return {str(identity) for identity, role in rows if holds(Role(str(role)), right)}
 
 
 def tell(ctx: Context, told: Told, subject: str, text: str, record: str) -> None:

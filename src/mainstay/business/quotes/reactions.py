@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-from mainstay.backing.among import THESE, among
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.mailing import Enclosed, customer_s, mail
 from mainstay.business.issuing.printed import snapshot_of
 from mainstay.business.organisation.house import house_of
-from mainstay.business.people.telling import tell, to_tell
+from mainstay.business.people.telling import find_active, tell, to_tell
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteAccepted
 from mainstay.business.quotes.model import Quote
@@ -19,6 +18,7 @@ from mainstay.kernel.reaction import Happening, Reaction
 from mainstay.paper.locales import Locale
 from mainstay.paper.messages import say
 from mainstay.terms.actor import Door
+from mainstay.terms.rights import Right
 from mainstay.values.money import amount_text
 
 _ACCEPTED = """\
@@ -98,16 +98,9 @@ def _is_by_operator(happening: Happening) -> bool:
 
 
 def _office_people(ctx: Context, followers: Iterable[str | None]) -> set[str]:
-    """Return those of these people who read quotes; where none of them is left, all owners and admins."""
-    named = [one for one in followers if one]
-    own = [
-        str(row[0])
-        for row in among(ctx.rows, f"{_ACTIVE} AND role IN ('owner', 'admin', 'office') AND id IN {THESE}", named)
-    ]
-    return set(own) or {str(row[0]) for row in ctx.rows.all(f"{_ACTIVE} AND role IN ('owner', 'admin')")}
-
-
-_ACTIVE = "SELECT id FROM person WHERE organisation_id = :organisation AND status = 'active'"
+    """Find those of these people who may change quotes; where none of them is left, all owners and admins."""
+    named = {one for one in followers if one} & find_active(ctx, Right.QUOTES_CHANGE)
+    return named or find_active(ctx, Right.ORGANISATION_CHANGE)
 
 
 def _deposit_text(quote: Quote) -> str:

@@ -102,6 +102,8 @@ IN_THE_PAST = {
     "void_bill": "Bill made void",
     "draft_invoice": "Invoice drafted",
     "draft_deposit": "Invoice for the deposit drafted",
+    "tell_office_of_acceptance": "Office emailed that it was accepted",
+    "confirm_acceptance": "Acceptance confirmed to the customer",
     "update_invoice": "Invoice changed",
     "delete_draft_invoice": "Draft deleted",
     "send_invoice": "Invoice issued",
