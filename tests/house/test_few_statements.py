@@ -46,7 +46,7 @@ COSTS = {
     "save_site": 6,
     "save_contact": 6,
     "merge_customers": 30,
-    "create_job": 12,
+    "create_job": 14,
     "update_job": 10,
     "change_job_status": 10,
     "cancel_job": 32,

@@ -150,7 +150,7 @@ class Kept:
         """Whether another record has taken its place."""
         return False
 
-    def find_usual_part(self, name: str) -> str | None:  # noqa: ARG002
+    def find_usual_part(self, _name: str) -> str | None:
         """Return what applies where it has no such part of its own, as JSON; a change of the part begins with that."""
         return None
 

@@ -19,7 +19,7 @@ class Part(BaseModel):
     model_config = GIVEN
 
     @classmethod
-    def find_doubts(cls, before: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:  # noqa: ARG003
+    def find_doubts(cls, _before: Mapping[str, Any], _sent: Mapping[str, Any]) -> list[str]:
         """Return what is worth a look after a change, one sentence each that begins with the name of a field."""
         return []
 

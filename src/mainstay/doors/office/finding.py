@@ -25,7 +25,7 @@ from mainstay.doors.pages.written_here import written_here
 from mainstay.terms.refusal import Invalid
 
 # How many at most: on the page, while one types, and while one types what is of one kind.
-_ON_PAGE, _WHILE_TYPING, _OF_ONE_KIND = 50, 12, 8
+_ON_PAGE, _WHILE_TYPING, _OF_ONE_KIND = 50, 8, 8
 _LONGEST = 100
 # How each kind that is searched is arranged, by what it calls itself.
 ARRANGED = {
