@@ -52,6 +52,8 @@ FENCED = {
     "price_item": "organisation_id",
     "kit_part": "organisation_id",
     "purchase_order": "organisation_id",
+    "account_statement": "organisation_id",
+    "customer_key": "organisation_id",
     "bill": "organisation_id",
     "material": "organisation_id",
 }
