@@ -214,14 +214,17 @@ _ALIKE = 2
 
 
 def _output(operation: Operation) -> Schema:
-    """The few names by which an agent goes on: a whole record in every tool would be read with every list of them."""
-    if operation.is_irreversible:
-        return _texts("status")
-    answer = _texts("id" if "id" in operation.output.model_fields and not operation.lists else "object")
-    if operation.tells_actions:
-        answer["properties"]["availableActions"] = {"type": "array"}
-    return answer
+    """Return what a tool answers: the envelope of a list, and else any object.
 
-
-def _texts(name: str) -> Schema:
-    return {"type": "object", "properties": {name: {"type": "string"}}}
+    Clients that build a type from a schema drop what it does not name. So a schema names everything or nothing.
+    """
+    if not operation.lists:
+        return {"type": "object"}
+    envelope: Schema = {
+        "object": {"type": "string"},
+        "data": {"type": "array", "items": {"type": "object"}},
+        "hasMore": {"type": "boolean"},
+    }
+    if operation.totals:
+        envelope["totals"] = {"type": "object"}
+    return {"type": "object", "properties": envelope}
