@@ -19,10 +19,11 @@ STATES = {state for kind in KINDS for state in kind.states}
 # Words that are also a state's, and are none here, or say which records of a list are meant.
 NO_STATES = {
     "billed.py": {"void"},  # which copy of the PDF is asked for
-    "customers.py": {"overdue"},  # the list that a number leads to
+    "customers.py": {"overdue", "paid"},  # the list that a number leads to; and names of facts
     "desk.py": {"done"},  # a word of an address: what was done before this page
     "hours.py": {"billed"},  # the name of a fact
     "line_pages.py": {"done"},  # the same word of an address
+    "reminders.py": {"overdue"},  # which invoices are asked for
     "schedule.py": {"done", "planned"},  # the same; and which visits can be changed together
     "threshold.py": {"done"},  # the same
     "timeline.py": {"accepted", "declined", "approved", "paid", "draft"},  # what someone decided, as they sent it
