@@ -81,9 +81,7 @@ def test_a_payment_is_called_as_pages_write_it_and_programs_get_it_plainly(serve
     assert "1440.00 GBP of 2026-11-03" in [hit["title"] for hit in told]
 
 
-def test_while_one_types_a_few_are_offered_and_told_that_there_is_more(
-    server: RunningServer, cast: Cast
-) -> None:
+def test_while_one_types_a_few_are_offered_and_told_that_there_is_more(server: RunningServer, cast: Cast) -> None:
     customer = a_customer(cast)
     for _ in range(9):
         a_job(cast, customer)
