@@ -44,6 +44,7 @@ NOT_HASHED = {
     "kit_part": "is compared with the item",
     "own_job": "is compared with the job",
     "own_customer": "is compared with the jobs",
+    "customer_key": "is compared with the customer",
     "search_fresh": "is compared with the record",
     "search_record": "is compared with the record",
     "search_word": "is compared with the record",

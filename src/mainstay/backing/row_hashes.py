@@ -59,6 +59,7 @@ HASHED: Mapping[str, HashedTable] = {
     "invoice": HashedTable("invoice", _FILES),
     "credit_note": HashedTable("credit", _FILES),
     "payment": HashedTable("payment"),
+    "account_statement": HashedTable("statement", _FILES),
     "purchase_order": HashedTable("po", _FILES),
     "bill": HashedTable("bill"),
     "material": HashedTable("material", frozenset({"billable", "billed"})),
