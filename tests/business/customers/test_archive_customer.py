@@ -13,7 +13,7 @@ def test_it_leaves_the_lists_and_can_be_brought_back(cast: Cast) -> None:
     customer = a_customer(cast)
     archived = cast.perform(archive_customer, Role.OFFICE, customerId=customer)
     assert archived["status"] == "archived"
-    assert archived["availableActions"] == ["update_customer", "restore_customer"]
+    assert archived["availableActions"] == ["update_customer", "restore_customer", "send_statement"]
     assert cast.perform(get_customer, customerId=customer)["version"] == 2
 
 

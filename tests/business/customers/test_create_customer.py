@@ -47,7 +47,7 @@ def test_a_name_is_enough(cast: Cast) -> None:
 def test_it_says_where_they_are_seen_and_what_can_be_done(cast: Cast) -> None:
     made = cast.perform(create_customer, name="Hebden Mill Trust")
     assert made["url"].endswith(f"/customers/{made['id']}")
-    assert made["availableActions"] == ["update_customer", "archive_customer", "merge_customers"]
+    assert made["availableActions"] == ["update_customer", "archive_customer", "merge_customers", "send_statement"]
     assert cast.perform(create_customer, Role.OFFICE, name="Other")["availableActions"] == [
         "update_customer",
         "archive_customer",

@@ -23,6 +23,7 @@ from mainstay.business.invoices.paying import record_payment
 from mainstay.business.jobs.operations import create_job
 from mainstay.business.quotes.operations import draft_quote
 from mainstay.business.records.notes import add_note, list_notes
+from mainstay.business.reporting.statement_sending import send_statement
 from mainstay.catalogue import CATALOGUE
 from mainstay.kernel.operation import Operation
 from mainstay.terms.actor import Door
@@ -73,6 +74,7 @@ DONE: list[tuple[Operation, dict[str, Any]]] = [
     (save_contact, {"name": "Ann"}),
     (save_contact, {"contactId": "contact"}),
     (update_customer, {"name": "Calder"}),
+    (send_statement, {"deliver": "none"}),
     (archive_customer, {}),
     (restore_customer, {}),
     (merge_customers, {"intoCustomerId": "stays", "confirmed": True}),
