@@ -38,6 +38,7 @@ NAMED: dict[str, list[object]] = {
     "type": [CATALOGUE.events[0].name],
     "since": ["2026-11-15T10:30:50Z"],
     "dueBefore": ["2026-11-15"],
+    "decidedFrom": ["2026-11-15"],
     "text": [],
     "from": ["2026-11-15"],
     "until": ["2026-11-15"],
