@@ -74,7 +74,7 @@ DONE: list[tuple[Operation, dict[str, Any]]] = [
     (save_contact, {"name": "Ann"}),
     (save_contact, {"contactId": "contact"}),
     (update_customer, {"name": "Calder"}),
-    (send_statement, {"deliver": "none"}),
+    (send_statement, {"deliver": "none", "confirmed": True}),
     (archive_customer, {}),
     (restore_customer, {}),
     (merge_customers, {"intoCustomerId": "stays", "confirmed": True}),
