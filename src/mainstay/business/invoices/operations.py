@@ -239,10 +239,7 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     """
     _check_asked(given)
     house = house_of(ctx)
-    quote: Quote | None = QUOTES.fetch(ctx, given.quote_id) if given.quote_id is not None else None
-    if quote:
-        instead = f"Draft an invoice with lines in {house.currency} instead."
-        refuse([*quote.not_billable(), *house.if_foreign(quote.currency, instead, "draft_invoice")])
+    quote = _find_billable_quote(ctx, given.quote_id, house)
     job = _job_of(ctx, quote.job_id if quote and given.job_id is None else given.job_id)
     customer = _customer_of(ctx, given, quote, job)
     refuse([] if of_archived else customer.not_usable())
@@ -283,6 +280,16 @@ def draft(ctx: Context, given: DraftInvoice, *, of_archived: bool = False) -> In
     sources.reserve(ctx, invoice)
     ctx.record(InvoiceCreated(invoice))
     return invoice
+
+
+def _find_billable_quote(ctx: Context, identity: str | None, house: House) -> Quote | None:
+    """Return the quote that is to be billed, if one is named; refuse one that cannot be."""
+    if identity is None:
+        return None
+    quote: Quote = QUOTES.fetch(ctx, identity)
+    instead = f"Draft an invoice with lines in {house.currency} instead."
+    refuse([*quote.not_billable(), *house.if_foreign(quote.currency, instead, "draft_invoice")])
+    return quote
 
 
 def _check_asked(given: DraftInvoice) -> None:
