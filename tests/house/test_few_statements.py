@@ -45,7 +45,7 @@ COSTS = {
     "restore_customer": 8,
     "save_site": 6,
     "save_contact": 6,
-    "merge_customers": 30,
+    "merge_customers": 34,
     "create_job": 14,
     "update_job": 10,
     "change_job_status": 10,

@@ -124,6 +124,7 @@ WIDE = {
     "DELETE allocation WHERE organisation_id = :organisation AND payment_id = :payment AND invoice_id = :invoice",
     "DELETE billed_source WHERE organisation_id = :organisation AND source_id = :source",
     "DELETE calendar_link WHERE organisation_id = :organisation AND person_id = :person",
+    "DELETE customer_key WHERE organisation_id = :organisation AND key = :key AND customer_id = :customer",
     "DELETE device WHERE account_id = :account",
     f"DELETE device WHERE account_id = :account AND hash NOT IN ({_DEVICES})",
     "DELETE device WHERE created_at <= :since",
@@ -142,6 +143,12 @@ WIDE = {
     "DELETE session WHERE account_id = :account AND id <> :but",
     f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",
     "DELETE session WHERE seen_at <= :idle OR created_at <= :oldest",
+    "UPDATE account_statement WHERE organisation_id = :organisation AND customer_id = :before",
+    (
+        "UPDATE customer_key WHERE organisation_id = :organisation AND key = :key AND customer_id ="
+        " (SELECT next.customer_id FROM customer_key AS next WHERE next.organisation_id = :organisation"
+        " AND next.key = :key ORDER BY next.customer_id LIMIT 1)"
+    ),
     "UPDATE api_key WHERE organisation_id = :organisation AND person_id = :person AND revoked_at IS NULL",
     "UPDATE connection WHERE organisation_id = :organisation AND person_id = :person AND ended_at IS NULL",
     *(
