@@ -299,7 +299,14 @@ def names(acts: tuple[Any, ...]) -> list[str]:
 
 
 def test_the_house_does_these_by_itself() -> None:
-    assert names(CATALOGUE.reactions) == ["mail_invitation", "unassign_visits", "draft_deposit", "close_paid_job"]
+    assert names(CATALOGUE.reactions) == [
+        "mail_invitation",
+        "unassign_visits",
+        "draft_deposit",
+        "close_paid_job",
+        "tell_office_of_acceptance",
+        "confirm_acceptance",
+    ]
     assert names(CATALOGUE.timers) == ["forget_old_events", "expire_quotes", "became_overdue"]
     assert names(CATALOGUE.chores) == [
         "reword_records_of_customer",

@@ -171,6 +171,7 @@ LISTS = {
     "po": "list_purchase_orders",
     "bill": "list_bills",
     "invoice": "list_invoices",
+    "credit": "list_credit_notes",
     "payment": "list_payments",
 }
 

@@ -18,6 +18,8 @@ from running import RunningServer
 from visiting import Somebody, link_for, somebody
 
 KEYS, MCP = "/settings/developer/keys", "/settings/developer/mcp"
+# So far below the bar at the top of a phone its title begins at least, and so far below the top at most.
+LEAST_GAP, LOWEST_TITLE = 8, 72
 
 
 @pytest.fixture
@@ -177,10 +179,10 @@ def test_what_is_wrong_is_where_one_begins(cast: Cast, page: Page) -> None:
     page.get_by_label("Name").fill("Nina New")
     page.get_by_label("E-mail address").fill("nina@new.example")
     page.get_by_label("Role").select_option("Office")
-    page.get_by_label("Colour on the schedule").fill("green")
+    page.get_by_label("Skills").fill("gas, gas")
     page.get_by_label("Cost per hour").fill("a lot")
     page.get_by_role("button", name="Invite person").click()
-    expect(page.get_by_label("Colour on the schedule")).to_be_focused()
+    expect(page.get_by_label("Skills")).to_be_focused()
     page.get_by_role("alert").get_by_role("link", name="Cost per hour").click()
     expect(page.get_by_label("Cost per hour")).to_be_focused()
     assert page.get_by_label("Name").input_value() == "Nina New"
@@ -266,9 +268,12 @@ def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
         others = ["/people", f"/people/{cast.people[Role.ADMIN]}"] if role is not Role.SUBCONTRACTOR else []
         for path in ("/", "/settings", *others):
             page.goto(path)
-            box = page.get_by_role("heading", level=1).bounding_box()
-            assert box
-            assert box["y"] <= 64, f"the title of {path} begins at {box['y']}"
+            title, bar = page.get_by_role("heading", level=1).bounding_box(), page.locator(".side").bounding_box()
+            assert title
+            assert bar
+            assert title["y"] <= LOWEST_TITLE, f"the title of {path} begins at {title['y']}"
+            gap = title["y"] - bar["y"] - bar["height"]
+            assert gap >= LEAST_GAP, f"the title of {path} begins {gap} below the bar"
             check_page(page)
         if not others:
             return

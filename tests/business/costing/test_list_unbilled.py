@@ -72,8 +72,8 @@ def test_what_the_office_says_is_billed_instead_of_the_minutes(busy: Cast) -> No
     assert (found["minutes"], found["billableMinutes"], found["amount"]) == (60, 20, "20.00")
 
 
-# An invoice says 0.3333 hours, of which each costs 100.
-@pytest.mark.parametrize(("currency", "amount"), [("EUR", "33.33"), ("JPY", "33.00"), ("KWD", "33.33")])
+# Twenty minutes are billed exactly, though an invoice says 0.3333 hours, of which each costs 100.
+@pytest.mark.parametrize(("currency", "amount"), [("EUR", "33.33"), ("JPY", "33.00"), ("KWD", "33.333")])
 def test_an_amount_is_rounded_to_the_currency(busy: Cast, currency: str, amount: str) -> None:
     decide(busy, currency=currency)
     price(busy, Role.MEMBER, None, 100)

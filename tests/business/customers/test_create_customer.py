@@ -51,6 +51,7 @@ def test_it_says_where_they_are_seen_and_what_can_be_done(cast: Cast) -> None:
     assert cast.perform(create_customer, Role.OFFICE, name="Other")["availableActions"] == [
         "update_customer",
         "archive_customer",
+        "send_statement",
     ]
 
 

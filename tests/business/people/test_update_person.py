@@ -13,8 +13,8 @@ from mainstay.terms.actor import operator
 from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
 from mainstay.terms.rights import Role
 from recording import RecordingDatabase
+from support.working_days import DAYS
 
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MORNINGS = [{"from": "08:00", "until": "12:30"}]
 EVERY_FIELD: dict[str, object] = {
     "name": "Mia Miller",
@@ -61,17 +61,18 @@ def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
     assert refusal.value.text == f"{name}: {MUST_BE_THERE[name]}"
 
 
-def test_days_of_which_nothing_is_said_are_off(cast: Cast) -> None:
+def test_days_that_are_not_sent_are_as_usual_at_first(cast: Cast) -> None:
     changed = cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours={"monday": MORNINGS})
-    assert changed["workingHours"] == {day: [] for day in DAYS} | {"monday": MORNINGS}
+    usual = [{"from": "08:00", "until": "17:00"}]
+    weekend: dict[str, object] = {"saturday": [], "sunday": []}
+    assert changed["workingHours"] == dict.fromkeys(DAYS, usual) | weekend | {"monday": MORNINGS}
     assert last_event(cast)["data"]["previous"] == {"workingHours": None}
 
 
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({}, "workingHours: have no time in them, clear them for the usual ones"),
-        ({"monday": []}, "workingHours: have no time in them, clear them for the usual ones"),
+        ({day: [] for day in DAYS}, "workingHours: have no time in them, clear them for the usual ones"),
         ({"monday": [{"from": "12:00", "until": "8:00"}]}, "workingHours.monday.0.until: is not a time of day"),
         ({"monday": [{"from": "24:00", "until": "06:00"}]}, "workingHours.monday.0.from: is not a time of day"),
         ({"someday": MORNINGS}, "workingHours.someday: is not known here"),

@@ -7,6 +7,7 @@ from mainstay.business.people.standing import remove_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.terms.rights import Role
 from reporting import report, rows, totals
+from support.working_days import only_on
 from telling import set_columns
 
 # 9 to 13 and 14 to 17 on Mondays, 9 to 12 on Tuesdays: 600 minutes in all.
@@ -64,7 +65,7 @@ def test_approved_leave_takes_time_away(busy: Cast) -> None:
 
 
 def test_whoever_has_hours_of_their_own_has_their_own_time(busy: Cast) -> None:
-    own = {"wednesday": [{"from": "08:00", "until": "10:00"}]}
+    own = only_on(wednesday=[{"from": "08:00", "until": "10:00"}])
     busy.perform(update_person, personId=busy.people[Role.MEMBER], workingHours=own)
     assert of(busy, Role.MEMBER)["capacity"] == 120
     assert of(busy, Role.OFFICE)["capacity"] == 600
@@ -73,7 +74,7 @@ def test_whoever_has_hours_of_their_own_has_their_own_time(busy: Cast) -> None:
 
 
 def test_a_night_shift_counts_on_the_day_it_begins_without_the_leave_in_it(busy: Cast) -> None:
-    nights = {"sunday": [{"from": "22:00", "until": "06:00"}]}
+    nights = only_on(sunday=[{"from": "22:00", "until": "06:00"}])
     busy.perform(update_person, personId=busy.people[Role.MEMBER], workingHours=nights)
     assert of(busy, Role.MEMBER)["capacity"] == 480
     given = {"startsAt": "2026-11-16T04:00", "endsAt": "2026-11-16T12:00", "approved": True}

@@ -10,6 +10,7 @@ from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.terms.refusal import Forbidden, Invalid
 from mainstay.terms.rights import Role
 from scheduling import DAY, colleagues, make_job, plan
+from support.working_days import only_on
 
 NOON = {"monday": [{"from": "12:00", "until": "14:00"}]}
 
@@ -220,8 +221,8 @@ def test_it_is_told_who_is_on_leave(cast: Cast) -> None:
     assert cast.perform(find_free_time, startsAt=f"{DAY}T15:00")["onLeave"] == []
 
 
-SPLIT = {"monday": [{"from": "22:00", "until": "24:00"}], "tuesday": [{"from": "00:00", "until": "06:00"}]}
-NIGHTS = {"monday": [{"from": "22:00", "until": "06:00"}]}
+SPLIT = only_on(monday=[{"from": "22:00", "until": "24:00"}], tuesday=[{"from": "00:00", "until": "06:00"}])
+NIGHTS = only_on(monday=[{"from": "22:00", "until": "06:00"}])
 
 
 @pytest.mark.parametrize("hours", [SPLIT, NIGHTS])

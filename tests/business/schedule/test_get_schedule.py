@@ -10,6 +10,7 @@ from mainstay.terms.actor import Door
 from mainstay.terms.refusal import Invalid
 from mainstay.terms.rights import Role
 from scheduling import DAY, colleagues, plan
+from support.working_days import only_on
 from telling import set_columns
 
 MORNING = {"monday": [{"from": "08:00", "until": "12:00"}]}
@@ -46,7 +47,7 @@ def test_what_reaches_over_midnight_is_on_both_days(cast: Cast) -> None:
 
 
 def test_a_night_shift_is_on_both_days(cast: Cast) -> None:
-    nights = {"monday": [{"from": "22:00", "until": "06:00"}]}
+    nights = only_on(monday=[{"from": "22:00", "until": "06:00"}])
     cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=nights)
     for day in (DAY, "2038-01-12"):
         works = {one["name"]: one["works"] for one in board(cast, **{"from": day})["people"]}

@@ -87,6 +87,7 @@ DESTRUCTIVE = {
 # Numbers are counted up; how far is no record.
 COUNTED = {"number_series"}
 MAILING = {
+    "record_quote_decision",
     "invite_person",
     "update_person",
     "invite_again",

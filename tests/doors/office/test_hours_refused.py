@@ -87,7 +87,7 @@ def test_a_timer_that_would_end_before_it_began_is_told_in_the_words_of_its_form
     refused = visiting.submit(WEEK, STOP, **{"break": "", "endedAt": f"{yesterday}T08:00"})
     assert refused.status_code == 422
     assert "Ended at is not after the start;" in alert(refused)
-    assert (marked(refused.text), focused(refused.text)) == (["ended"], ["ended"])
+    assert (marked(refused.text), focused(refused.text)) == (["ended-at"], ["ended-at"])
     refused = visiting.submit(WEEK, STOP, **{"break": "soon"})
     assert "Break is not a time such as" in alert(refused)
     assert marked(refused.text) == ["break"]

@@ -388,8 +388,8 @@ def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: R
 
 
 def test_a_workbook_that_becomes_large_is_refused(server: RunningServer, cast: Cast) -> None:
-    orla = visit(server, cast, Role.OFFICE)
+    orla, before = visit(server, cast, Role.OFFICE), set(left_behind(server))
     answer = hand_in(orla, hostile.workbook_with_repeated_string(52_000, 3_000_000), called="customers.xlsx")
     assert answer.status_code == 422
     assert "Row 1 has a cell of more than 32,767 characters. Shorten it." in words(answer.text)
-    assert left_behind(server) == []
+    assert set(left_behind(server)) <= before

@@ -64,8 +64,8 @@ class RecordQuoteDecision(Irrevocable):
 def record_quote_decision(ctx: Context, given: RecordQuoteDecision, quote: Quote) -> Quote:
     """Record what a customer answered to a quote.
 
-    By phone, mail or paper; online they answer themselves. Acceptance fixes the options, makes the job or goes on with
-    the quote's own, drafts the deposit invoice, and is confirmed to the customer by mail. Repeated, it changes nothing.
+    By phone, email or paper; online they answer themselves. Acceptance fixes the options, makes the job or goes on with
+    the quote's own, drafts the deposit invoice and is confirmed to the customer by email; repeated, it changes nothing.
     """
     if given.decision == "declined":
         return decline(ctx, quote, given.reason or given.note)

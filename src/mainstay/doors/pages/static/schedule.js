@@ -95,7 +95,10 @@ async function send(booked, change) {
     const form = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("main form[method=post]");
     if (!form) throw new Error("no form");
     const fields = new URLSearchParams(new FormData(form));
+    const dated = [...form.querySelectorAll("[data-date]")].filter((field) => field.value);
+    for (const { name, value, dataset } of dated) fields.set(name, isoOf(value, dataset.date));
     change(fields);
+    for (const { name, dataset } of dated) fields.set(name, asTyped(fields.get(name), dataset.date));
     const answer = await fetch(booked.dataset.move, { method: "POST", body: fields, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
       location.reload();
@@ -108,6 +111,21 @@ async function send(booked, change) {
     tell("The visit was not moved: the server cannot be reached. Try again.");
   }
   return false;
+}
+
+// A date, or a date and a time, as ISO 8601, from a field that shows it as in this example: `dd/mm/yyyy hh:mm`.
+function isoOf(shown, example) {
+  const [year, month, day, time] = ["yyyy", "mm", "dd", "hh:mm"].map((part) => {
+    const at = example.indexOf(part);
+    return at < 0 ? "" : shown.slice(at, at + part.length);
+  });
+  return `${year}-${month}-${day}${time && `T${time}`}`;
+}
+
+// The same the other way round; the first `mm` of an example is its month.
+function asTyped(iso, example) {
+  const parts = { yyyy: iso.slice(0, 4), mm: iso.slice(5, 7), dd: iso.slice(8, 10), "hh:mm": iso.slice(11) };
+  return Object.entries(parts).reduce((text, [part, number]) => text.replace(part, number), example);
 }
 
 // The way to the form by which a visit is moved: more can be said there than by dragging.
