@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cast import Cast
 from chromium import NARROW, PAPER, TABLET, TINY, booked, check_page, come_in, open_page, without_scripts
+from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
@@ -82,7 +83,10 @@ def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Pag
     expect(page.get_by_label("May overlap")).to_be_visible()
 
 
-def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
+# Their forms show 11/01/2038, 01/11/2038, 11.01.2038 and 2038-01-11.
+@pytest.mark.parametrize("country", ["GB", "US", "DE", "SE"])
+def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page, country: str) -> None:
+    cast.perform(update_organisation, country=country)
     made = plan(cast)
     come_in(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
@@ -90,7 +94,8 @@ def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page) -> None:
         page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2038-01-13']")
     )
     expect(page.locator("td[data-day='2038-01-13'] .booked")).to_be_visible()
-    assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == "2038-01-13T10:00:00.000Z"
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["startsAt"], after["endsAt"]) == ("2038-01-13T10:00:00.000Z", "2038-01-13T11:00:00.000Z")
 
 
 def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page) -> None:
