@@ -222,6 +222,8 @@ def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(desk: D
 
 
 def test_what_a_killed_worker_had_begun_is_done_by_the_next(desk: Desk, port: int) -> None:
+    # The day has begun: otherwise the worker that is killed may be in the middle of that as well.
+    desk.worker().begin_days()
     desk.invite()
     with socket.create_server(("127.0.0.1", port)) as silent:
         process = subprocess.Popen(

@@ -265,6 +265,16 @@ def test_a_field_that_is_neither_shown_nor_a_fact_is_a_bug(cast: Cast) -> None:
         lacking.fetch(ctx, cast.people[Role.MEMBER])
 
 
+def test_a_listing_made_of_another_has_statements_of_its_own(cast: Cast) -> None:
+    made: Listing[Card] = replace(CARDS, facts=FACTS | {"spare": "'[\"kit\"]'"})
+    with opened(cast) as ctx:
+        spares = [
+            (listing.fetch(ctx, cast.people[Role.MEMBER]).spare, listing.find_newest(ctx, 1)[0].spare)
+            for listing in (CARDS, made, CARDS)
+        ]
+    assert spares == [(None, None), (["kit"], ["kit"]), (None, None)]
+
+
 class AloneOut(Shown):
     noun = "alone"
 

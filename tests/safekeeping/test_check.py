@@ -103,7 +103,11 @@ FAULTS = [
     Fault("search_words", "is not found by", ("UPDATE customer SET name = 'Another'",)),
     Fault("own_records", "something it is not", ("UPDATE own_job SET status = 'closed'",)),
     Fault("own_records", "something it is not", ("UPDATE own_customer SET name_folded = 'x'",)),
-    Fault("duplicate_keys", "is not found as a duplicate", ("DELETE FROM customer_key",)),
+    Fault(
+        "duplicate_keys",
+        "is not found as a duplicate",
+        ("DELETE FROM customer_key WHERE key = (SELECT min(key) FROM customer_key)",),
+    ),
     Fault("duplicate_firsts", "is of 0 customers first", ("UPDATE customer_key SET repeats = 1",)),
     Fault(
         "sign_ins",

@@ -15,7 +15,8 @@ def test_the_webhook_goes_with_its_deliveries_and_their_attempts(cast: Cast) -> 
     kept = make_webhook(cast)
     fan_out_all(cast)
     add_attempt(cast, deliveries(cast, made["id"])[0]["id"], 1, status=500)
-    assert cast.perform(delete_webhook, Role.ADMIN, webhookId=made["id"], confirmed=True) == made
+    gone = cast.perform(delete_webhook, Role.ADMIN, webhookId=made["id"], confirmed=True)
+    assert gone == made | {"deleted": True}
     with pytest.raises(NotFound):
         cast.perform(get_webhook, webhookId=made["id"])
     rows = contents(cast.stage.database)

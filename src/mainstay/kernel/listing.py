@@ -52,8 +52,9 @@ class Listing(Generic[K]):
     tenant: str = "organisation_id"
     # Adds the columns that are derived from those that are written.
     derived: Callable[[dict[str, Any]], dict[str, Any]] = dict
-    _pages: dict[tuple[object, ...], Statements] = field(default_factory=dict)
-    _ones: dict[tuple[str, Own | None], str] = field(default_factory=dict)
+    # The statements that were needed so far; a listing made of another by `replace` has its own.
+    _pages: dict[tuple[object, ...], Statements] = field(default_factory=dict, init=False)
+    _ones: dict[tuple[str, Own | None], str] = field(default_factory=dict, init=False)
 
     @property
     def shown(self) -> type[Shown]:

@@ -13,6 +13,7 @@ from importing import ROW_BY_ROW, FileImport, upload
 from mainstay.backing.database import EVERY, Row, WholeDatabase
 from mainstay.backing.proof import Books
 from mainstay.backing.schema import read_tables
+from mainstay.business.customers.duplicates import list_duplicate_customers
 from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.customers.places import list_sites
 from mainstay.business.importing.references import REFERENCES
@@ -227,6 +228,24 @@ def test_what_others_have_built_on_stays_and_is_named(settings: Settings, firm: 
     assert flaws(settings, firm) == []
 
 
+def test_no_customer_is_a_duplicate_of_one_that_was_removed(settings: Settings, firm: Cast) -> None:
+    one = upload(firm, "customers", ["Name", "Ref"], [["Colne Ltd", "N-1"]])
+    one.bring()
+    first = listed(firm)[-1]["id"]
+    second, third = a_customer(firm, "Colne"), a_customer(firm, "Colne Limited")
+    assert same_as(firm) == {second: [first], third: [first]}
+    assert one.undo().undone.removed == 1
+    assert same_as(firm) == {third: [second]}
+    work_off(firm)
+    assert flaws(settings, firm) == []
+
+
+def same_as(cast: Cast) -> dict[str, list[str]]:
+    """The customers who may be there twice, with those who they may be."""
+    rows = listed(cast, list_duplicate_customers)
+    return {row["id"]: [other["id"] for other in row["sameAs"]] for row in rows}
+
+
 def test_a_price_item_on_a_document_stays(settings: Settings, firm: Cast) -> None:
     usual_tax(firm)
     lines = [["AA", "Tap", "5"], ["BB", "Pipe", "6"], ["CC", "Cap", "7"]]
@@ -372,8 +391,10 @@ def test_whatever_can_refer_to_an_imported_record_is_looked_at(cast: Cast) -> No
     known = {(table, one.table, one.column) for table, some in REFERENCES.items() for one in some}
     # Those who see a job or a customer see it because of the job's people, who make it another version.
     follows = {("job", "own_job", "id"), ("customer", "own_customer", "id")}
-    # A kit goes with its parts, and files never make one.
-    assert found - known == follows | {("price_item", "kit_part", "kit_id")}
+    # What goes with its record: a customer with the keys by which duplicates of it are found, a kit with its parts.
+    # Files never make a kit.
+    parts = {("customer", "customer_key", "customer_id"), ("price_item", "kit_part", "kit_id")}
+    assert found - known == follows | parts
 
 
 def test_undoing_clears_the_lines_of_an_address_that_the_import_added(cast: Cast) -> None:
