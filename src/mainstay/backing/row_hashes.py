@@ -185,7 +185,7 @@ def _compare(rows: Handle, expected: Mapping[str, str], wanted: Iterable[str]) -
 
 
 def _find_unknown(rows: Survey, table: str) -> Iterator[Difference]:
-    """Find the rows of which the audit trail has no hash."""
+    """Find the rows that have no hash in the audit trail."""
     prefix, _, key, tenant = HASHED[table]
     columns = find_columns(rows, table)
     name = f"{table}.{key}" if prefix else f"'{table} ' || {table}.{key}"

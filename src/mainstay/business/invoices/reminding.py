@@ -88,7 +88,7 @@ def send_reminders(ctx: Context, given: SendReminders) -> RemindersOut:
         object=RemindersOut.noun,
         currency=currency,
         due=MoneyText(amount_text(sum(invoice.due for invoice in reminded), currency)),
-        invoices=[_told(invoice) for invoice in reminded],
+        invoices=[_describe_reminded(invoice) for invoice in reminded],
     )
 
 
@@ -128,7 +128,7 @@ def _summarise(ctx: Context, invoices: Sequence[Invoice]) -> None:
     ]
 
 
-def _told(invoice: Invoice) -> RemindedInvoice:
+def _describe_reminded(invoice: Invoice) -> RemindedInvoice:
     return RemindedInvoice(
         id=invoice.id,
         number=invoice.named,

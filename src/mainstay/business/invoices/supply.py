@@ -50,7 +50,7 @@ def supply_columns(typed: Supply | None, found: Supply | None) -> dict[str, Any]
 def supply_changes(
     ctx: Context, sent: Mapping[str, Any], invoice: Invoice, changed: Sequence[Line] | None
 ) -> dict[str, Any]:
-    """Work the date of supply of a draft out anew where it was sent, or follows from lines that changed."""
+    """Recompute the date of supply of a draft if it was sent, or if the lines that it follows from changed."""
     first = sent.get("supplied_from", invoice.supplied_from)
     last = sent.get("supplied_until", invoice.supplied_until)
     is_sent = not {"supplied_from", "supplied_until"}.isdisjoint(sent)

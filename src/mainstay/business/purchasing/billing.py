@@ -148,7 +148,7 @@ def check_number(ctx: Context, supplier: str, number: str, but: str = "") -> Non
 
 
 def check_not_credited(ctx: Context, bill: Bill) -> None:
-    """Refuse to void a bill of which something is credited."""
+    """Refuse to void a bill if something on it is credited."""
     if bill.purchase_order_id is None:
         return
     billed = store.billed_of(ctx, bill.purchase_order_id, but=bill.id)

@@ -115,7 +115,7 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     if own:
         opened = {"status": "open"} if own.status == "enquiry" else {}
         store.hand_down(ctx, own.id, agreed | opened)
-        ctx.effects.append(_told_of_billing(own, budget, quote.currency))
+        ctx.effects.append(_describe_billing(own, budget, quote.currency))
     ctx.summary = f"{after.called} is accepted by {accepted.name}: {after.total_text}."
     ctx.carry_out(QuoteAccepted, after)
     # With what followed from it, whoever acts.
@@ -124,7 +124,7 @@ def accept(ctx: Context, quote: Quote, accepted: Accepted) -> Quote:
     return after
 
 
-def _told_of_billing(own: Job, budget: int, currency: str) -> str:
+def _describe_billing(own: Job, budget: int, currency: str) -> str:
     """Say how a job is billed once its quote is accepted, and how it was."""
     price = f"{with_decimals(price_text(budget), currency)} {currency} before tax"
     if own.billing == "fixed":
